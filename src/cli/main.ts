@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+console.error('pricelake: not built yet');

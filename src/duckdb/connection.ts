@@ -1,0 +1,66 @@
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+
+export interface DuckDbOptions {
+  /** Database file, or `:memory:` (default). */
+  path?: string;
+  /** Where DuckDB may spill. */
+  tempDirectory?: string;
+  /** DuckDB's own ceiling; the process needs more beside it. */
+  memoryLimit?: string;
+  threads?: number;
+}
+
+/** One DuckDB instance with UTC sessions. Values are bound, never pasted. */
+export class Database {
+  readonly #instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance;
+    this.connection = connection;
+  }
+
+  static async open(options: DuckDbOptions = {}): Promise<Database> {
+    const settings: Record<string, string> = {
+      // Nothing is fetched at run time: extensions that are not built in stay out.
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    };
+    if (options.tempDirectory !== undefined) settings.temp_directory = options.tempDirectory;
+    if (options.memoryLimit !== undefined) settings.memory_limit = options.memoryLimit;
+    if (options.threads !== undefined) settings.threads = String(options.threads);
+    const instance = await DuckDBInstance.create(options.path ?? ':memory:', settings);
+    return new Database(instance, await connect(instance));
+  }
+
+  /** A further session on the same instance, for work side by side. */
+  async session(): Promise<DuckDBConnection> {
+    return connect(this.#instance);
+  }
+
+  async run(sql: string, values?: DuckDBValue[]): Promise<void> {
+    await this.connection.run(sql, values);
+  }
+
+  /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
+  async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
+    const reader = await this.connection.runAndReadAll(sql, values);
+    return reader.getRowObjects();
+  }
+
+  /** The first row, or undefined. */
+  async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
+    return (await this.rows(sql, values))[0];
+  }
+
+  close(): void {
+    this.connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
+  const connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+  return connection;
+}

@@ -1,0 +1,56 @@
+/** Stable codes that callers branch on; the CLI maps each to an exit code (docs/cli.md). */
+export type ErrorCode =
+  | 'usage' // a flag or argument is wrong
+  | 'config' // the pipeline file is wrong
+  | 'unauthorized' // 401
+  | 'plan_refuses' // 402
+  | 'quota' // the month's calls or export rows are used up
+  | 'not_found' // 404
+  | 'bad_request' // 400: a parameter of ours was refused
+  | 'contract' // the service answered something the API document does not allow
+  | 'unavailable' // network faults and 5xx that outlasted the retries
+  | 'snapshot_incomplete' // an export ended early
+  | 'lake_locked' // another run holds the lake
+  | 'lake_invalid' // the folder holds something else, or is damaged
+  | 'disk_full'
+  | 'gate_failed' // a gate check failed: the batch is held
+  | 'check_failed'
+  | 'query' // the user's SQL is wrong
+  | 'stopped'; // SIGINT or SIGTERM
+
+export interface ErrorFacts {
+  /** What to do next, as one sentence. */
+  hint?: string;
+  /** Where the service explains the error: `docsUrl`, `upgradeUrl` of the API (section 7). */
+  docsUrl?: string;
+  upgradeUrl?: string;
+  /** When it makes sense to try again. */
+  nextRunAt?: Date;
+  /** HTTP status and the limit's name, where the error came from the service. */
+  status?: number;
+  limit?: string;
+  /** Anything else a machine may want; never a secret. */
+  [fact: string]: unknown;
+}
+
+/** The one error class of the project: a stable code, a message that says where and what, and facts. */
+export class PricelakeError extends Error {
+  readonly code: ErrorCode;
+  readonly facts: ErrorFacts;
+
+  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'PricelakeError';
+    this.code = code;
+    this.facts = facts;
+  }
+}
+
+/** True for an error whose system code (ENOSPC, EEXIST…) is one of `codes`, looking through causes. */
+export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
+  for (let e: unknown = error; e instanceof Error; e = e.cause) {
+    const code = (e as NodeJS.ErrnoException).code;
+    if (code !== undefined && codes.includes(code)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,49 @@
+/** The world as a parameter: tests replace clock, sleep, random and log; everything else is real. */
+export interface Io {
+  /** Now, UTC. */
+  now(): Date;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Uniform in [0, 1): jitter only, never data. */
+  random(): number;
+  /** One event of the run's log: a stable name and flat facts. Never a secret. */
+  log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
+  /** Progress of a long step; the CLI draws it, tests ignore it. */
+  progress(update: Progress): void;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface Progress {
+  /** Name of the step, e.g. `snapshot`, `feed`. */
+  step: string;
+  rows: bigint;
+  /** Rows in all, where known. */
+  totalRows?: bigint;
+  bytes: number;
+  done?: boolean;
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** The real world, silent: the CLI adds its own log and progress. */
+export const realIo: Io = {
+  now: () => new Date(),
+  sleep,
+  random: Math.random,
+  log: () => {},
+  progress: () => {},
+};

@@ -1,0 +1,71 @@
+/** What the stages exchange. Stages don't import each other: they meet here. */
+
+/** Tables of the lake, in commit order: `history` is the log, everything else follows from it. */
+export const TABLE_NAMES = [
+  'history',
+  'items',
+  'sites',
+  'datasets',
+  'products',
+  'product_prices',
+  'price_spread',
+  'rejects',
+  'check_results',
+  'runs',
+] as const;
+export type TableName = (typeof TABLE_NAMES)[number];
+
+/** A data file of a table as the commit log names it. */
+export interface DataFile {
+  /** Relative to the table's folder, with `/`, not URL-encoded: `site_id=12/0198….parquet`. */
+  path: string;
+  rows: bigint;
+  bytes: number;
+  /** Partition column → value as text (null for SQL NULL), in partition order. */
+  partitionValues: Record<string, string | null>;
+  /** Delta statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
+  stats: string;
+  modifiedAt: number;
+}
+
+/** A file that is written and synced under `_pricelake/staging`, not yet part of its table. */
+export interface StagedFile extends DataFile {
+  /** Absolute path where it stands now. */
+  stagedAt: string;
+}
+
+/** One table's next version: what a commit adds and removes. */
+export interface TableChange {
+  table: TableName;
+  add: StagedFile[];
+  remove: DataFile[];
+  /** Delta `txn` entries, application id → version (int64): the cursor is part of the commit. */
+  txn: Record<string, bigint>;
+}
+
+/** A table as its commit log says it is. */
+export interface TableState {
+  table: TableName;
+  /** -1n before the first commit. */
+  version: bigint;
+  files: DataFile[];
+  txn: Record<string, bigint>;
+}
+
+/** `txn` application ids. */
+export const TXN_CURSOR = 'pricelake.cursor'; // the feed cursor up to which the table is applied
+export const TXN_RUN = 'pricelake.run'; // number of the run that wrote last
+export const TXN_ITEMS = 'pricelake.items'; // version of `items` that a derived table was computed from
+
+export type Severity = 'gate' | 'error' | 'warn';
+
+/** Result of one check (table `check_results`). */
+export interface CheckResult {
+  name: string;
+  severity: Severity;
+  description: string;
+  violations: bigint;
+  /** First violating rows as JSON text. */
+  sample: string;
+  seconds: number;
+}
