@@ -1,0 +1,34 @@
+import { PricelakeError } from '../errors.js';
+import { errorCodeOf } from './exit-codes.js';
+import { toPlainLine } from './plain-text.js';
+
+/** What a person reads on stderr: one line, then what to do and where to read more. */
+export function formatError(error: unknown): string {
+  const lines = [`pricelake: ${messageOf(error)}`];
+  const { hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
+  if (hint !== undefined) lines.push(`  → ${toPlainLine(hint)}`);
+  if (nextRunAt !== undefined) lines.push(`  next run: ${nextRunAt.toISOString()}`);
+  if (docsUrl !== undefined) lines.push(`  docs: ${toPlainLine(docsUrl)}`);
+  if (upgradeUrl !== undefined) lines.push(`  plans: ${toPlainLine(upgradeUrl)}`);
+  return lines.join('\n');
+}
+
+/** What a machine reads as the last line of stdout with `--json`; further facts stand under `facts`. */
+export function describeError(error: unknown): Record<string, unknown> {
+  const { hint, docsUrl, upgradeUrl, nextRunAt, ...facts } = factsOf(error);
+  const rest = Object.keys(facts).length > 0 ? { facts } : {};
+  return {
+    ok: false,
+    error: { code: errorCodeOf(error), message: messageOf(error), hint, docsUrl, upgradeUrl, nextRunAt, ...rest },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return toPlainLine(error instanceof Error ? error.message : String(error));
+}
+
+function factsOf(error: unknown): PricelakeError['facts'] {
+  if (error instanceof PricelakeError) return error.facts;
+  if (errorCodeOf(error) === 'disk_full') return { hint: 'Free some space and run the command again.' };
+  return {};
+}

@@ -1,0 +1,49 @@
+import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors.js';
+
+/** Exit codes that schedulers branch on; the names are what the codes mean to a person. */
+export const EXIT = {
+  done: 0,
+  unexpected: 1,
+  usage: 2,
+  checkFailed: 3,
+  refused: 4,
+  quota: 5,
+  locked: 6,
+  /** EX_TEMPFAIL: the same command may succeed later. */
+  temporary: 75,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
+  usage: EXIT.usage,
+  config: EXIT.usage,
+  query: EXIT.usage,
+  // A wrong or damaged folder: a person has to act, trying again changes nothing.
+  lake_invalid: EXIT.usage,
+  gate_failed: EXIT.checkFailed,
+  check_failed: EXIT.checkFailed,
+  unauthorized: EXIT.refused,
+  plan_refuses: EXIT.refused,
+  quota: EXIT.quota,
+  lake_locked: EXIT.locked,
+  unavailable: EXIT.temporary,
+  snapshot_incomplete: EXIT.temporary,
+  not_found: EXIT.unexpected,
+  bad_request: EXIT.unexpected,
+  contract: EXIT.unexpected,
+  disk_full: EXIT.unexpected,
+};
+
+/** The process's exit code for an error; `stopped` exits as the signal's convention wants (128 + number). */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof PricelakeError)) return EXIT.unexpected;
+  if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];
+  return error.facts.signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
+}
+
+/** The stable code of any error: `disk_full` also for the system's ENOSPC, `unexpected` for what nobody named. */
+export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
+  if (error instanceof PricelakeError) return error.code;
+  return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
+}

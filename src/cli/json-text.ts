@@ -1,0 +1,23 @@
+/**
+ * JSON text that loses nothing: a bigint is written as an exact integer (JSON itself has no limit),
+ * a Date as ISO 8601, undefined members are left out.
+ */
+export function toJsonText(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  if (value instanceof RawJson) return value.text;
+  if (value instanceof Error) return JSON.stringify(value.message);
+  if (Array.isArray(value)) return `[${value.map(toJsonText).join(',')}]`;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toJsonText(value.toJSON());
+  const members = Object.entries(value).filter(([, member]) => member !== undefined && typeof member !== 'function');
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJsonText(member)}`).join(',')}}`;
+}
+
+/** Text that is JSON already, e.g. an exact decimal. */
+export class RawJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}

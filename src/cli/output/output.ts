@@ -1,0 +1,30 @@
+/** Results of a command, on stdout or in a file. Writing after the reader has gone (`| head`) is quiet. */
+export interface Output {
+  /** Waits until the bytes are taken; false when the reader has gone and nothing more need be written. */
+  write(chunk: string | Uint8Array): Promise<boolean>;
+  /** Columns of the terminal; undefined when nobody looks at one. */
+  readonly columns: number | undefined;
+}
+
+/** Wraps a stream; EPIPE closes the output without an error. */
+export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
+  let closed = false;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    closed = true;
+  });
+  return {
+    columns: stream.isTTY === true ? stream.columns : undefined,
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        if (closed) return resolve(false);
+        stream.write(chunk, (error) => {
+          const code = (error as NodeJS.ErrnoException | null | undefined)?.code;
+          if (!error) return resolve(true);
+          if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') return reject(error);
+          closed = true;
+          resolve(false);
+        });
+      }),
+  };
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import yargs, { type Argv } from 'yargs';
+import { checkCommand } from './commands/check.js';
+import { demoCommand } from './commands/demo.js';
+import { queryCommand } from './commands/query.js';
+import { sandboxCommand } from './commands/sandbox.js';
+import { spreadCommand } from './commands/spread.js';
+import { statusCommand } from './commands/status.js';
+import { syncCommand } from './commands/sync.js';
+import { runCommand } from './run-command.js';
+import { usageError } from './usage-error.js';
+
+const COMMANDS = [demoCommand, syncCommand, checkCommand, spreadCommand, queryCommand, statusCommand, sandboxCommand];
+
+const COMMAND_NAMES = COMMANDS.map((command) => String(command.command).split(' ', 1)[0] ?? '');
+
+const EPILOGUE = `Results go to stdout, logs and progress to stderr.
+Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 a check failed · 4 key or plan refuses
+5 budget or quota used up · 6 another run holds the lake · 75 try again later · 130/143 stopped by a signal`;
+
+/** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
+export async function runCli(args: string[]): Promise<void> {
+  const json = args.includes('--json');
+  let failure: unknown;
+  const program = buildProgram(args);
+  program.fail((message, error) => {
+    failure ??= error ?? usageError(message, COMMAND_NAMES, program);
+    throw failure;
+  });
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    await runCommand({ json }, async () => {
+      throw failure ?? error;
+    });
+  }
+}
+
+/** The command line as yargs knows it. */
+export function buildProgram(args: string[]): Argv {
+  let program = yargs(args)
+    .scriptName('pricelake')
+    .usage(
+      '$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
+    )
+    .option('json', { type: 'boolean', global: true, describe: 'Last line of stdout is one JSON object' })
+    .version(readVersion())
+    .help()
+    .alias('help', 'h')
+    .strictCommands()
+    .strict()
+    .demandCommand(1, 'Name a command.')
+    .exitProcess(false)
+    .wrap(Math.min(110, process.stdout.columns ?? 100))
+    .epilogue(EPILOGUE);
+  for (const command of COMMANDS) program = program.command(command);
+  return program;
+}
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}

@@ -1,0 +1,60 @@
+import { describeError, formatError } from './error-report.js';
+import { EXIT, exitCodeOf } from './exit-codes.js';
+import { toJsonText } from './json-text.js';
+import { createStreamOutput, type Output } from './output/output.js';
+import { watchStopSignals } from './stop-signals.js';
+import { type CliIo, createCliIo } from './terminal-io.js';
+
+/** What a command works with. */
+export interface CommandContext {
+  io: CliIo;
+  /** Aborted by SIGINT and SIGTERM. */
+  signal: AbortSignal;
+  /** stdout. */
+  output: Output;
+  /** `--json`: only the JSON line is wanted on stdout. */
+  json: boolean;
+}
+
+/** What a command reports with `--json`: the members of the last line, beside `ok`. */
+export type CommandReport = Record<string, unknown>;
+
+/**
+ * Runs a command's action in the real world: logs, signals, the JSON line, errors and the exit code.
+ * An action throws to fail, and returns its report (undefined when it wrote the JSON line itself).
+ */
+export async function runCommand(
+  argv: { json?: unknown; [flag: string]: unknown },
+  action: (context: CommandContext) => Promise<CommandReport | undefined>,
+): Promise<void> {
+  const json = argv.json === true;
+  const io = createCliIo({ stream: process.stderr });
+  const output = createStreamOutput(process.stdout);
+  const { signal, release } = watchStopSignals();
+  try {
+    const report = await action({ io, signal, output, json });
+    io.close();
+    if (json && report !== undefined) await output.write(`${toJsonText({ ok: true, ...report })}\n`);
+    process.exitCode = EXIT.done;
+  } catch (error) {
+    io.close();
+    // What an aborted step throws on its way out is a consequence of the signal.
+    const cause = signal.aborted ? signal.reason : error;
+    await reportError(cause, { io, output, json });
+    process.exitCode = exitCodeOf(cause);
+  } finally {
+    release();
+  }
+}
+
+/** Prints an error on stderr and, with `--json`, as the last line of stdout. */
+export async function reportError(
+  error: unknown,
+  { io, output, json }: Pick<CommandContext, 'io' | 'output' | 'json'>,
+): Promise<void> {
+  process.stderr.write(`${io.redact(formatError(error))}\n`);
+  if (process.env.PRICELAKE_DEBUG === '1' && error instanceof Error) {
+    process.stderr.write(`${io.redact(error.stack ?? '')}\n`);
+  }
+  if (json) await output.write(`${io.redact(toJsonText(describeError(error)))}\n`);
+}

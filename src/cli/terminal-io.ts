@@ -1,0 +1,67 @@
+import { type Io, type LogLevel, type Progress, realIo } from '../io.js';
+import { toJsonText } from './json-text.js';
+import { toPlainLine } from './plain-text.js';
+import { createLogProgress, createTerminalProgress, type ProgressView } from './progress.js';
+import { Redactor } from './redaction.js';
+
+export interface CliIoOptions {
+  /** Where logs and progress go: stderr. */
+  stream: NodeJS.WritableStream & { isTTY?: boolean };
+  /** Texts that are never printed, beside the value of PRICELAKE_API_KEY. */
+  secrets?: readonly string[];
+  env?: NodeJS.ProcessEnv;
+  now?: () => Date;
+}
+
+/** The CLI's world: the real clock, logs and progress on stderr. `close` ends the progress bars. */
+export interface CliIo extends Io {
+  protectSecret(text: string): void;
+  redact(text: string): string;
+  close(): void;
+}
+
+/** On a terminal: readable lines and bars; elsewhere JSON lines, progress every few seconds. */
+export function createCliIo(options: CliIoOptions): CliIo {
+  const env = options.env ?? process.env;
+  const redactor = new Redactor([...(options.secrets ?? []), env.PRICELAKE_API_KEY ?? '']);
+  const now = options.now ?? realIo.now;
+  const terminal = options.stream.isTTY === true;
+  const debug = env.PRICELAKE_DEBUG === '1';
+  const write = (line: string) => void options.stream.write(`${line}\n`);
+
+  const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
+    if (level === 'debug' && !debug) return;
+    const line = terminal ? formatLogLine(level, event, facts) : toJsonText({ at: now(), level, event, ...facts });
+    const safe = redactor.redact(line);
+    if (terminal) view.printAbove(safe);
+    else write(safe);
+  };
+  const view: ProgressView = terminal
+    ? createTerminalProgress(options.stream, write)
+    : createLogProgress((facts) => log('info', 'progress', facts), now);
+
+  return {
+    ...realIo,
+    now,
+    log,
+    progress: (update: Progress) => view.update(update),
+    protectSecret: (text) => redactor.protect(text),
+    redact: (text) => redactor.redact(text),
+    close: () => view.close(),
+  };
+}
+
+const MARKS: Record<LogLevel, string> = { debug: '·', info: '·', warn: '!', error: '✗' };
+
+/** `· snapshot.done rows=41000 site=12` */
+export function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>): string {
+  const pairs = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${formatFact(value)}`);
+  return toPlainLine([MARKS[level], event, ...pairs].join(' '));
+}
+
+function formatFact(value: unknown): string {
+  if (typeof value !== 'string') return toJsonText(value);
+  return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
+}
