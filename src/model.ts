@@ -25,7 +25,10 @@ export interface DataFile {
   partitionValues: Record<string, string | null>;
   /** Delta statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
   stats: string;
+  /** When it was written, ms since the epoch. */
   modifiedAt: number;
+  /** Checksum of its bytes, hexadecimal; absent where another program wrote the file. */
+  sha256?: string;
 }
 
 /** A file that is written and synced under `_pricelake/staging`, not yet part of its table. */
