@@ -1,4 +1,5 @@
 /** The API's contract: one zod schema for every resource of the API document. */
+import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 
 const INT64_MIN = -(2n ** 63n);
@@ -16,8 +17,12 @@ export const int64 = z
 /** int32 on the wire → number. */
 export const int32 = z.number().int();
 
+const UTC_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]00:?00)?$/;
+
 /** ISO 8601 date-time in UTC, as text: DuckDB types it, JavaScript's Date would cut the microseconds. */
-export const dateTime = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'not a date-time');
+export const dateTime = z
+  .string()
+  .refine((text) => UTC_DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)), 'not a date-time in UTC');
 
 const text = z.string().nullable();
 
@@ -35,8 +40,16 @@ export const siteRef = z.looseObject({ id: int64, name: z.string(), host: z.stri
 /** Section 2, Source. */
 export const source = z.looseObject({ modelId: int64, name: z.string() });
 
-/** A decimal on the wire. Only for answers that people read or tests compare: tables take the raw text. */
-export const decimal = z.number();
+/** The exact parser yields a bigint or a LosslessNumber where a double cannot hold the digits. */
+function toDouble(value: unknown): unknown {
+  return typeof value === 'bigint' || isLosslessNumber(value) ? Number(value) : value;
+}
+
+/**
+ * A decimal on the wire, rounded to a double where it is longer. Only for answers that people read or
+ * tests compare: tables take the raw text.
+ */
+export const decimal = z.preprocess(toDouble, z.number());
 
 /** Section 2, Item. */
 export const item = z.looseObject({
@@ -153,7 +166,7 @@ export const itemPage = z.looseObject({ content: z.array(item), ...pageFields })
 /** Section 2, PageDtoProduct. */
 export const productPage = z.looseObject({ content: z.array(product), ...pageFields });
 
-const limit = z.number().nonnegative().nullable();
+const limit = z.preprocess(toDouble, z.number().nonnegative().nullable());
 
 /** Section 8: limits by name; null or absent means unlimited. */
 export const planLimits = z.looseObject({

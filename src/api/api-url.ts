@@ -1,0 +1,73 @@
+import { PricelakeError } from '../errors.js';
+
+/** The API's version is part of every path (API document, section 9). */
+const API_ROOT = '/api/v1';
+
+export type Query = Record<string, string | number | bigint | boolean | undefined>;
+
+/** `source.baseUrl`, taken apart once. */
+export interface BaseUrl {
+  /** Scheme, host and port: the only place the key is ever sent to. */
+  origin: string;
+  /** `host:port`, for messages. */
+  host: string;
+  /** Path before `/api/v1`, without a closing slash; often empty. */
+  prefix: string;
+}
+
+/**
+ * Checks `source.baseUrl` (API document: paths are relative to `{base_url}`).
+ *
+ * @throws PricelakeError `config` for anything but an http(s) URL without credentials, query and fragment.
+ */
+export function parseBaseUrl(text: string): BaseUrl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw refuse('is not an http or https URL', 'Give the address of the service, such as https://api.example.com.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('has credentials in it', 'Leave them out; the key goes into source.apiKey.');
+  }
+  if (url.search !== '' || url.hash !== '') throw refuse('has a query or a fragment', 'Leave out all from ? or # on.');
+  const prefix = url.pathname.replace(/\/+$/, '');
+  if (prefix.endsWith(API_ROOT)) throw refuse(`ends with ${API_ROOT}`, `Leave out ${API_ROOT}; it is added.`);
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return { origin: url.origin, host: `${url.hostname}:${port}`, prefix };
+}
+
+/** The text is not repeated in the message: a mistyped one may hold a secret. */
+function refuse(what: string, hint: string): PricelakeError {
+  return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
+}
+
+/** Template tag for a path with values in it: `` apiPath`/products/${id}` ``, each value percent-encoded. */
+export function apiPath(parts: TemplateStringsArray, ...values: (string | number | bigint)[]): string {
+  return parts.reduce((path, part, index) => `${path}${encodeValue(values[index - 1] ?? '')}${part}`);
+}
+
+/**
+ * The path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that
+ * a path cannot hold are percent-encoded; what `apiPath` encoded stays as it is.
+ *
+ * @throws PricelakeError `usage` for a path that would leave the API (`..`).
+ */
+export function resolvePath(path: string): string {
+  const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;
+  if (full.split('/').some((part) => /^(?:\.|%2e){1,2}$/i.test(part))) {
+    throw new PricelakeError('usage', `the path ${JSON.stringify(path)} has a part that means another folder`);
+  }
+  return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
+}
+
+/** Query string with its `?`, empty without values; undefined values are left out. */
+export function buildQuery(query: Query): string {
+  const pairs = Object.entries(query)
+    .filter((pair): pair is [string, string | number | bigint | boolean] => pair[1] !== undefined)
+    .map(([name, value]) => `${encodeValue(name)}=${encodeValue(value)}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** encodeURIComponent throws on half a surrogate pair; that half becomes U+FFFD instead. */
+function encodeValue(value: string | number | bigint | boolean): string {
+  return encodeURIComponent(Buffer.from(String(value)).toString());
+}

@@ -1,0 +1,120 @@
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { BaseUrl } from './api-url.js';
+import type { Cleaner } from './clean-text.js';
+import { collectStart, decodeBody, readEncoding } from './decode-body.js';
+import { explainFault } from './fault-reason.js';
+import { isMediaType } from './media-type.js';
+import type { RateBucket } from './rate-bucket.js';
+import { refuseJson, showText } from './read-json.js';
+import { isRedirect, MAX_REDIRECTS, resolveRedirect } from './redirect.js';
+import { explainRefusal } from './refusal.js';
+import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
+import { Trouble } from './trouble.js';
+
+/** How much of an answer that is refused is read: enough for its message. */
+const REFUSAL_BYTES = 64 * 1024;
+
+/** What one attempt needs of the client. */
+export interface AttemptContext {
+  base: BaseUrl;
+  apiKey: string;
+  transport: Transport;
+  bucket: RateBucket;
+  cleaner: Cleaner;
+  timeouts: Timeouts;
+  io: Io;
+  signal: AbortSignal;
+  /** Told of each request that reached the service. */
+  count(): void;
+}
+
+export interface Request {
+  /** `GET /api/v1/items`, to begin messages with. */
+  where: string;
+  /** Path with prefix and query. */
+  target: string;
+  /** The media type that a 200 must have. */
+  mediaType: string;
+  /** True for an export: its rows are billed, so it is not repeated once it may have been counted. */
+  billed: boolean;
+}
+
+/**
+ * One attempt: redirects within the origin followed, everything but a 200 of the due media type thrown.
+ *
+ * @throws Trouble where another attempt may help, PricelakeError otherwise (API document, section 7).
+ */
+export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
+  let { target } = request;
+  for (let hops = 0; ; hops += 1) {
+    const answer = await exchange(request, target, context);
+    if (!isRedirect(answer.status)) {
+      await checkStatus(answer, request, context);
+      await checkForm(answer, request, context);
+      return answer;
+    }
+    answer.body.discard();
+    if (hops === MAX_REDIRECTS) {
+      throw new PricelakeError('contract', `${request.where}: more than ${MAX_REDIRECTS} redirects`, {
+        hint: 'Check source.baseUrl.',
+      });
+    }
+    target = resolveRedirect(request.where, context.base.origin, target, answer.headers.location, context.cleaner);
+    await context.bucket.take(context.signal);
+  }
+}
+
+async function exchange(request: Request, target: string, context: AttemptContext): Promise<Answer> {
+  const headers = {
+    authorization: `Bearer ${context.apiKey}`,
+    accept: request.billed ? `${request.mediaType}, application/json;q=0.9` : request.mediaType,
+    'accept-encoding': 'gzip',
+    'user-agent': 'pricelake',
+  };
+  try {
+    const answer = await context.transport.get(target, headers);
+    context.count();
+    return answer;
+  } catch (error) {
+    if (!(error instanceof ExchangeFault)) throw error;
+    if (error.sent) context.count();
+    throw explainExchangeFault(error, request, context);
+  }
+}
+
+function explainExchangeFault(fault: ExchangeFault, request: Request, context: AttemptContext): Trouble {
+  const { host } = context.base;
+  const { reason, passing } = explainFault(fault.cause, context.timeouts);
+  const what = fault.sent ? `no answer from ${host}` : `${host} cannot be reached`;
+  const facts = {
+    host,
+    hint: fault.sent ? 'Run again later.' : 'Check source.baseUrl and the network.',
+    ...(request.billed && fault.sent ? { midStream: true } : {}),
+  };
+  const repeatable = passing && !(request.billed && fault.sent);
+  const setback = { kind: 'fault', repeatable } as const;
+  return new Trouble(setback, `${request.where}: ${what} (${reason})`, facts, { cause: fault.cause });
+}
+
+async function checkStatus(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
+  if (answer.status === 200) return;
+  const body = await collectStart(decodeBody(answer), REFUSAL_BYTES);
+  const { cleaner, io } = context;
+  throw explainRefusal({ ...answer, body }, { where: request.where, cleaner, now: io.now() });
+}
+
+/** A 200 in another form is a proxy's page or another service. */
+async function checkForm(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
+  const { where, mediaType } = request;
+  if (readEncoding(answer.headers) === undefined) {
+    answer.body.discard();
+    const encoding = context.cleaner.text(answer.headers['content-encoding'] ?? '', 40);
+    throw refuseJson(`${where}: the answer is encoded as ${encoding}, and only gzip was asked for`);
+  }
+  const arrived = answer.headers['content-type'];
+  if (isMediaType(arrived, mediaType)) return;
+  const start = showText(await collectStart(decodeBody(answer), REFUSAL_BYTES), context.cleaner);
+  const type = arrived === undefined ? 'without a content type' : context.cleaner.text(arrived, 80);
+  throw refuseJson(`${where}: the answer should be ${mediaType} in UTF-8 and is ${type}; it begins ${start}`);
+}

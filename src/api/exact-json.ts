@@ -1,0 +1,27 @@
+import { isSafeNumber, LosslessNumber, parse } from 'lossless-json';
+
+/**
+ * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a
+ * string costs only the slower way, never a wrong value.
+ */
+const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
+
+const INTEGER = /^-?\d+$/;
+
+/**
+ * JSON → values with every integer exact: a safe integer as number, any other as bigint. A decimal
+ * is a number where the double prints the same digits again, else a LosslessNumber, whose `value` is
+ * the text as it arrived (not a string: a JSON string stays distinguishable from a number).
+ * Takes JSON.parse unless a token is at risk. Of a repeated key the last value holds, as in JSON.parse.
+ *
+ * @throws SyntaxError for text that is not JSON.
+ */
+export function parseExactJson(text: string): unknown {
+  if (!TOKEN_AT_RISK.test(text)) return JSON.parse(text);
+  return parse(text, null, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+function readNumber(token: string): number | bigint | LosslessNumber {
+  if (isSafeNumber(token)) return Number(token);
+  return INTEGER.test(token) ? BigInt(token) : new LosslessNumber(token);
+}

@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import { PricelakeError } from '../errors.js';
+import type { Cleaner } from './clean-text.js';
+import { parseExactJson } from './exact-json.js';
+
+const SHOWN_ISSUES = 3;
+const SHOWN_VALUE = 80;
+
+/** Parses a complete JSON body exactly; `where` begins the message. Throws PricelakeError `contract`. */
+export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): unknown {
+  try {
+    return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (error) {
+    // V8 quotes a piece of the text, where a key cut in half would escape the cleaner.
+    const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
+    throw refuseJson(`${where}: the answer is not JSON (${cleaner.text(said)}); it begins ${showText(body, cleaner)}`);
+  }
+}
+
+/** Checks a parsed answer against its schema. Throws PricelakeError `contract` naming place and value. */
+export function checkAnswer<T extends z.ZodType>(
+  value: unknown,
+  schema: T,
+  where: string,
+  cleaner: Cleaner,
+): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => {
+    const place = issue.path.map(String).join('.') || 'the whole answer';
+    return cleaner.text(`${place}: ${issue.message}, arrived ${showValue(value, issue.path, cleaner)}`);
+  });
+  const more = issues.length > SHOWN_ISSUES ? ` (and ${issues.length - SHOWN_ISSUES} more)` : '';
+  throw refuseJson(`${where}: ${issues.slice(0, SHOWN_ISSUES).join('; ')}${more}`);
+}
+
+/**
+ * Whether a JSON body looks whole: every answer of the API is an object or an array. A body that ends
+ * with its connection has no other sign of having been cut.
+ */
+export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
+  const text = body.subarray(0, 64).toString().trimStart();
+  const close = text.startsWith('{') ? '}' : text.startsWith('[') ? ']' : undefined;
+  if (close === undefined) return 'not_json';
+  return body.subarray(-64).toString().trimEnd().endsWith(close) ? 'whole' : 'cut';
+}
+
+/** The first characters of a body, quoted. */
+export function showText(body: Buffer, cleaner: Cleaner): string {
+  return JSON.stringify(cleaner.text(body.subarray(0, 4096).toString(), SHOWN_VALUE));
+}
+
+/** A 200 that is not what the document says. */
+export function refuseJson(message: string): PricelakeError {
+  return new PricelakeError('contract', message, {
+    hint: 'The service departs from its API document: check source.baseUrl, then look for a newer pricelake.',
+  });
+}
+
+function showValue(root: unknown, path: PropertyKey[], cleaner: Cleaner): string {
+  let value = root;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
+  return cleaner.text(text, SHOWN_VALUE);
+}

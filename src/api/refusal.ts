@@ -1,0 +1,113 @@
+import { type ErrorFacts, PricelakeError } from '../errors.js';
+import type { Cleaner } from './clean-text.js';
+import { parseExactJson } from './exact-json.js';
+import { parseRetryAfter } from './retry-after.js';
+import { Trouble } from './trouble.js';
+
+/** An answer other than 200, its body read as far as it is wanted. */
+export interface RefusedAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** First part of the decoded body. */
+  body: Buffer;
+}
+
+export interface RefusalContext {
+  /** `GET /api/v1/items`, to begin messages with. */
+  where: string;
+  cleaner: Cleaner;
+  now: Date;
+}
+
+/** What an Error body says (API document, section 7), as far as it says it. */
+interface ErrorBody {
+  /** True when the body is the service's own, and not a proxy's page. */
+  genuine: boolean;
+  said: string;
+  limit: string | undefined;
+  facts: ErrorFacts;
+}
+
+/**
+ * Turns an answer other than 200 into what is thrown (API document, section 7): 429 for the rate and
+ * 5xx become Trouble, which may be tried again; all else is a PricelakeError.
+ */
+export function explainRefusal(answer: RefusedAnswer, context: RefusalContext): PricelakeError | Trouble {
+  const { status } = answer;
+  const body = readErrorBody(answer, context.cleaner);
+  const message = `${context.where} was answered ${status}${body.said}`;
+  if (status === 429) return explainTooMany(answer, body, message, context.now);
+  if (status >= 500) {
+    const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], context.now);
+    return new Trouble({ kind: 'server_error', retryAfterMs, repeatable: true }, message, body.facts);
+  }
+  const hint = HINTS[status];
+  const code = CODES[status];
+  // A proxy's or another server's 404 must not pass for "this item is gone".
+  if (code === undefined || (code === 'not_found' && !body.genuine)) {
+    return new PricelakeError('contract', `${message}; the API document does not allow that`, {
+      ...body.facts,
+      hint: 'Check that source.baseUrl is the address of the service, and what stands between.',
+    });
+  }
+  return new PricelakeError(code, message, { ...body.facts, ...(hint === undefined ? {} : { hint }) });
+}
+
+const CODES: Partial<Record<number, 'bad_request' | 'unauthorized' | 'plan_refuses' | 'not_found'>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  402: 'plan_refuses',
+  404: 'not_found',
+};
+
+const HINTS: Partial<Record<number, string>> = {
+  401: 'Check source.apiKey: it may be mistyped or revoked, or belong to another service.',
+  402: 'See the plans at upgradeUrl, or leave out what the plan does not include.',
+};
+
+/** 429 without a readable limit counts as the rate: that wait is short and bounded. */
+function explainTooMany(answer: RefusedAnswer, body: ErrorBody, message: string, now: Date): PricelakeError | Trouble {
+  const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now);
+  if (body.limit !== 'apiCallsPerMonth' && body.limit !== 'exportRowsPerMonth') {
+    return new Trouble({ kind: 'rate_limited', retryAfterMs, repeatable: true }, message, body.facts);
+  }
+  const nextRunAt = retryAfterMs === undefined ? startOfNextMonth(now) : new Date(now.getTime() + retryAfterMs);
+  const hint = `Run again after ${nextRunAt.toISOString()}, or see the plans at upgradeUrl.`;
+  return new PricelakeError('quota', message, { ...body.facts, nextRunAt, hint });
+}
+
+/** Section 8: the counters start over on the first day of the next month at 00:00 UTC. */
+function startOfNextMonth(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+}
+
+function readErrorBody(answer: RefusedAnswer, cleaner: Cleaner): ErrorBody {
+  const facts: ErrorFacts = { status: answer.status };
+  const fields = parseObject(answer.body);
+  if (fields === undefined) return { genuine: false, said: '', limit: undefined, facts };
+  const readText = (name: string) => {
+    const value = fields[name];
+    return typeof value === 'string' ? cleaner.text(value) : undefined;
+  };
+  for (const name of ['docsUrl', 'upgradeUrl'] as const) {
+    const url = cleaner.url(fields[name]);
+    if (url !== undefined) facts[name] = url;
+  }
+  const limit = readText('limit');
+  const plan = readText('plan');
+  if (limit !== undefined) facts.limit = limit;
+  if (plan !== undefined) facts.plan = plan;
+  const { allowed } = fields;
+  if (typeof allowed === 'number' || typeof allowed === 'boolean') facts.allowed = allowed;
+  const message = readText('message');
+  return { genuine: message !== undefined, said: message ? `: ${message}` : '', limit, facts };
+}
+
+function parseObject(body: Buffer): Record<string, unknown> | undefined {
+  try {
+    const value = parseExactJson(body.toString());
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Io } from '../io.js';
+import type { RateBucket } from './rate-bucket.js';
+import { decideRetry, type RetryPolicy, type Tries } from './retry-policy.js';
+import { Trouble } from './trouble.js';
+
+export interface RetryContext {
+  /** For the log. */
+  path: string;
+  policy: RetryPolicy;
+  bucket: RateBucket;
+  io: Io;
+  signal: AbortSignal;
+}
+
+/**
+ * Runs attempts, each with its own token, until one succeeds or the policy says stop. A rate limit
+ * pauses every call of the client, a fault only this one.
+ *
+ * @throws what an attempt throws, a Trouble turned into PricelakeError `unavailable`.
+ */
+export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
+  const { path, policy, bucket, io, signal } = context;
+  const tries: Tries = { faults: 0, rateLimited: 0 };
+  for (;;) {
+    await bucket.take(signal);
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Trouble) || signal.aborted) throw error;
+      const limited = error.setback.kind === 'rate_limited';
+      tries[limited ? 'rateLimited' : 'faults'] += 1;
+      const attempts = tries.faults + tries.rateLimited;
+      const decision = decideRetry(error.setback, tries, policy, io.random());
+      if (!decision.retry) throw error.giveUp(decision, attempts, io.now());
+      const { waitMs } = decision;
+      io.log('warn', limited ? 'api.rate_limited' : 'api.retry', {
+        path,
+        attempt: attempts,
+        waitMs,
+        reason: error.message,
+      });
+      if (limited) bucket.pause(waitMs);
+      else await io.sleep(waitMs, signal);
+    }
+  }
+}
