@@ -1,0 +1,20 @@
+import { quoteIdentifier } from '../duckdb/quote.js';
+import type { TableState } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import { tableRelation } from './views.js';
+
+const HEADER = `-- Views over exactly the files that the newest run published. Written by pricelake after every run.
+-- Paths are relative, so that the folder can be moved or mounted elsewhere: run it with the lake as working directory,
+--   cd lake && duckdb -init catalog.sql
+`;
+
+/** `catalog.sql`: a view a table, for any DuckDB; a table without files is a typed view without rows. */
+export function writeCatalog(states: TableState[]): string {
+  const views = states.map((state) => {
+    const { description } = loadTableSchema(state.table);
+    const paths = state.files.map((file) => `${state.table}/${file.path}`);
+    const relation = tableRelation(state.table, paths).replaceAll("', '", "',\n  '");
+    return `\n-- ${description}\nCREATE OR REPLACE VIEW ${quoteIdentifier(state.table)} AS SELECT * FROM ${relation};\n`;
+  });
+  return HEADER + views.join('');
+}

@@ -1,0 +1,46 @@
+import { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
+import { escapeGlob } from './glob.js';
+
+/** Columns of a checkpoint (protocol, "Checkpoint Schema"), one nullable struct an action. */
+const CHECKPOINT_COLUMNS = {
+  txn: 'STRUCT(appId VARCHAR, version BIGINT, lastUpdated BIGINT)',
+  add: 'STRUCT(path VARCHAR, partitionValues MAP(VARCHAR, VARCHAR), size BIGINT, modificationTime BIGINT, dataChange BOOLEAN, stats VARCHAR, tags MAP(VARCHAR, VARCHAR))',
+  remove: 'STRUCT(path VARCHAR, deletionTimestamp BIGINT, dataChange BOOLEAN)',
+  metaData:
+    'STRUCT(id VARCHAR, name VARCHAR, description VARCHAR, format STRUCT(provider VARCHAR, options MAP(VARCHAR, VARCHAR)), schemaString VARCHAR, partitionColumns VARCHAR[], createdTime BIGINT, configuration MAP(VARCHAR, VARCHAR))',
+  protocol: 'STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER)',
+};
+
+/** The rows of a checkpoint as JSON lines, each like a line of a commit (with nulls for the other actions). */
+export async function readCheckpoint(path: string): Promise<string[]> {
+  return withDatabase(async (db) => {
+    const rows = await db.rows(
+      `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`,
+    );
+    return rows.map((row) => String(row.line));
+  });
+}
+
+/** Turns a file of JSON lines into a checkpoint file. */
+export async function convertToCheckpoint(linesPath: string, checkpointPath: string): Promise<void> {
+  const columns = Object.entries(CHECKPOINT_COLUMNS).map(
+    ([name, type]) => `${quoteLiteral(name)}: ${quoteLiteral(type)}`,
+  );
+  await withDatabase((db) =>
+    db.run(
+      `COPY (FROM read_json(${quoteLiteral(escapeGlob(linesPath))}, format = 'newline_delimited', maximum_object_size = 67108864,
+         columns = {${columns.join(', ')}}))
+       TO ${quoteLiteral(checkpointPath)} (FORMAT parquet, COMPRESSION snappy)`,
+    ),
+  );
+}
+
+async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  const db = await Database.open({ threads: 1, memoryLimit: '512MB' });
+  try {
+    return await work(db);
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,47 @@
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { TableName } from '../model.js';
+import { convertToCheckpoint } from './checkpoint-file.js';
+import { encodeLogPath, writeAdd, writeTxn } from './delta-actions.js';
+import { type LogState, logPath, readLog } from './delta-log.js';
+import { syncFile, syncFolder, writeDurably } from './durable.js';
+import { type Lake, tablePath, temporaryPath } from './layout.js';
+
+/** As long as tombstones are kept: `delta.deletedFileRetentionDuration` of the tables. */
+const TOMBSTONE_MS = 3_600_000;
+
+/** Writes a checkpoint of a table's newest version (protocol, "Checkpoints") and points `_last_checkpoint` at it. */
+export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): Promise<void> {
+  const state = await readLog(lake, table);
+  const lines = writeActions(state, at);
+  const path = logPath(lake, table, state.version, 'checkpoint.parquet');
+  const temporary = { lines: temporaryPath(lake, `${table}.json`), parquet: temporaryPath(lake, `${table}.parquet`) };
+  try {
+    await writeFile(temporary.lines, lines.map((line) => `${line}\n`).join(''));
+    await convertToCheckpoint(temporary.lines, temporary.parquet);
+    await syncFile(temporary.parquet);
+    await rename(temporary.parquet, path);
+  } finally {
+    for (const file of Object.values(temporary)) await rm(file, { force: true });
+  }
+  await syncFolder(tablePath(lake, table, '_delta_log'));
+  const pointer = {
+    version: Number(state.version),
+    size: lines.length,
+    sizeInBytes: (await stat(path)).size,
+    numOfAddFiles: state.files.size,
+  };
+  await writeDurably(lake, tablePath(lake, table, '_delta_log', '_last_checkpoint'), JSON.stringify(pointer));
+}
+
+function writeActions(state: LogState, at: Date): string[] {
+  const kept = [...state.tombstones].filter(([, removedAt]) => removedAt > at.getTime() - TOMBSTONE_MS);
+  return [
+    JSON.stringify({ protocol: state.protocol }),
+    JSON.stringify({ metaData: state.metaData }),
+    ...[...state.txn].map(([appId, txn]) => writeTxn(appId, txn)),
+    ...[...state.files.values()].map(writeAdd),
+    ...kept.map(([path, deletionTimestamp]) =>
+      JSON.stringify({ remove: { path: encodeLogPath(path), deletionTimestamp, dataChange: true } }),
+    ),
+  ];
+}

@@ -1,0 +1,142 @@
+import { rename, rm, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import pLimit from 'p-limit';
+import { hasSystemCode, PricelakeError } from '../errors.js';
+import type { DataFile, StagedFile, TableChange } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import { writeCheckpoint } from './checkpoint.js';
+import { writeAdd, writeRemove, writeTxn } from './delta-actions.js';
+import { type LogState, logPath, readLog } from './delta-log.js';
+import { planMetaData } from './delta-metadata.js';
+import { explainDiskFull } from './disk-full.js';
+import { createExclusively, makeFolder, syncFolder } from './durable.js';
+import { type Lake, tablePath } from './layout.js';
+import { PRICELAKE_VERSION } from './version.js';
+
+export interface CommitInfo {
+  runId: string;
+  /** What it is, for people: `MERGE`, `APPEND`, `COMPACT`. */
+  operation: string;
+  at: Date;
+}
+
+const CONCURRENCY = 16;
+/** A checkpoint every so many versions. */
+const CHECKPOINT_INTERVAL = 10n;
+
+/**
+ * Makes a change the table's next version: prepare → move the staged files in → create the log entry → delete what
+ * it removed. Before the log entry stands, a failure puts the staged files back and the table stays as it was.
+ * @returns the new version, or the current one when the change changes nothing.
+ * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
+ * from the table's, `lake_invalid`, `disk_full`.
+ */
+export async function commitTable(lake: Lake, change: TableChange, info: CommitInfo): Promise<bigint> {
+  const state = await readLog(lake, change.table);
+  const txn = Object.entries(change.txn).filter(([appId, version]) => state.txn.get(appId)?.version !== version);
+  if (change.add.length === 0 && change.remove.length === 0 && txn.length === 0) return state.version;
+  checkFiles(state, change);
+  const lines = writeLines(state, change, txn, info);
+  const version = state.version + 1n;
+  await explainDiskFull(tablePath(lake, change.table), () => publishVersion(lake, change, version, lines));
+  await deleteFiles(lake, change.table, change.remove);
+  if (version > 0n && version % CHECKPOINT_INTERVAL === 0n) {
+    await explainDiskFull(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
+  }
+  return version;
+}
+
+/** Reports a change that was computed from another state of the table. */
+function checkFiles(state: LogState, change: TableChange): void {
+  const gone = change.remove.find((file) => !state.files.has(file.path));
+  if (gone !== undefined) {
+    throw new PricelakeError('lake_locked', `${change.table}: ${gone.path} is not in version ${state.version}`, {
+      hint: 'Another run changed the table meanwhile; run the same command again.',
+    });
+  }
+}
+
+function writeLines(state: LogState, change: TableChange, txn: [string, bigint][], info: CommitInfo): string {
+  const schema = loadTableSchema(change.table);
+  const commitInfo = {
+    timestamp: info.at.getTime(),
+    operation: info.operation,
+    operationParameters: {},
+    engineInfo: `pricelake/${PRICELAKE_VERSION}`,
+    runId: info.runId,
+  };
+  const metaData = planMetaData(state, schema, change, info.at);
+  return [
+    JSON.stringify({ commitInfo }),
+    ...(state.version < 0n ? [JSON.stringify({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } })] : []),
+    ...(metaData === undefined ? [] : [JSON.stringify({ metaData })]),
+    ...txn.map(([appId, version]) => writeTxn(appId, { version, lastUpdated: info.at.getTime() })),
+    ...change.remove.map((file) => writeRemove(file, info.at)),
+    ...change.add.map(writeAdd),
+    '',
+  ].join('\n');
+}
+
+async function publishVersion(lake: Lake, change: TableChange, version: bigint, lines: string): Promise<void> {
+  const log = tablePath(lake, change.table, '_delta_log');
+  const moved: StagedFile[] = [];
+  let created = false;
+  try {
+    await moveFiles(lake, change, moved);
+    await makeFolder(log);
+    // THE COMMIT POINT: once the log entry has its name, the version is the table's. All it names is on disk.
+    created = await createExclusively(lake, logPath(lake, change.table, version, 'json'), lines);
+  } finally {
+    if (!created) await moveBack(lake, change, moved);
+  }
+  if (!created) {
+    throw new PricelakeError('lake_locked', `${change.table}: another writer created version ${version} first`, {
+      hint: 'Only one run may write a lake at a time; run the same command again.',
+    });
+  }
+  await syncFolder(log);
+}
+
+/** Renames staged files into the table and syncs every folder that got a name; `moved` tells how far it came. */
+async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
+  const limit = pLimit(CONCURRENCY);
+  const each = <T>(list: Iterable<T>, work: (one: T) => Promise<void>) =>
+    Promise.all([...list].map((one) => limit(() => work(one))));
+  const folders = new Set(change.add.map((file) => dirname(tablePath(lake, change.table, file.path))));
+  await makeFolder(tablePath(lake, change.table));
+  await each(folders, makeFolder);
+  await each(change.add, async (file) => {
+    await rename(file.stagedAt, tablePath(lake, change.table, file.path));
+    moved.push(file);
+  });
+  await each(folders, syncFolder);
+}
+
+async function moveBack(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
+  for (const file of moved) await rename(tablePath(lake, change.table, file.path), file.stagedAt);
+}
+
+/** Deletes data files that no version needs any more, and partition folders that are left empty. */
+export async function deleteFiles(
+  lake: Lake,
+  table: TableChange['table'],
+  files: Pick<DataFile, 'path'>[],
+): Promise<void> {
+  const limit = pLimit(CONCURRENCY);
+  const paths = files.map((file) => tablePath(lake, table, file.path));
+  await Promise.all(paths.map((path) => limit(() => rm(path, { force: true }))));
+  for (const folder of new Set(paths.map((path) => dirname(path)))) {
+    await removeEmptyFolders(folder, tablePath(lake, table));
+  }
+}
+
+async function removeEmptyFolders(folder: string, top: string): Promise<void> {
+  for (let current = folder; current.length > top.length; current = dirname(current)) {
+    try {
+      await rmdir(current);
+    } catch (error) {
+      if (hasSystemCode(error, 'ENOTEMPTY', 'EEXIST')) return;
+      if (!hasSystemCode(error, 'ENOENT')) throw error;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import parquet from 'parquetjs-lite';
+import { PricelakeError } from '../errors.js';
+
+/** What a data file must hold. */
+export interface Expectation {
+  rows: bigint;
+  bytes: number;
+  /** Names of its columns, in order. */
+  columns: string[];
+}
+
+/** Parquet's CompressionCodec.ZSTD. */
+const ZSTD = 6;
+const CHUNK_BYTES = 1 << 20;
+
+/**
+ * Syncs a Parquet file, reads its footer back with a second, independent reader (parquetjs-lite) and returns the
+ * SHA-256 of its bytes.
+ * @throws PricelakeError `lake_invalid` when rows, bytes, columns or codec are not what the writer said.
+ */
+export async function sealDataFile(path: string, expected: Expectation): Promise<string> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+    await checkFooter(path, file, expected);
+    return await hashFile(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function checkFooter(path: string, file: FileHandle, expected: Expectation): Promise<void> {
+  const { size } = await file.stat();
+  const footer = await readFooter(path, file, size);
+  const columns: string[] = [];
+  for (let i = 1; i < footer.schema.length; i += countElements(footer.schema, i)) {
+    columns.push(footer.schema[i]?.name ?? '');
+  }
+  const groups = footer.row_groups.reduce((sum, group) => sum + BigInt(Number(group.num_rows)), 0n);
+  const codecs = new Set(footer.row_groups.flatMap((group) => group.columns.map((chunk) => chunk.meta_data.codec)));
+  expectEqual(path, 'bytes', size, expected.bytes);
+  expectEqual(path, 'rows', BigInt(Number(footer.num_rows)), expected.rows);
+  expectEqual(path, 'rows in row groups', groups, expected.rows);
+  expectEqual(path, 'columns', columns.join(), expected.columns.join());
+  expectEqual(path, 'codecs', [...codecs].join(), String(ZSTD));
+}
+
+async function readFooter(path: string, file: FileHandle, size: number) {
+  const read = async (offset: number, length: number) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+    if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
+    return buffer;
+  };
+  const reader = new parquet.ParquetEnvelopeReader(read, async () => {}, size);
+  try {
+    await reader.readHeader();
+    return await reader.readFooter();
+  } catch (cause) {
+    throw new PricelakeError('lake_invalid', `${path}: its footer can't be read`, {}, { cause });
+  }
+}
+
+/** Elements of the schema's depth-first list that belong to the element at `index`, itself included. */
+function countElements(schema: { num_children: number | null }[], index: number): number {
+  let count = 1;
+  for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {
+    count += countElements(schema, index + count);
+  }
+  return count;
+}
+
+function expectEqual<T>(path: string, what: string, found: T, expected: T): void {
+  if (found === expected) return;
+  throw new PricelakeError('lake_invalid', `${path}: its footer says ${what} ${found}, the writer said ${expected}`, {
+    hint: 'Check the disk, then run the same command again.',
+  });
+}
+
+async function hashFile(file: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}

@@ -1,0 +1,40 @@
+import type { ColumnType, TableSchema } from '../schemas.js';
+
+type DeltaType = string | { type: 'array'; elementType: string; containsNull: boolean };
+
+const DELTA_TYPES: Record<ColumnType, DeltaType> = {
+  BIGINT: 'long',
+  VARCHAR: 'string',
+  'DECIMAL(18,4)': 'decimal(18,4)',
+  'TIMESTAMP WITH TIME ZONE': 'timestamp',
+  DATE: 'date',
+  BOOLEAN: 'boolean',
+  DOUBLE: 'double',
+  'VARCHAR[]': { type: 'array', elementType: 'string', containsNull: true },
+};
+
+interface DeltaField {
+  name: string;
+  type: DeltaType;
+  nullable: boolean;
+  metadata: Record<string, unknown>;
+}
+
+/** The table's contract as Delta's `schemaString`. Every column is nullable there, as it is in DuckDB's files. */
+export function writeDeltaSchema(schema: TableSchema): string {
+  const fields = schema.columns.map(
+    (column): DeltaField => ({
+      name: column.name,
+      type: DELTA_TYPES[column.type],
+      nullable: true,
+      metadata: { comment: column.description },
+    }),
+  );
+  return JSON.stringify({ type: 'struct', fields });
+}
+
+/** Names and types of a `schemaString`, without comments: equal text means that the files have the same columns. */
+export function describeDeltaSchema(schemaString: string): string {
+  const { fields } = JSON.parse(schemaString) as { fields: DeltaField[] };
+  return fields.map(({ name, type }) => `${name} ${typeof type === 'string' ? type : JSON.stringify(type)}`).join(', ');
+}

@@ -1,0 +1,73 @@
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { hasSystemCode } from '../errors.js';
+import { type Lake, temporaryPath } from './layout.js';
+
+/** Syncs a folder, so that the names in it survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Syncs the bytes of a file that another writer closed. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder with its parents and syncs each folder that got a new name. */
+export async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let folder = path; folder.length >= first.length; folder = dirname(folder)) await syncFolder(dirname(folder));
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file beside and renames it into place: readers see the old text or the new one. Equal text: no write. */
+export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
+  const old = await readFile(path, 'utf8').catch(() => undefined);
+  if (old === text) return;
+  const temporary = temporaryPath(lake, path);
+  try {
+    await writeSynced(temporary, text);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncFolder(dirname(path));
+}
+
+/**
+ * Creates a file whole, or not at all: false when the name is taken. link(2) is atomic and exclusive on local and
+ * network file systems; opening with `wx` would show readers a file that is still empty.
+ */
+export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
+  const temporary = temporaryPath(lake, path);
+  try {
+    await writeSynced(temporary, text);
+    await link(temporary, path);
+  } catch (error) {
+    if (hasSystemCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  return true;
+}

@@ -1,0 +1,47 @@
+import { type FileHandle, rm, stat } from 'node:fs/promises';
+import type { Io } from '../io.js';
+import { ignoreMissing } from './layout.js';
+
+/** How often a living owner shows that it lives. */
+const INTERVAL_MS = 10_000;
+
+/**
+ * Beats by writing the lock's own text over itself: the file system dates the write, so that hosts with different
+ * clocks agree. Takes `file` over and closes it on release.
+ */
+export function startHeartbeat(path: string, file: FileHandle, text: string, io: Io) {
+  const lost = new AbortController();
+  let beating: Promise<void> = Promise.resolve();
+  const beat = async () => {
+    if (!(await isOurs(path, file))) {
+      clearInterval(timer);
+      io.log('error', 'lake.lock_lost', { path });
+      lost.abort(new Error(`${path}: another process took the lock over`));
+      return;
+    }
+    await file.write(text, 0);
+  };
+  // A beat that fails (a file system that is away) is missed, not fatal: the next one tells.
+  const timer = setInterval(() => {
+    beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
+  }, INTERVAL_MS);
+  timer.unref();
+  return {
+    lost: lost.signal,
+    async release(): Promise<void> {
+      clearInterval(timer);
+      await beating;
+      try {
+        if (await isOurs(path, file)) await rm(path, { force: true });
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+/** Whether the lock still is the file that this process made. */
+async function isOurs(path: string, file: FileHandle): Promise<boolean> {
+  const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
+  return current !== undefined && current.ino === own.ino && current.dev === own.dev;
+}

@@ -1,0 +1,74 @@
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { hasSystemCode, PricelakeError } from '../errors.js';
+import { writeDurably } from './durable.js';
+import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
+
+export type { Lake } from './layout.js';
+
+/** What an operating system leaves in a folder that is otherwise empty. */
+const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
+
+const formatSchema = z.strictObject({ format: z.literal('pricelake'), version: z.literal(1) });
+
+/**
+ * Opens a lake, or creates it where `path` is missing or empty.
+ * @throws PricelakeError `lake_invalid` when the folder holds something else (it is left untouched), when it is of
+ * another format version, or when it is missing and `create` is false.
+ */
+export async function openLake(path: string, options: { create: boolean }): Promise<Lake> {
+  const lake = { root: resolve(path) };
+  const marker = await readMarker(lake);
+  if (marker === undefined) {
+    if (!options.create) {
+      throw new PricelakeError('lake_invalid', `${lake.root}: there is no lake here`, {
+        hint: 'Check the path, or create the lake with `pricelake sync`.',
+      });
+    }
+    await refuseForeignFolder(lake);
+    await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+    await writeDurably(lake, privatePath(lake, 'format.json'), '{"format":"pricelake","version":1}\n');
+  } else if (!formatSchema.safeParse(marker).success) {
+    throw new PricelakeError(
+      'lake_invalid',
+      `${privatePath(lake, 'format.json')}: ${JSON.stringify(marker)} is not a format that this version of pricelake reads`,
+      { hint: 'Use the version of pricelake that wrote the lake, or a newer one.' },
+    );
+  }
+  if (options.create) await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  return lake;
+}
+
+async function readMarker(lake: Lake): Promise<unknown> {
+  const path = privatePath(lake, 'format.json');
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (cause) {
+    if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined;
+    if (cause instanceof SyntaxError) {
+      throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint: 'Restore it from a backup.' }, { cause });
+    }
+    throw cause;
+  }
+}
+
+/** A folder without our marker may only hold the beginning of one: a crash can come before the marker. */
+async function refuseForeignFolder(lake: Lake): Promise<void> {
+  const info = await stat(lake.root).catch(ignoreMissing);
+  if (info === undefined) return;
+  const foreign = info.isDirectory() ? await findForeignEntry(lake) : lake.root;
+  if (foreign !== undefined) {
+    throw new PricelakeError('lake_invalid', `${lake.root}: not a lake, it holds ${foreign}; it was left untouched`, {
+      hint: 'Give an empty or a new folder as lake.path.',
+    });
+  }
+}
+
+async function findForeignEntry(lake: Lake): Promise<string | undefined> {
+  const foreign = (await readdir(lake.root)).find((name) => !HARMLESS.has(name));
+  if (foreign !== undefined) return foreign;
+  const inside = await readdir(privatePath(lake)).catch(ignoreMissing);
+  const unknown = inside?.find((name) => name !== 'tmp');
+  return unknown === undefined ? undefined : join(PRIVATE_FOLDER, unknown);
+}

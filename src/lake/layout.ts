@@ -1,0 +1,33 @@
+import { basename, join } from 'node:path';
+import { hasSystemCode } from '../errors.js';
+import type { TableName } from '../model.js';
+
+/** An opened lake. */
+export interface Lake {
+  /** Absolute path of its folder. */
+  root: string;
+}
+
+/** Private folder of a lake: landing, lock, staging. Nothing in it is part of a table. */
+export const PRIVATE_FOLDER = '_pricelake';
+
+/** `<lake>/_pricelake/<parts>`. */
+export function privatePath(lake: Lake, ...parts: string[]): string {
+  return join(lake.root, PRIVATE_FOLDER, ...parts);
+}
+
+/** `<lake>/<table>/<parts>`. */
+export function tablePath(lake: Lake, table: TableName, ...parts: string[]): string {
+  return join(lake.root, table, ...parts);
+}
+
+/** Where a file stands until it is renamed or linked into place: same file system, never read by anyone. */
+export function temporaryPath(lake: Lake, name: string): string {
+  return privatePath(lake, 'tmp', `${process.pid}-${basename(name)}`);
+}
+
+/** For `.catch`: a missing file is undefined, anything else is thrown. */
+export function ignoreMissing(error: unknown): undefined {
+  if (hasSystemCode(error, 'ENOENT')) return undefined;
+  throw error;
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { hasSystemCode, PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import { explainDiskFull } from './disk-full.js';
+import { startHeartbeat } from './heartbeat.js';
+import { ignoreMissing, type Lake, privatePath } from './layout.js';
+import { identifyProcess, isAlive } from './process-identity.js';
+
+const ownerSchema = z.object({
+  pid: z.number(),
+  host: z.string(),
+  place: z.string(),
+  startedAt: z.string(),
+  token: z.string(),
+  acquiredAt: z.string(),
+});
+type Owner = z.infer<typeof ownerSchema>;
+
+/** An owner that can't be seen from here counts as dead when its heartbeat is older than this. */
+const STALE_MS = 60_000;
+
+export interface LakeLock {
+  /** Aborted when the lock is found to be another's: nothing may be written any more. */
+  lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+/**
+ * Makes this process the lake's only writer. The lock of a dead owner is taken over: on this host (and in this
+ * container) when its process is gone, elsewhere when its heartbeat stopped 60 s ago.
+ * @throws PricelakeError `lake_locked` naming the living owner and since when.
+ */
+export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
+  const owner = { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
+  const mine = privatePath(lake, `lock.new.${owner.token}`);
+  return explainDiskFull(privatePath(lake), async () => {
+    try {
+      const file = await open(mine, 'wx+');
+      try {
+        await file.writeFile(JSON.stringify(owner));
+        await file.sync();
+        await acquire(lake, mine, owner, io);
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return startHeartbeat(lockPath(lake), file, JSON.stringify(owner), io);
+    } finally {
+      await rm(mine, { force: true });
+    }
+  });
+}
+
+function lockPath(lake: Lake): string {
+  return privatePath(lake, 'lock');
+}
+
+/** Exclusive right to follow the owner with this token; its file names the follower. */
+function successionPath(lake: Lake, token: string): string {
+  return privatePath(lake, `lock.after.${token}`);
+}
+
+async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<void> {
+  for (;;) {
+    if (await linkExclusively(mine, lockPath(lake))) return;
+    const chain = await readChain(lake);
+    const last = chain.at(-1);
+    if (last === undefined) continue;
+    if (await isHolding(mine, last)) throw describeHolder(lake, last.owner);
+    if (await succeed(lake, mine, owner, last.owner)) {
+      io.log('warn', 'lake.lock_taken_over', { pid: last.owner.pid, host: last.owner.host });
+      return;
+    }
+  }
+}
+
+/**
+ * Follows a dead owner. Linking the succession file is exclusive, so one contender wins; it replaces the lock and
+ * only then removes the file. A late contender who links it after that finds itself outside the chain and withdraws.
+ */
+async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Promise<boolean> {
+  const succession = successionPath(lake, dead.token);
+  if (!(await linkExclusively(mine, succession))) return false;
+  const chain = await readChain(lake);
+  if (chain.at(-1)?.owner.token !== owner.token) {
+    await rm(succession, { force: true });
+    return false;
+  }
+  const copy = `${mine}.copy`;
+  await link(mine, copy);
+  await rename(copy, lockPath(lake));
+  for (const link of chain.slice(0, -1)) await rm(successionPath(lake, link.owner.token), { force: true });
+  return true;
+}
+
+interface Link {
+  path: string;
+  owner: Owner;
+}
+
+/** The lock's owner and those who follow it; normally one. Empty when there is no lock. */
+async function readChain(lake: Lake): Promise<Link[]> {
+  const chain: Link[] = [];
+  for (let path = lockPath(lake); ; ) {
+    const text = await readFile(path, 'utf8').catch(ignoreMissing);
+    if (text === undefined) return chain;
+    const owner = parseOwner(path, text);
+    chain.push({ path, owner });
+    path = successionPath(lake, owner.token);
+  }
+}
+
+function parseOwner(path: string, text: string): Owner {
+  try {
+    return ownerSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    const hint = 'Make sure that no run is working on the lake, then delete the file.';
+    throw new PricelakeError('lake_invalid', `${path}: not a lock that pricelake wrote`, { hint }, { cause });
+  }
+}
+
+/** Ages are told by the file system's own clock: the time of a file made just now against the heartbeat's. */
+async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
+  const alive = isAlive(owner);
+  if (alive !== undefined) return alive;
+  const [now, beat] = [await stat(mine), await stat(path).catch(ignoreMissing)];
+  return beat === undefined || now.mtimeMs - beat.mtimeMs <= STALE_MS;
+}
+
+function describeHolder(lake: Lake, owner: Owner): PricelakeError {
+  const who = `process ${owner.pid} on ${owner.host}`;
+  return new PricelakeError('lake_locked', `${lake.root}: held by ${who} since ${owner.acquiredAt}`, {
+    hint: 'Wait until that run is done, or stop it; a lock of a dead process is taken over without your help.',
+    pid: owner.pid,
+    host: owner.host,
+    since: owner.acquiredAt,
+  });
+}
+
+async function linkExclusively(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (hasSystemCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** Removes what contenders that died left beside the lock. */
+export async function clearLockLeftovers(lake: Lake): Promise<void> {
+  const now = Date.now();
+  for (const name of await readdir(privatePath(lake))) {
+    if (!name.startsWith('lock.new.')) continue;
+    const path = privatePath(lake, name);
+    const info = await stat(path).catch(ignoreMissing);
+    if (info !== undefined && now - info.mtimeMs > STALE_MS) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,58 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** Who a process is, so that another one can tell whether it still lives. */
+export interface ProcessIdentity {
+  pid: number;
+  host: string;
+  /** Boot and process-id namespace: only within one do process ids say anything. Empty where unknown. */
+  place: string;
+  /** When it started, in the kernel's own count: tells a process from a later one of the same id. Empty where unknown. */
+  startedAt: string;
+}
+
+/** This process. */
+export function identifyProcess(): ProcessIdentity {
+  return { pid: process.pid, host: hostname(), place: identifyPlace(), startedAt: readStart(process.pid)?.ticks ?? '' };
+}
+
+/** Whether a process lives; undefined when that can't be seen from here (another host, another container). */
+export function isAlive(other: ProcessIdentity): boolean | undefined {
+  if (other.host !== hostname() || other.place !== identifyPlace()) return undefined;
+  const start = readStart(other.pid);
+  if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
+  // Without /proc the signal 0 tells; with it, a process that is not listed is gone.
+  return other.startedAt === '' && canSignal(other.pid);
+}
+
+function canSignal(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** State and start time in /proc/<pid>/stat (fields 3 and 22); the name before them may hold spaces and brackets. */
+function readStart(pid: number): { state: string; ticks: string } | undefined {
+  const stat = readSystem(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ticks] = [fields[0], fields[19]];
+  return state === undefined || ticks === undefined ? undefined : { state, ticks };
+}
+
+function identifyPlace(): string {
+  const boot = readSystem(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+  const namespace = readSystem(() => readlinkSync('/proc/self/ns/pid'));
+  return [boot, namespace].filter((part) => part !== '').join(' ');
+}
+
+/** Systems without /proc know less: empty text. */
+function readSystem(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}

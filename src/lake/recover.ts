@@ -1,0 +1,64 @@
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import { TABLE_NAMES, type TableName } from '../model.js';
+import { deleteFiles } from './commit.js';
+import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
+import { readPointer } from './publish.js';
+import { readTable } from './read.js';
+
+/**
+ * Clears what a crash left: staged and temporary files, and data files that no log names (a commit that did not
+ * happen, or a removal that was not finished). Idempotent; call it under the lock. The landing is not touched.
+ * @throws PricelakeError `lake_invalid` when a log is damaged or older than `lake.json`; then nothing is deleted.
+ */
+export async function recoverLake(lake: Lake, io: Io): Promise<void> {
+  const pointer = await readPointer(lake);
+  const orphans = new Map<TableName, string[]>();
+  for (const table of TABLE_NAMES) {
+    const state = await readTable(lake, table);
+    const published = pointer?.tables[table]?.version ?? -1n;
+    if (published > state.version) {
+      throw new PricelakeError(
+        'lake_invalid',
+        `${tablePath(lake, table)}: its log ends at version ${state.version}, lake.json names version ${published}`,
+        { hint: 'Restore the folder _delta_log from a backup, or build the lake anew.' },
+      );
+    }
+    const named = new Set(state.files.map((file) => file.path));
+    const found = await listDataFiles(tablePath(lake, table));
+    orphans.set(
+      table,
+      found.filter((path) => !named.has(path)),
+    );
+  }
+  for (const [table, paths] of orphans) {
+    if (paths.length === 0) continue;
+    await deleteFiles(
+      lake,
+      table,
+      paths.map((path) => ({ path })),
+    );
+    io.log('info', 'lake.recovered', { table, files: paths.length });
+  }
+  await clearFolder(privatePath(lake, 'staging'));
+  await clearFolder(privatePath(lake, 'tmp'));
+}
+
+/** Parquet files of a table, relative to its folder; what begins with `_` or `.` is not data. */
+async function listDataFiles(folder: string): Promise<string[]> {
+  const entries: Dirent[] =
+    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !/^[_.]/.test(path));
+}
+
+async function clearFolder(folder: string): Promise<void> {
+  const info: Stats | undefined = await stat(folder).catch(ignoreMissing);
+  if (info === undefined) return;
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+}

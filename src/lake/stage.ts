@@ -1,0 +1,157 @@
+import { rm } from 'node:fs/promises';
+import { dirname, relative, sep } from 'node:path';
+import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
+import pLimit from 'p-limit';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors.js';
+import type { StagedFile, TableName } from '../model.js';
+import { loadTableSchema, type TableSchema } from '../schemas.js';
+import { sealDataFile } from './data-file.js';
+import { explainDiskFull } from './disk-full.js';
+import { makeFolder, syncFolder } from './durable.js';
+import { type Lake, privatePath } from './layout.js';
+import { writePartitionValue } from './partition-value.js';
+import { type ColumnStatistics, writeStats } from './stats.js';
+
+export interface Stage {
+  table: TableName;
+  runId: string;
+  /** A query whose columns are exactly the table's. */
+  select: string;
+  /** Columns to partition by; default: as schemas/<table>.yaml says. */
+  partitionBy?: string[];
+  /** Further key-value metadata of each file. */
+  metadata?: Record<string, string>;
+  /** Size at which a file of an unpartitioned table ends. */
+  targetBytes?: number;
+}
+
+const TARGET_BYTES = 128 * 1024 * 1024;
+/** Partition files that DuckDB holds open at once: beyond it a partition gets several files. */
+const OPEN_FILES = 500;
+/** Files sealed side by side. */
+const CONCURRENCY = 8;
+
+/**
+ * Writes the rows of `select` as zstd Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, ready
+ * for `commitTable`. It casts nothing. No rows: no file.
+ * @throws PricelakeError `lake_invalid` when the select's columns are not the table's or a file fails its check,
+ * `config` when a partition value can't be kept, `disk_full`.
+ */
+export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
+  const schema = loadTableSchema(stage.table);
+  const partitionBy = stage.partitionBy ?? schema.partitionBy;
+  await checkColumns(db, schema, stage.select);
+  checkPartitionColumns(schema, partitionBy);
+  const folder = privatePath(lake, 'staging', stage.runId, stage.table);
+  return explainDiskFull(folder, async () => {
+    await makeFolder(folder);
+    if (partitionBy.length > 0) await db.run(`SET partitioned_write_max_open_files = ${OPEN_FILES}`);
+    const written = await db.rows(writeCopy(schema, stage, partitionBy, folder));
+    const limit = pLimit(CONCURRENCY);
+    const sealed = await Promise.all(written.map((row) => limit(() => sealFile(schema, partitionBy, folder, row))));
+    await syncFolders(folder, sealed);
+    return sealed.filter((file) => file !== undefined);
+  });
+}
+
+/** The contract is exact: names, types and order. */
+async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
+  const found = await db.rows(`DESCRIBE (${select}\n)`);
+  const count = Math.max(found.length, schema.columns.length);
+  for (let i = 0; i < count; i += 1) {
+    const wanted = schema.columns[i];
+    const column = found[i];
+    const has = column === undefined ? 'nothing' : `${column.column_name} ${column.column_type}`;
+    const wants = wanted === undefined ? 'nothing' : `${wanted.name} ${wanted.type}`;
+    if (has !== wants) {
+      throw new PricelakeError(
+        'lake_invalid',
+        `${schema.table}: column ${i + 1} of the select is ${has}; schemas/${schema.table}.yaml says ${wants}`,
+      );
+    }
+  }
+}
+
+function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void {
+  for (const name of partitionBy) {
+    const column = schema.columns.find((column) => column.name === name);
+    if (column !== undefined && column.type !== 'VARCHAR[]') continue;
+    const names = schema.columns.filter((column) => column.type !== 'VARCHAR[]').map((column) => column.name);
+    throw new PricelakeError(
+      'config',
+      `partitionBy "${name}" is not a column of ${schema.table} that files can be partitioned by (${names.join(', ')})`,
+    );
+  }
+}
+
+function writeCopy(schema: TableSchema, stage: Stage, partitionBy: string[], folder: string): string {
+  const metadata = { 'pricelake.table': schema.table, 'pricelake.run_id': stage.runId, ...stage.metadata };
+  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
+  // DuckDB can't split the files of a partition by size.
+  const layout =
+    partitionBy.length > 0
+      ? `PARTITION_BY (${partitionBy.map(quoteIdentifier).join(', ')}), WRITE_PARTITION_COLUMNS true`
+      : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE false`;
+  return `COPY (${stage.select}\n) TO ${quoteLiteral(folder)} (FORMAT parquet, COMPRESSION zstd, APPEND true,
+    FILENAME_PATTERN '{uuidv7}', ${layout}, KV_METADATA {${pairs.join(', ')}}, RETURN_STATS true)`;
+}
+
+/** One row of RETURN_STATS → the file, sealed; undefined (and deleted) when it holds no row. */
+async function sealFile(
+  schema: TableSchema,
+  partitionBy: string[],
+  folder: string,
+  row: Record<string, DuckDBValue>,
+): Promise<StagedFile | undefined> {
+  const stagedAt = String(row.filename);
+  const rows = BigInt(String(row.count));
+  const bytes = Number(row.file_size_bytes);
+  if (rows === 0n) {
+    await rm(stagedAt);
+    return undefined;
+  }
+  const columns = schema.columns.map((column) => column.name);
+  const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns });
+  return {
+    stagedAt,
+    path: relative(folder, stagedAt).split(sep).join('/'),
+    rows,
+    bytes,
+    partitionValues: readPartitionValues(schema, partitionBy, readMap(row.partition_keys)),
+    stats: writeStats(schema, rows, readStatistics(schema, readMap(row.column_statistics))),
+    modifiedAt: Date.now(),
+    sha256,
+  };
+}
+
+function readPartitionValues(schema: TableSchema, partitionBy: string[], keys: Map<string, DuckDBValue>) {
+  return Object.fromEntries(
+    partitionBy.map((name) => {
+      const value = keys.get(name) ?? null;
+      return [name, value === null ? null : writePartitionValue(schema, name, String(value))];
+    }),
+  );
+}
+
+function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {
+  const byColumn = new Map<string, ColumnStatistics>();
+  for (const { name } of schema.columns) {
+    const found = statistics.get(quoteIdentifier(name));
+    if (found === undefined) continue;
+    byColumn.set(name, new Map([...readMap(found)].map(([key, value]) => [key, String(value)])));
+  }
+  return byColumn;
+}
+
+function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {
+  if (!(value instanceof DuckDBMapValue)) return new Map();
+  return new Map(value.entries.map((entry) => [String(entry.key), entry.value]));
+}
+
+/** The names of staged files need no sync of their own: only a commit makes them count, and it syncs its folders. */
+async function syncFolders(folder: string, files: (StagedFile | undefined)[]): Promise<void> {
+  const folders = new Set(files.filter((file) => file !== undefined).map((file) => dirname(file.stagedAt)));
+  if (folders.size === 0) await syncFolder(folder);
+}

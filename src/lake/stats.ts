@@ -1,0 +1,92 @@
+import type { Column, TableSchema } from '../schemas.js';
+
+/** What DuckDB's RETURN_STATS says of one column of a file: texts by name (min, max, null_count, has_nan). */
+export type ColumnStatistics = ReadonlyMap<string, string>;
+
+/** Longest text in min and max, in code points: as Spark's writer cuts it. */
+const PREFIX_LENGTH = 32;
+
+/**
+ * Delta statistics of a file as JSON text (protocol, "Per-file Statistics"). Numbers are copied digit by digit: ids
+ * above 2^53 stay exact. Bounds are never tighter than the data: texts are cut with the maximum raised, times are
+ * rounded outwards to milliseconds. What DuckDB does not know exactly is left out.
+ */
+export function writeStats(
+  schema: TableSchema,
+  rows: bigint,
+  statistics: ReadonlyMap<string, ColumnStatistics>,
+): string {
+  const mins: string[] = [];
+  const maxs: string[] = [];
+  const nulls: string[] = [];
+  for (const column of schema.columns) {
+    const found = column.type === 'VARCHAR[]' ? undefined : statistics.get(column.name);
+    if (found === undefined) continue;
+    const min = writeBound(column, found.get('min'), 'min');
+    const max = writeBound(column, found.get('max'), 'max');
+    const name = JSON.stringify(column.name);
+    if (min !== undefined) mins.push(`${name}:${min}`);
+    if (max !== undefined) maxs.push(`${name}:${max}`);
+    const nullCount = found.get('null_count');
+    if (nullCount !== undefined && /^\d+$/.test(nullCount)) nulls.push(`${name}:${nullCount}`);
+  }
+  return `{"numRecords":${rows},"minValues":{${mins.join()}},"maxValues":{${maxs.join()}},"nullCount":{${nulls.join()}}}`;
+}
+
+function writeBound(column: Column, text: string | undefined, side: 'min' | 'max'): string | undefined {
+  if (text === undefined) return undefined;
+  switch (column.type) {
+    case 'BIGINT':
+      return /^-?\d+$/.test(text) ? text : undefined;
+    case 'DECIMAL(18,4)':
+      return /^-?\d+\.\d+$/.test(text) ? text : undefined;
+    case 'DOUBLE':
+      return writeDouble(text);
+    case 'DATE':
+      return /^\d{4}-\d\d-\d\d$/.test(text) ? JSON.stringify(text) : undefined;
+    case 'TIMESTAMP WITH TIME ZONE':
+      return writeTime(text, side);
+    case 'VARCHAR':
+      return writeText(text, side);
+    default:
+      return undefined;
+  }
+}
+
+function writeDouble(text: string): string | undefined {
+  const value = Number(text);
+  return text !== '' && Number.isFinite(value) ? JSON.stringify(value) : undefined;
+}
+
+/** DuckDB's text of an instant in UTC; infinity and years beyond four digits have no place in Delta's JSON. */
+const INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
+
+/** The protocol keeps milliseconds: the minimum goes down, the maximum up, so that no reader skips a row. */
+function writeTime(text: string, side: 'min' | 'max'): string | undefined {
+  const match = INSTANT.exec(text);
+  if (match === null) return undefined;
+  const micros = (match[3] ?? '').padEnd(6, '0');
+  const floor = Date.parse(`${match[1]}T${match[2]}.${micros.slice(0, 3)}Z`);
+  const raised = side === 'max' && micros.slice(3) !== '000' ? floor + 1 : floor;
+  return JSON.stringify(new Date(raised).toISOString());
+}
+
+function writeText(text: string, side: 'min' | 'max'): string | undefined {
+  const points = [...text.slice(0, 2 * PREFIX_LENGTH + 2)];
+  if (points.length <= PREFIX_LENGTH) return JSON.stringify(text);
+  const prefix = points.slice(0, PREFIX_LENGTH);
+  const bound = side === 'min' ? prefix.join('') : raisePrefix(prefix);
+  return bound === undefined ? undefined : JSON.stringify(bound);
+}
+
+/** The smallest text of that length or shorter that is above every text with this prefix; none above U+10FFFF. */
+function raisePrefix(points: string[]): string | undefined {
+  for (let end = points.length; end > 0; end -= 1) {
+    const last = points[end - 1]?.codePointAt(0) ?? 0;
+    if (last === 0x10ffff) continue;
+    // U+D800 to U+DFFF are halves of surrogate pairs, not characters.
+    const next = last === 0xd7ff ? 0xe000 : last + 1;
+    return points.slice(0, end - 1).join('') + String.fromCodePoint(next);
+  }
+  return undefined;
+}

@@ -1,0 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { packagePath } from '../schemas.js';
+
+/** Version of pricelake, from its package.json. */
+export const PRICELAKE_VERSION: string = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')).version;
