@@ -1,0 +1,85 @@
+-- Price spread: how far the prices of one product lie apart, per currency, for products in two or more shops.
+-- Prices are counted in units of 0.0001 as integers, so that no figure of money passes a double;
+-- only the standard deviation is computed in one, and rounded.
+WITH offer_prices AS (
+  SELECT product_id, currency, site_id, (price * 10000)::BIGINT AS units
+  FROM items
+  WHERE removed_at IS NULL AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
+),
+grouped AS MATERIALIZED (
+  SELECT
+    product_id,
+    currency,
+    count(*) AS n,
+    sum(units) AS total,
+    list_sort(list(units)) AS prices,
+    list_distinct(list(site_id)) AS site_ids,
+    -- Price and site in one sortable number; on a tie of prices the lowest site id wins at both ends.
+    min(units::HUGEINT * 18446744073709551616 + site_id) AS cheapest,
+    max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest
+  FROM offer_prices
+  GROUP BY product_id, currency
+  HAVING min(site_id) <> max(site_id)
+),
+-- Linear interpolation at (n - 1) * k / 4, half away from zero: all terms are positive integers.
+quartiles AS (
+  SELECT
+    *,
+    prices[1] AS lowest,
+    prices[n] AS highest,
+    (prices[(n + 3) // 4] * (4 - (n - 1) % 4) + prices[least((n + 3) // 4 + 1, n)] * ((n - 1) % 4) + 2) // 4 AS q1,
+    (prices[(n + 1) // 2] + prices[n // 2 + 1] + 1) // 2 AS q2,
+    (prices[(3 * n + 1) // 4] * (4 - (3 * n - 3) % 4) + prices[least((3 * n + 1) // 4 + 1, n)] * ((3 * n - 3) % 4) + 2) // 4 AS q3,
+    (2 * total + n) // (2 * n) AS average,
+    round(list_aggregate(prices, 'stddev_samp') / 10000, 4)::DECIMAL(18, 4) AS deviation
+  FROM grouped
+),
+-- Robust outliers: farther from the median than 3.5 * 1.4826 * median absolute deviation, where that is zero
+-- 3.5 * 1.2533 * mean absolute deviation. Whole units, so comparing with the limit rounded down is exact.
+distances AS (
+  SELECT product_id, currency, n, list_sort([abs(price - q2) FOR price IN prices]) AS gaps
+  FROM quartiles
+  WHERE n >= 4
+),
+limits AS (
+  SELECT
+    *,
+    CASE
+      WHEN gaps[(n + 1) // 2] + gaps[n // 2 + 1] > 0
+        THEN (51891 * (gaps[(n + 1) // 2] + gaps[n // 2 + 1])::HUGEINT // 20000)::BIGINT
+      ELSE (438655 * list_sum(gaps)::HUGEINT // (100000 * n))::BIGINT
+    END AS gap_limit
+  FROM distances
+),
+marked AS (
+  SELECT product_id, currency, len([gap FOR gap IN gaps IF gap > gap_limit])::BIGINT AS outliers
+  FROM limits
+),
+credited AS (
+  SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
+  FROM (SELECT product_id, currency, unnest(site_ids) AS site_id FROM grouped)
+  JOIN (SELECT site_id, attribution FROM sites WHERE is_current AND attribution IS NOT NULL) USING (site_id)
+  GROUP BY product_id, currency
+)
+SELECT
+  product_id,
+  currency,
+  n AS offers,
+  len(site_ids)::BIGINT AS shops,
+  (lowest * 0.0001)::DECIMAL(18, 4) AS "min",
+  (q1 * 0.0001)::DECIMAL(18, 4) AS p25,
+  (q2 * 0.0001)::DECIMAL(18, 4) AS median,
+  (q3 * 0.0001)::DECIMAL(18, 4) AS p75,
+  (highest * 0.0001)::DECIMAL(18, 4) AS "max",
+  (average::BIGINT * 0.0001)::DECIMAL(18, 4) AS mean,
+  deviation AS stddev,
+  ((highest - lowest) * 0.0001)::DECIMAL(18, 4) AS spread,
+  100 * (highest - lowest)::DOUBLE / lowest::DOUBLE AS spread_pct,
+  (cheapest - lowest::HUGEINT * 18446744073709551616)::BIGINT AS cheapest_site_id,
+  (highest::HUGEINT * 18446744073709551616 - dearest)::BIGINT AS dearest_site_id,
+  coalesce(outliers, 0) AS outliers,
+  coalesce(attribution, []) AS attribution,
+  getvariable('run_id')::VARCHAR AS run_id
+FROM quartiles
+LEFT JOIN marked USING (product_id, currency)
+LEFT JOIN credited USING (product_id, currency)

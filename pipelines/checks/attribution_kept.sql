@@ -1,0 +1,17 @@
+-- name: attribution_kept
+-- severity: gate
+-- description: The last run lost no licence text of a site that had one.
+-- next: If the service did drop the text, publish with severity warn for this check; if not, an export column is not recognized.
+WITH last_run AS (
+  SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
+),
+texts AS (
+  SELECT
+    *,
+    lag(attribution) OVER (PARTITION BY site_id ORDER BY valid_from) AS attribution_before
+  FROM sites
+)
+SELECT site_id, name, attribution_before
+FROM texts
+WHERE is_current AND trim(coalesce(attribution, '')) = '' AND attribution_before IS NOT NULL
+  AND run_id = (SELECT run_id FROM last_run)

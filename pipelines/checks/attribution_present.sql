@@ -1,0 +1,15 @@
+-- name: attribution_present
+-- severity: gate
+-- description: Every price spread that open-data offers are in carries the licence text of their sites.
+-- next: Compare sites.attribution with the texts in price_spread; the texts must be passed on with the data.
+WITH open_offers AS (
+  SELECT DISTINCT product_id, currency, site_id
+  FROM items
+  WHERE removed_at IS NULL AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
+    AND site_id IN (SELECT site_id FROM sites WHERE is_current AND attribution IS NOT NULL)
+)
+SELECT product_id, currency, site_id, sites.attribution AS missing
+FROM open_offers
+JOIN sites USING (site_id)
+JOIN price_spread USING (product_id, currency)
+WHERE sites.is_current AND NOT list_contains(price_spread.attribution, sites.attribution)

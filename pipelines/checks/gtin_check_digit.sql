@@ -1,0 +1,21 @@
+-- name: gtin_check_digit
+-- severity: warn
+-- description: A GTIN has 8, 12, 13 or 14 digits, the last of them the right check digit. One violation is one GTIN.
+-- next: Its offers still match by the digits they have; look at an item's page, the shop may show a number of its own.
+WITH numbered AS (
+  SELECT gtin, TRY_CAST(gtin AS BIGINT) AS n, count(*) AS items, min(item_id) AS first_item_id
+  FROM items
+  WHERE gtin IS NOT NULL
+  GROUP BY gtin
+)
+SELECT gtin, items, first_item_id
+FROM numbered
+WHERE n IS NULL
+  OR length(gtin) NOT IN (8, 12, 13, 14)
+  OR NOT regexp_full_match(gtin, '[0-9]+')
+  -- GS1's weights are 1 and 3 by turns from the right; a last digit of a sum is the sum of last digits.
+  OR (
+    n + n // 100 + n // 10000 + n // 1000000 + n // 100000000 + n // 10000000000 + n // 1000000000000
+    + 3 * (n // 10 + n // 1000 + n // 100000 + n // 10000000 + n // 1000000000 + n // 100000000000
+      + n // 10000000000000)
+  ) % 10 <> 0

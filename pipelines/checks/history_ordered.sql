@@ -1,0 +1,19 @@
+-- name: history_ordered
+-- severity: warn
+-- description: A later change of an item was not observed before an earlier one. Within a run only its items are looked at.
+-- next: Compare the sample with /items/{id}/history; when the service says the same, its order is by change id.
+WITH touched AS (
+  SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')
+),
+steps AS (
+  SELECT
+    item_id,
+    change_id,
+    observed_at,
+    lag(observed_at) OVER (PARTITION BY item_id ORDER BY change_id) AS observed_before
+  FROM history
+  WHERE item_id IS NOT NULL AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
+)
+SELECT item_id, change_id, observed_at, observed_before
+FROM steps
+WHERE observed_at < observed_before

@@ -1,0 +1,7 @@
+-- name: items_key_present
+-- severity: gate
+-- description: Every item has its id, its website and the run that wrote it.
+-- next: Look at the same items in the landed part; a renamed field of the export needs source.mapping.
+SELECT item_id, site_id, is_listed, run_id
+FROM items
+WHERE item_id IS NULL OR site_id IS NULL OR is_listed IS NULL OR run_id IS NULL

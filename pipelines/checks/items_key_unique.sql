@@ -1,0 +1,8 @@
+-- name: items_key_unique
+-- severity: gate
+-- description: Every item id stands in items once.
+-- next: Look at the rows of the item ids in the sample; their run_id and read_at tell which run wrote each.
+SELECT item_id, count(*) AS copies
+FROM items
+GROUP BY item_id
+HAVING count(*) > 1

@@ -1,0 +1,8 @@
+-- name: row_equation
+-- severity: gate
+-- description: In the last run, rows received are rows written, rejected and deduplicated.
+-- next: A row was lost or counted twice; keep the landing and compare its parts with items and history.
+SELECT run_id, received, written, rejected, deduplicated
+FROM runs
+WHERE run_number = (SELECT max(run_number) FROM runs)
+  AND received <> written + rejected + deduplicated

@@ -1,0 +1,11 @@
+-- Product prices: the price range of each product per currency, over its listed and priced offers.
+SELECT
+  product_id,
+  currency,
+  min(price) AS "min",
+  max(price) AS "max",
+  count(*) AS offers,
+  getvariable('run_id')::VARCHAR AS run_id
+FROM items
+WHERE removed_at IS NULL AND product_id IS NOT NULL AND price IS NOT NULL AND currency IS NOT NULL
+GROUP BY product_id, currency

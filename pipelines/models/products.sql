@@ -1,0 +1,39 @@
+-- Products: the same product across shops, from the listed items that a product id could be made for.
+-- Texts are those of the oldest listed offer that has one; on a tie the lowest item id decides.
+WITH listed AS (
+  SELECT
+    *,
+    -- One sortable number for (first_seen_at, item_id): argmin over a number is far cheaper than over a struct.
+    coalesce(epoch_us(first_seen_at), 9223372036854775807)::HUGEINT * 18446744073709551616 + item_id AS age
+  FROM items
+  WHERE removed_at IS NULL AND product_id IS NOT NULL
+),
+oldest AS (
+  SELECT
+    product_id,
+    max(gtin14) AS gtin14,
+    arg_min(title, age) AS title,
+    arg_min(brand, age) AS brand,
+    arg_min(mpn, age) AS mpn,
+    -- Name, path and slug come from one offer.
+    arg_min(category_name, age) FILTER (category_slug IS NOT NULL) AS category_name,
+    arg_min(category_path, age) FILTER (category_slug IS NOT NULL) AS category_path,
+    arg_min(category_slug, age) AS category_slug,
+    count(*) AS offers,
+    list(site_id) AS site_ids
+  FROM listed
+  GROUP BY product_id
+)
+SELECT
+  product_id,
+  gtin14,
+  title,
+  brand,
+  mpn,
+  category_name,
+  category_path,
+  category_slug,
+  offers,
+  len(list_distinct(site_ids))::BIGINT AS shops,
+  getvariable('run_id')::VARCHAR AS run_id
+FROM oldest

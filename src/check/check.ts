@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { Severity } from '../model.js';
+
+export const SEVERITIES = ['gate', 'error', 'warn'] as const satisfies readonly Severity[];
+export const PARAMETER_TYPES = ['BIGINT', 'DOUBLE', 'VARCHAR'] as const;
+export type ParameterType = (typeof PARAMETER_TYPES)[number];
+export type ParameterValue = string | number;
+
+/** A threshold of a check that the pipeline file may set; `$name` in its SQL. */
+export interface CheckParameter {
+  name: string;
+  type: ParameterType;
+  default: ParameterValue;
+  meaning: string;
+}
+
+/** One check: a SELECT whose rows are violations. */
+export interface Check {
+  name: string;
+  severity: Severity;
+  description: string;
+  /** What to look at when it fails. */
+  next: string;
+  parameters: CheckParameter[];
+  sql: string;
+  /** File it was read from. */
+  file: string;
+}
+
+/** What may be set per check, under `checks:` of the pipeline file. */
+export const checkSettingSchema = z.strictObject({
+  severity: z.enum([...SEVERITIES, 'off']).optional(),
+  parameters: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+});
+
+/** By check name. */
+export interface CheckSettings {
+  [name: string]: {
+    severity?: Severity | 'off' | undefined;
+    parameters?: Record<string, ParameterValue> | undefined;
+  };
+}
+
+/** Says why a value does not fit a parameter's type, or undefined when it does. */
+export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
+  if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `${value} is not a text`;
+  if (type === 'BIGINT' && !Number.isSafeInteger(value)) return `${JSON.stringify(value)} is not an integer`;
+  return typeof value === 'number' && Number.isFinite(value) ? undefined : `${JSON.stringify(value)} is not a number`;
+}

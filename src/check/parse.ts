@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { PricelakeError } from '../errors.js';
+import {
+  type Check,
+  type CheckParameter,
+  explainMisfit,
+  PARAMETER_TYPES,
+  type ParameterValue,
+  SEVERITIES,
+} from './check.js';
+import { suggestName } from './suggest-name.js';
+
+const KEYS = ['name', 'severity', 'description', 'next', 'parameter'] as const;
+const HEADER_LINE = /^--\s*([a-z_]+):\s*(.*?)\s*$/u;
+const PARAMETER = /^([a-z_][a-z0-9_]*) ([A-Z]+) default (\S+): (.+)$/u;
+
+const headerSchema = z.object({
+  name: z.string().regex(/^[a-z][a-z0-9_]*$/u, 'a name has lower-case letters, digits and _'),
+  severity: z.enum(SEVERITIES),
+  description: z.string().min(1),
+  next: z.string().min(1),
+});
+
+/** Where a header line stands, for messages. */
+interface HeaderEntry {
+  key: string;
+  value: string;
+  line: number;
+}
+
+/**
+ * Parses a check file: header comments, then one SELECT.
+ * @throws PricelakeError `config` that names file and line.
+ */
+export function parseCheck(text: string, file: string): Check {
+  const fail = (line: number, why: string) => new PricelakeError('config', `${file}:${line}: ${why}`);
+  const entries = readHeader(text, fail);
+  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, value]));
+  const header = headerSchema.safeParse(fields);
+  if (!header.success) {
+    const issue = header.error.issues[0];
+    const key = String(issue?.path[0]);
+    const line = entries.find((entry) => entry.key === key)?.line;
+    throw fail(line ?? 1, line === undefined ? `the header has no "-- ${key}:" line` : `${key}: ${issue?.message}`);
+  }
+  const parameters = entries
+    .filter(({ key }) => key === 'parameter')
+    .map(({ value, line }) => parseParameter(value, (why) => fail(line, why)));
+  requireDeclared(text, parameters, fail);
+  return { ...header.data, parameters, sql: text, file };
+}
+
+/** The comment lines at the top of the form `-- key: value`; other comments may follow after them. */
+function readHeader(text: string, fail: (line: number, why: string) => PricelakeError): HeaderEntry[] {
+  const entries: HeaderEntry[] = [];
+  for (const [index, content] of text.split(/\r?\n/u).entries()) {
+    const match = HEADER_LINE.exec(content);
+    if (match === null) break;
+    const [, key = '', value = ''] = match;
+    if (!(KEYS as readonly string[]).includes(key)) {
+      const near = suggestName(key, KEYS);
+      throw fail(
+        index + 1,
+        `unknown header "${key}"${near === undefined ? ` (${KEYS.join(', ')})` : `, meant "${near}"?`}`,
+      );
+    }
+    if (key !== 'parameter' && entries.some((entry) => entry.key === key))
+      throw fail(index + 1, `"${key}" stands twice`);
+    entries.push({ key, value, line: index + 1 });
+  }
+  return entries;
+}
+
+function parseParameter(value: string, fail: (why: string) => PricelakeError): CheckParameter {
+  const match = PARAMETER.exec(value);
+  if (match === null) throw fail(`parameter "${value}" is not of the form "name TYPE default VALUE: meaning"`);
+  const [, name = '', typeText = '', defaultText = '', meaning = ''] = match;
+  const type = PARAMETER_TYPES.find((known) => known === typeText);
+  if (type === undefined) throw fail(`parameter ${name}: type ${typeText} is not one of ${PARAMETER_TYPES.join(', ')}`);
+  const fallback: ParameterValue = type === 'VARCHAR' ? defaultText : Number(defaultText);
+  const misfit = explainMisfit(fallback, type);
+  if (misfit !== undefined) throw fail(`parameter ${name}: default ${defaultText} is not a ${type}`);
+  return { name, type, default: fallback, meaning };
+}
+
+/** Each `$name` of the SQL is declared, and each declared one is used. */
+function requireDeclared(
+  text: string,
+  parameters: CheckParameter[],
+  fail: (line: number, why: string) => PricelakeError,
+): void {
+  const declared = new Set(parameters.map(({ name }) => name));
+  const used = new Set<string>();
+  for (const [index, content] of text.split(/\r?\n/u).entries()) {
+    // Neither in a comment nor in a literal.
+    const code = content.replace(/'(?:[^']|'')*'/gu, "''").replace(/--.*$/u, '');
+    for (const [, name = ''] of code.matchAll(/\$([a-z_][a-z0-9_]*)/gu)) {
+      used.add(name);
+      if (declared.has(name)) continue;
+      const near = suggestName(name, declared);
+      throw fail(index + 1, `parameter $${name} is not declared${near === undefined ? '' : `, meant $${near}?`}`);
+    }
+  }
+  for (const { name } of parameters) {
+    if (!used.has(name)) throw fail(1, `parameter ${name} is declared, but $${name} is not used`);
+  }
+}

@@ -1,0 +1,74 @@
+import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { CheckResult } from '../model.js';
+import type { Check, CheckSettings, ParameterType } from './check.js';
+import { type PlannedCheck, planChecks } from './settings.js';
+import { rowToJson } from './value-json.js';
+
+export type { CheckSettings } from './check.js';
+
+const SAMPLE_ROWS = 5;
+const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHAR };
+
+/**
+ * Runs checks over the views named as the tables, in their order: exact counts and the first rows as a sample.
+ * With the DuckDB variable `run_id` set, checks of `history` look at what that run wrote.
+ * @throws PricelakeError `config` for settings that fit no check, and when a check's SQL does not run.
+ */
+export async function runChecks(
+  db: Database,
+  checks: readonly Check[],
+  settings: CheckSettings,
+  io: Io,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const planned of planChecks(checks, settings)) {
+    const result = await runCheck(db, planned);
+    const level = result.violations === 0n ? 'debug' : result.severity === 'warn' ? 'warn' : 'error';
+    const { name, severity, violations, seconds } = result;
+    io.log(level, 'check', { name, severity, violations, seconds });
+    results.push(result);
+  }
+  return results;
+}
+
+async function runCheck(db: Database, { check, severity, values }: PlannedCheck): Promise<CheckResult> {
+  const startedAt = performance.now();
+  const { violations, sample } = await countRows(db, check, values);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { name: check.name, severity, description: check.description, violations, sample, seconds };
+}
+
+/** One pass: the violating rows stream by, counted; only the first ones are looked at. */
+async function countRows(db: Database, check: Check, values: PlannedCheck['values']) {
+  const rows: string[] = [];
+  let violations = 0n;
+  try {
+    const result = await streamCheck(db, check, values);
+    const names = result.columnNames();
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+      violations += BigInt(chunk.rowCount);
+      const wanted = Math.min(SAMPLE_ROWS - rows.length, chunk.rowCount);
+      for (let i = 0; i < wanted; i += 1) rows.push(rowToJson(names, chunk.getRowValues(i)));
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    // Anything else (out of memory, a damaged file) is no fault of the check's.
+    if (!/^(Parser|Binder|Catalog) Error/u.test(reason)) throw cause;
+    throw new PricelakeError('config', `${check.file}: the check does not run: ${reason}`, {}, { cause });
+  }
+  return { violations, sample: `[${rows.join(',')}]` };
+}
+
+function streamCheck(db: Database, check: Check, values: PlannedCheck['values']) {
+  if (check.parameters.length === 0) return db.connection.stream(check.sql);
+  const types = Object.fromEntries(check.parameters.map(({ name, type }) => [name, DUCKDB_TYPES[type]]));
+  const bound: Record<string, DuckDBValue> = {};
+  for (const { name, type } of check.parameters) {
+    const value = values[name] ?? null;
+    bound[name] = type === 'BIGINT' && typeof value === 'number' ? BigInt(value) : value;
+  }
+  return db.connection.stream(check.sql, bound, types);
+}

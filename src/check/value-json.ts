@@ -1,0 +1,63 @@
+import {
+  DuckDBArrayValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
+  DuckDBMapValue,
+  DuckDBStructValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+
+/**
+ * JSON text of a DuckDB value that loses nothing: int64 and wider as exact integers, DECIMAL as its exact number,
+ * times as ISO 8601, NaN and infinities as text. Types JSON has no form for become DuckDB's own text.
+ */
+export function valueToJson(value: DuckDBValue): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'number') return Number.isFinite(value) ? JSON.stringify(value) : JSON.stringify(String(value));
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value instanceof DuckDBDecimalValue) return value.toString();
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) {
+    return `[${value.items.map(valueToJson).join(',')}]`;
+  }
+  if (value instanceof DuckDBStructValue) return rowToJson(Object.keys(value.entries), Object.values(value.entries));
+  if (value instanceof DuckDBMapValue) {
+    const entries = value.entries.map(({ key, value: member }) => rowToJson(['key', 'value'], [key, member]));
+    return `[${entries.join(',')}]`;
+  }
+  return JSON.stringify(valueToText(value));
+}
+
+/** A row as JSON text of an object. */
+export function rowToJson(names: readonly string[], values: readonly DuckDBValue[]): string {
+  return `{${names.map((name, i) => `${JSON.stringify(name)}:${valueToJson(values[i] ?? null)}`).join(',')}}`;
+}
+
+/** Plain text of a value that is not null: exact numbers, ISO 8601 times, nested values as JSON. */
+export function valueToText(value: Exclude<DuckDBValue, null>): string {
+  if (value instanceof DuckDBTimestampTZValue) return formatInstant(value, 'Z');
+  if (value instanceof DuckDBTimestampValue) return formatInstant(value, '');
+  const nested =
+    value instanceof DuckDBListValue ||
+    value instanceof DuckDBArrayValue ||
+    value instanceof DuckDBStructValue ||
+    value instanceof DuckDBMapValue;
+  return nested ? valueToJson(value) : String(value);
+}
+
+/** `2026-11-20T09:00:00.123456Z`; the fraction only where there is one. */
+function formatInstant(value: DuckDBTimestampTZValue | DuckDBTimestampValue, suffix: string): string {
+  const milliseconds = floorDivide(value.micros, 1000n);
+  const date = new Date(Number(milliseconds));
+  // Infinity, and years that a Date can't hold.
+  if (!value.isFinite || Number.isNaN(date.getTime())) return String(value);
+  const fraction = (value.micros - floorDivide(value.micros, 1_000_000n) * 1_000_000n).toString().padStart(6, '0');
+  const seconds = date.toISOString().replace(/\.\d+Z$/u, '');
+  return `${seconds}${fraction === '000000' ? '' : `.${fraction}`}${suffix}`;
+}
+
+function floorDivide(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  return dividend < 0n && quotient * divisor !== dividend ? quotient - 1n : quotient;
+}

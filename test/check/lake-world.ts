@@ -1,0 +1,91 @@
+import { Database } from '../../src/duckdb/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
+import { TABLE_NAMES, type TableName } from '../../src/model.js';
+import { loadTableSchema } from '../../src/schemas.js';
+
+/** Column → SQL text of its value; columns left out get a plain valid value of their type. */
+export type Row = Record<string, string>;
+
+/** An in-memory database with every table of the contract, empty. */
+export async function openEmptyTables(): Promise<Database> {
+  const db = await Database.open();
+  for (const table of TABLE_NAMES) {
+    const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
+    await db.run(`CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`);
+  }
+  return db;
+}
+
+/** Inserts rows given as SQL texts by column; the rest is NULL, or the table's plain value. */
+export async function insertRows(db: Database, table: TableName, rows: Row[]): Promise<void> {
+  for (const row of rows) {
+    const full = { ...PLAIN[table], ...row };
+    const names = Object.keys(full).map(quoteIdentifier).join(', ');
+    await db.run(`INSERT INTO ${quoteIdentifier(table)} (${names}) VALUES (${Object.values(full).join(', ')})`);
+  }
+}
+
+const text = quoteLiteral;
+
+const PLAIN: Partial<Record<TableName, Row>> = {
+  items: {
+    item_id: '1',
+    title: text('Kettle'),
+    gtin: text('4006381333931'),
+    gtin14: text('04006381333931'),
+    product_id: text('4006381333931'),
+    price: '10',
+    currency: text('EUR'),
+    site_id: '1',
+    is_listed: 'true',
+    first_seen_at: "TIMESTAMPTZ '2026-01-01 00:00:00Z'",
+    run_id: text('r1'),
+  },
+  history: {
+    change_id: '1',
+    item_id: '1',
+    kind: text('CHANGED'),
+    observed_at: "TIMESTAMPTZ '2026-01-01 00:00:00Z'",
+    observed_date: "DATE '2026-01-01'",
+    origin: text('feed'),
+    run_id: text('r1'),
+  },
+  sites: {
+    site_id: '1',
+    name: text('Shop'),
+    host: text('shop.example'),
+    valid_from: "TIMESTAMPTZ '2026-01-01 00:00:00Z'",
+    is_current: 'true',
+    run_id: text('r1'),
+  },
+  runs: {
+    run_number: '1',
+    run_id: text('r1'),
+    export_rows: '10',
+    export_rows_landed: '10',
+    received: '10',
+    written: '8',
+    rejected: '0',
+    deduplicated: '2',
+  },
+  price_spread: {
+    product_id: text('4006381333931'),
+    currency: text('EUR'),
+    offers: '2',
+    shops: '2',
+    min: '10',
+    p25: '10',
+    median: '10',
+    p75: '10',
+    max: '10',
+    mean: '10',
+    stddev: '0',
+    spread: '0',
+    spread_pct: '0',
+    cheapest_site_id: '1',
+    dearest_site_id: '1',
+    outliers: '0',
+    attribution: '[]',
+    run_id: text('r1'),
+  },
+};

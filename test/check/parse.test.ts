@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadChecks } from '../../src/check/load.js';
+import { parseCheck } from '../../src/check/parse.js';
+
+const HEADER = '-- name: a\n-- severity: warn\n-- description: d\n-- next: n\n';
+
+describe('a check file', () => {
+  it('gives its header, its parameters and its SQL', () => {
+    const text = `${HEADER}-- parameter: share DOUBLE default 0.5: largest share\nSELECT 1 WHERE $share > 1\n`;
+    expect(parseCheck(text, 'a.sql')).toEqual({
+      name: 'a',
+      severity: 'warn',
+      description: 'd',
+      next: 'n',
+      parameters: [{ name: 'share', type: 'DOUBLE', default: 0.5, meaning: 'largest share' }],
+      sql: text,
+      file: 'a.sql',
+    });
+  });
+
+  it.each([
+    ['-- name: a\n-- severity: fatal\n-- description: d\n-- next: n\nSELECT 1', /^a\.sql:2: severity: /u],
+    ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],
+    ['-- name: a\n-- severty: warn\nSELECT 1', 'a.sql:2: unknown header "severty", meant "severity"?'],
+    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" stands twice'],
+    [`${HEADER}-- parameter: share half\nSELECT $share`, /^a\.sql:5: parameter "share half" is not of the form/u],
+    [`${HEADER}-- parameter: share FLOAT default 1: x\nSELECT $share`, /^a\.sql:5: parameter share: type FLOAT/u],
+    [`${HEADER}-- parameter: n BIGINT default x: x\nSELECT $n`, 'a.sql:5: parameter n: default x is not a BIGINT'],
+    [`${HEADER}-- parameter: share DOUBLE default 1: x\nSELECT 1`, /share is declared, but \$share is not used/u],
+    [`${HEADER}SELECT '$free' -- $free\nWHERE $share > 1`, 'a.sql:6: parameter $share is not declared'],
+  ])('is refused with file and line: %j', (text, message) => {
+    expect(() => parseCheck(text, 'a.sql')).toThrow(message);
+  });
+
+  it('is refused when another has its name', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'checks-'));
+    await writeFile(join(folder, 'a.sql'), `${HEADER}SELECT 1`);
+    await writeFile(join(folder, 'b.sql'), `${HEADER}SELECT 1`);
+    await expect(loadChecks([folder])).rejects.toThrow(/b\.sql: the check a is in .*a\.sql as well/u);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { Check } from '../../src/check/check.js';
+import { parseCheck } from '../../src/check/parse.js';
+import { type CheckSettings, runChecks } from '../../src/check/run.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { realIo } from '../../src/io.js';
+
+function writeCheck(name: string, sql: string, extra = ''): Check {
+  const header = `-- name: ${name}\n-- severity: error\n-- description: d\n-- next: n\n${extra}`;
+  return parseCheck(`${header}${sql}\n`, `${name}.sql`);
+}
+
+const few = writeCheck(
+  'few',
+  'SELECT * FROM range(20) t(n) WHERE n < $limit',
+  '-- parameter: limit BIGINT default 7: how many\n',
+);
+const none = writeCheck('none', 'SELECT 1 WHERE false');
+
+async function run(checks: Check[], settings: CheckSettings = {}) {
+  const db = await Database.open();
+  try {
+    return await runChecks(db, checks, settings, realIo);
+  } finally {
+    db.close();
+  }
+}
+
+describe('a run of checks', () => {
+  it('counts exactly and shows the first five rows', async () => {
+    const [result] = await run([few]);
+    expect(result).toMatchObject({ name: 'few', severity: 'error', violations: 7n });
+    expect(result?.sample).toBe('[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]');
+  });
+
+  it('counts beyond one chunk of rows', async () => {
+    const [result] = await run([writeCheck('many', 'SELECT 1 AS one FROM range(10001)')]);
+    expect(result?.violations).toBe(10_001n);
+  });
+
+  it('shows int64 and decimals in the sample exactly', async () => {
+    const sql =
+      "SELECT 9223372036854775807 AS id, 99999999999999.9999::DECIMAL(18,4) AS price, ['a'] AS names, NULL AS gone";
+    const [result] = await run([writeCheck('wide', sql)]);
+    expect(result?.sample).toBe('[{"id":9223372036854775807,"price":99999999999999.9999,"names":["a"],"gone":null}]');
+  });
+
+  it('takes severity and parameters from the settings, and leaves out what is off', async () => {
+    const settings: CheckSettings = { few: { severity: 'gate', parameters: { limit: 2 } }, none: { severity: 'off' } };
+    const results = await run([few, none], settings);
+    expect(results).toHaveLength(1);
+    expect(results[0]).toMatchObject({ severity: 'gate', violations: 2n });
+  });
+
+  it('names the check and the parameter that were meant', async () => {
+    await expect(run([few, none], { nune: {} })).rejects.toMatchObject({
+      code: 'config',
+      message: 'checks.nune: no such check',
+      facts: { hint: 'Did you mean none?' },
+    });
+    await expect(run([few], { few: { parameters: { limits: 2 } } })).rejects.toMatchObject({
+      code: 'config',
+      facts: { hint: 'Did you mean limit?' },
+    });
+  });
+
+  it('refuses a value of another type', async () => {
+    await expect(run([few], { few: { parameters: { limit: 1.5 } } })).rejects.toThrow(
+      'checks.few.parameters.limit: 1.5 is not an integer',
+    );
+  });
+
+  it('names the file of a check that does not run', async () => {
+    await expect(run([writeCheck('broken', 'SELECT * FROM nowhere')])).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/^broken\.sql: the check does not run: Catalog Error/u),
+    });
+  });
+});
