@@ -3,6 +3,8 @@ import { PricelakeError } from '../errors.js';
 /** The API's version is part of every path (API document, section 9). */
 const API_ROOT = '/api/v1';
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
 export type Query = Record<string, string | number | bigint | boolean | undefined>;
 
 /** `source.baseUrl`, taken apart once. */
@@ -13,6 +15,8 @@ export interface BaseUrl {
   host: string;
   /** Path before `/api/v1`, without a closing slash; often empty. */
   prefix: string;
+  /** True when the key would cross a network unencrypted. */
+  cleartext: boolean;
 }
 
 /**
@@ -32,7 +36,8 @@ export function parseBaseUrl(text: string): BaseUrl {
   const prefix = url.pathname.replace(/\/+$/, '');
   if (prefix.endsWith(API_ROOT)) throw refuse(`ends with ${API_ROOT}`, `Leave out ${API_ROOT}; it is added.`);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return { origin: url.origin, host: `${url.hostname}:${port}`, prefix };
+  const cleartext = url.protocol === 'http:' && !LOOPBACK.test(url.hostname);
+  return { origin: url.origin, host: `${url.hostname}:${port}`, prefix, cleartext };
 }
 
 /** The text is not repeated in the message: a mistyped one may hold a secret. */

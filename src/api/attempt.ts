@@ -85,7 +85,7 @@ async function exchange(request: Request, target: string, context: AttemptContex
 
 function explainExchangeFault(fault: ExchangeFault, request: Request, context: AttemptContext): Trouble {
   const { host } = context.base;
-  const { reason, passing } = explainFault(fault.cause, context.timeouts);
+  const { reason, passing, cause } = explainFault(fault.cause, context.timeouts, context.cleaner);
   const what = fault.sent ? `no answer from ${host}` : `${host} cannot be reached`;
   const facts = {
     host,
@@ -94,7 +94,7 @@ function explainExchangeFault(fault: ExchangeFault, request: Request, context: A
   };
   const repeatable = passing && !(request.billed && fault.sent);
   const setback = { kind: 'fault', repeatable } as const;
-  return new Trouble(setback, `${request.where}: ${what} (${reason})`, facts, { cause: fault.cause });
+  return new Trouble(setback, `${request.where}: ${what} (${reason})`, facts, { cause });
 }
 
 async function checkStatus(answer: Answer, request: Request, context: AttemptContext): Promise<void> {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { z } from 'zod';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
@@ -68,9 +69,12 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
     const hint = 'Copy it again from the portal, section API, without spaces and line breaks.';
     throw new PricelakeError('config', 'source.apiKey is empty or has characters that no key has', { hint });
   }
+  if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const policy = { ...DEFAULT_RETRY, ...options.retry };
   const stop = new AbortController();
+  // Every call that waits listens to it: many at once are no leak.
+  setMaxListeners(0, stop.signal);
   let calls = 0;
   const context: AttemptContext = {
     base,
@@ -144,8 +148,8 @@ async function readPage(answer: Answer, request: Request, context: AttemptContex
   try {
     body = await collectBody(decodeBody(answer), MAX_PAGE_BYTES);
   } catch (error) {
-    const { reason } = explainFault(error, context.timeouts);
-    throw breakOff(`${where}: the answer broke off (${reason})`, context, error);
+    const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
+    throw breakOff(`${where}: the answer broke off (${reason})`, context, cause);
   }
   if (body === undefined) throw refuseJson(`${where}: the answer is longer than ${MAX_PAGE_BYTES} bytes`);
   const state = judgeJson(body);
@@ -174,10 +178,10 @@ async function* guardStream(answer: Answer, request: Request, context: AttemptCo
     }
   } catch (error) {
     if (context.signal.aborted) throw explainStop(request.where);
-    const { reason } = explainFault(error, context.timeouts);
+    const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
     const facts = { midStream: true, receivedBytes: received, host: context.base.host, hint: 'Run again later.' };
     const message = `${request.where}: the answer broke off after ${received} bytes (${reason})`;
-    throw new PricelakeError('unavailable', message, facts, { cause: error });
+    throw new PricelakeError('unavailable', message, facts, { cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Cleaner } from './clean-text.js';
 import type { Timeouts } from './transport.js';
 
 /** What broke, for a message, and whether another attempt can change it. */
@@ -5,31 +6,39 @@ export interface FaultReason {
   reason: string;
   /** False for what no repetition mends, such as a certificate that does not fit. */
   passing: boolean;
+  /** For the cause of the error thrown: message and code only. The original may hold bytes received. */
+  cause: Error;
 }
 
-/** TLS: the service cannot prove that it is the one asked for. */
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/;
+/** TLS: the service cannot prove that it is the one asked for, or speaks no TLS. */
+const LASTING = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|ERR_SSL_/;
 
 /** Reads the code or the message of a network error through its causes (Node, undici, zlib). */
-export function explainFault(error: unknown, timeouts: Timeouts): FaultReason {
+export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
-  const name = code ?? (error instanceof Error ? error.message : String(error));
+  const message = cleaner.text(error instanceof Error ? error.message : String(error));
+  const cause = Object.assign(new Error(message), code === undefined ? {} : { code });
+  const reason = (code === undefined ? undefined : nameFault(code, timeouts)) ?? code ?? message;
+  return { reason, passing: !LASTING.test(code ?? ''), cause };
+}
+
+function nameFault(code: string, timeouts: Timeouts): string | undefined {
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return { reason: `no connection within ${toSeconds(timeouts.connectMs)}`, passing: true };
+      return `no connection within ${toSeconds(timeouts.connectMs)}`;
     case 'UND_ERR_HEADERS_TIMEOUT':
-      return { reason: `no answer within ${toSeconds(timeouts.headersMs)}`, passing: true };
+      return `no answer within ${toSeconds(timeouts.headersMs)}`;
     case 'UND_ERR_BODY_TIMEOUT':
-      return { reason: `no data for ${toSeconds(timeouts.stallMs)}`, passing: true };
+      return `no data for ${toSeconds(timeouts.stallMs)}`;
     case 'UND_ERR_SOCKET':
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return { reason: 'the connection closed early', passing: true };
+      return 'the connection closed early';
     case 'Z_BUF_ERROR':
-      return { reason: 'the gzip body ends early', passing: true };
+      return 'the gzip body ends early';
     case 'Z_DATA_ERROR':
-      return { reason: 'the gzip body is damaged', passing: true };
+      return 'the gzip body is damaged';
     default:
-      return { reason: name, passing: !CERTIFICATE.test(name) };
+      return undefined;
   }
 }
 

@@ -28,7 +28,9 @@ export function checkAnswer<T extends z.ZodType>(
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => {
     const place = issue.path.map(String).join('.') || 'the whole answer';
-    return cleaner.text(`${place}: ${issue.message}, arrived ${showValue(value, issue.path, cleaner)}`);
+    return cleaner.text(
+      `${place}: ${issue.message.replace(/, received .*/, '')}, arrived ${showValue(value, issue.path, cleaner)}`,
+    );
   });
   const more = issues.length > SHOWN_ISSUES ? ` (and ${issues.length - SHOWN_ISSUES} more)` : '';
   throw refuseJson(`${where}: ${issues.slice(0, SHOWN_ISSUES).join('; ')}${more}`);

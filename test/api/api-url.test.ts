@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { apiPath, buildQuery, parseBaseUrl, resolvePath } from '../../src/api/api-url.js';
+import { PricelakeError } from '../../src/errors.js';
+
+test('a base URL may have a prefix and a closing slash', () => {
+  expect(parseBaseUrl('https://api.example.com/prices/')).toEqual({
+    origin: 'https://api.example.com',
+    host: 'api.example.com:443',
+    prefix: '/prices',
+    cleartext: false,
+  });
+});
+
+test('http is clear text except on loopback', () => {
+  expect(parseBaseUrl('http://api.example.com').cleartext).toBe(true);
+  for (const url of ['http://localhost:1', 'http://127.0.0.1', 'http://[::1]:8080']) {
+    expect(parseBaseUrl(url).cleartext).toBe(false);
+  }
+});
+
+test.each([
+  ['', 'is not an http or https URL'],
+  ['api.example.com', 'is not an http or https URL'],
+  ['ftp://api.example.com', 'is not an http or https URL'],
+  ['https://user:secret@api.example.com', 'has credentials in it'],
+  ['https://api.example.com/?token=secret', 'has a query or a fragment'],
+  ['https://api.example.com/api/v1/', 'ends with /api/v1'],
+])('the base URL %j is refused: it %s', (url, message) => {
+  const error = captureError(() => parseBaseUrl(url));
+  expect(error.code).toBe('config');
+  expect(error.message).toBe(`source.baseUrl ${message}`);
+  expect(error.facts.hint).toBeTruthy();
+  expect(error.message).not.toContain('secret');
+});
+
+test('a path is the same with and without /api/v1', () => {
+  expect(resolvePath('/items')).toBe('/api/v1/items');
+  expect(resolvePath('/api/v1/items')).toBe('/api/v1/items');
+  expect(resolvePath('items')).toBe('/api/v1/items');
+});
+
+test('values in a path are percent-encoded', () => {
+  expect(resolvePath(apiPath`/products/${'bosch/gsr 18?#%+ü'}`)).toBe(
+    '/api/v1/products/bosch%2Fgsr%2018%3F%23%25%2B%C3%BC',
+  );
+  expect(resolvePath(apiPath`/items/${9007199254740993n}/history`)).toBe('/api/v1/items/9007199254740993/history');
+});
+
+test('what a path cannot hold is percent-encoded, and nothing twice', () => {
+  expect(resolvePath('/products/ü x?a#b%2F%zz')).toBe('/api/v1/products/%C3%BC%20x%3Fa%23b%2F%25zz');
+});
+
+test('a path cannot leave the API', () => {
+  for (const id of ['..', '.']) expect(captureError(() => resolvePath(apiPath`/products/${id}`)).code).toBe('usage');
+  expect(captureError(() => resolvePath('/products/%2E%2e/plan')).code).toBe('usage');
+});
+
+test('query values are percent-encoded and undefined ones left out', () => {
+  const query = { q: 'a+b & ü=1', dataset: 9007199254740993n, page: 0, all: false, site: undefined };
+  expect(buildQuery(query)).toBe('?q=a%2Bb%20%26%20%C3%BC%3D1&dataset=9007199254740993&page=0&all=false');
+  expect(buildQuery({ site: undefined })).toBe('');
+});
+
+test('half a surrogate pair in a query does not throw', () => {
+  expect(buildQuery({ q: 'x\ud83d' })).toBe('?q=x%EF%BF%BD');
+});
+
+function captureError(call: () => unknown): PricelakeError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof PricelakeError) return error;
+  }
+  return expect.unreachable('a PricelakeError should have been thrown');
+}

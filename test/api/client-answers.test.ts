@@ -1,0 +1,133 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { apiPath } from '../../src/api/api-url.js';
+import { changePage, planInfo } from '../../src/api/contract.js';
+import { catchError, connect, KEY, sendJson, startService } from './local-service.js';
+
+const anything = z.unknown();
+
+test('a call carries the key, asks for gzip and lands at the right address', async () => {
+  const { client, port, requests } = await startService((_request, response) => sendJson(response, 200, {}));
+  await client.json(apiPath`/products/${'a/b'}`, { q: 'a+b', dataset: 9007199254740993n, site: undefined }, anything);
+  expect(requests[0]?.url).toBe('/api/v1/products/a%2Fb?q=a%2Bb&dataset=9007199254740993');
+  expect(requests[0]?.headers).toMatchObject({
+    host: `127.0.0.1:${port}`,
+    authorization: `Bearer ${KEY}`,
+    'accept-encoding': 'gzip',
+    accept: 'application/json',
+  });
+});
+
+test('a base URL with a prefix keeps it', async () => {
+  const { port, requests, io } = await startService((_request, response) => sendJson(response, 200, {}));
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}/gateway/prices/` }, io);
+  await client.json('/plan', {}, anything);
+  expect(requests[0]?.url).toBe('/gateway/prices/api/v1/plan');
+});
+
+test('ids and cursors above 2^53 come through exact', async () => {
+  const body = '{"changes":[],"hasMore":false,"nextCursor":9223372036854775807}';
+  const { client } = await startService((_request, response) => sendJson(response, 200, body));
+  expect((await client.json('/changes', {}, changePage)).nextCursor).toBe(9223372036854775807n);
+});
+
+test('a page comes as it is, decoded and not parsed', async () => {
+  const body = '{"content": [{"price": 1.10}]}\n';
+  const { client } = await startService((_request, response) =>
+    sendJson(response, 200, body, { 'x-quota-remaining': '7', 'set-cookie': ['a=1', 'b=2'] }),
+  );
+  const page = await client.bytes('/items', {});
+  expect(page.body.toString()).toBe(body);
+  expect(page.headers).toMatchObject({ 'x-quota-remaining': '7', 'set-cookie': 'a=1, b=2' });
+});
+
+test('gzip is decoded', async () => {
+  const { client } = await startService((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json;charset=UTF-8', 'content-encoding': 'gzip' });
+    response.end(gzipSync('{"a":1}'));
+  });
+  expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":1}');
+});
+
+test('another encoding than gzip is refused', async () => {
+  const { client } = await startService((_request, response) =>
+    sendJson(response, 200, {}, { 'content-encoding': 'br' }),
+  );
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('contract');
+  expect(error.message).toContain('encoded as br');
+});
+
+test('an HTML page with status 200 is a contract error that shows how it begins', async () => {
+  const { client, urls } = await startService((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.end(`<html>Log in to the hotel WLAN, ${KEY}</html>`);
+  });
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('contract');
+  expect(error.message).toBe(
+    'GET /api/v1/items: the answer should be application/json in UTF-8 and is text/html; it begins "<html>Log in to the hotel WLAN, [key]</html>"',
+  );
+  expect(error.facts.hint).toContain('source.baseUrl');
+  expect(urls).toHaveLength(1);
+});
+
+test.each([
+  ['<html></html>', 'is not JSON'],
+  ['', 'is not JSON'],
+  ['{"changes": [}', 'is not JSON'],
+  ['{"changes": [1, 2', 'is not JSON'],
+  [`{"changes": ${KEY}}`, 'is not JSON'],
+])('the body %j as application/json is a contract error', async (body, message) => {
+  const { client, urls } = await startService((_request, response) => sendJson(response, 200, body));
+  const error = await catchError(client.json('/changes', {}, changePage));
+  expect(error.code).toBe('contract');
+  expect(error.message).toContain(message);
+  expect(urls).toHaveLength(1);
+});
+
+test('a body that is not UTF-8 is a contract error, not question marks', async () => {
+  const { client } = await startService((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
+  });
+  expect((await catchError(client.json('/plan', {}, anything))).code).toBe('contract');
+});
+
+test('an answer that departs from the contract says where, what is due, and what arrived', async () => {
+  const plan = {
+    plan: 'pro',
+    name: 'Pro',
+    status: 'ACTIVE',
+    trialEndsAt: null,
+    limits: { ratePerSecond: 'ten', changeFeed: KEY },
+    lockedDatasets: 0,
+    upgradeUrl: 'https://example.com/plans',
+    usage: null,
+  };
+  const { client } = await startService((_request, response) => sendJson(response, 200, plan));
+  const error = await catchError(client.json('/plan', {}, planInfo));
+  expect(error.code).toBe('contract');
+  expect(error.message).toBe(
+    'GET /api/v1/plan: limits.ratePerSecond: Invalid input: expected number, arrived "ten"; limits.changeFeed: Invalid input: expected boolean, arrived "[key]"',
+  );
+});
+
+test('fields that the document does not name are kept', async () => {
+  const { client } = await startService((_request, response) =>
+    sendJson(response, 200, { changes: [], hasMore: false, nextCursor: 0, newField: 9 }),
+  );
+  expect(await client.json('/changes', {}, changePage)).toMatchObject({ newField: 9 });
+});
+
+test('an answer that ends with its connection, cut, is asked for again', async () => {
+  const { client, urls } = await startService((request, response, count) => {
+    request.socket.end(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"a":[1,2${count === 1 ? '' : ']}'}`,
+    );
+    response.detachSocket(request.socket);
+  });
+  expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":[1,2]}');
+  expect(urls).toHaveLength(2);
+});

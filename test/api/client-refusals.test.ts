@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { catchError, KEY, type LocalService, sendJson, startService } from './local-service.js';
+
+const LIMIT_BODY = {
+  status: 429,
+  error: 'Too Many Requests',
+  message: 'Month used up',
+  docsUrl: 'https://docs.example.com/errors#429',
+  limit: 'apiCallsPerMonth',
+  allowed: 1000,
+  plan: 'free',
+  upgradeUrl: 'https://example.com/plans',
+};
+
+function answerWith(status: number, body: unknown, headers = {}): Promise<LocalService> {
+  return startService((_request, response) => sendJson(response, status, body, headers));
+}
+
+function errorBody(status: number, message: string, more = {}) {
+  return { status, error: 'Error', message, docsUrl: 'https://docs.example.com/errors', ...more };
+}
+
+test.each([
+  [400, 'bad_request', 'minPrice is not a number'],
+  [401, 'unauthorized', 'The key is revoked'],
+  [402, 'plan_refuses', 'Payment overdue'],
+  [404, 'not_found', 'No such item'],
+])('%i is %s with the message and the help page of the service, and is not repeated', async (status, code, message) => {
+  const { client, urls } = await answerWith(status, errorBody(status, message));
+  const error = await catchError(client.bytes('/items/1', {}));
+  expect(error.code).toBe(code);
+  expect(error.message).toBe(`GET /api/v1/items/1 was answered ${status}: ${message}`);
+  expect(error.facts).toMatchObject({ status, docsUrl: 'https://docs.example.com/errors' });
+  expect(urls).toHaveLength(1);
+});
+
+test.each(['datasets', 'changeFeed', 'paymentOverdue'])(
+  '402 names the limit %s and where to upgrade',
+  async (limit) => {
+    const { client } = await answerWith(402, { ...LIMIT_BODY, status: 402, limit, allowed: false });
+    const error = await catchError(client.bytes('/changes', {}));
+    expect(error.code).toBe('plan_refuses');
+    expect(error.facts).toMatchObject({ limit, allowed: false, plan: 'free', upgradeUrl: 'https://example.com/plans' });
+  },
+);
+
+test('the month used up stops at once and says when to go on', async () => {
+  const { client, io, urls } = await answerWith(429, LIMIT_BODY, { 'retry-after': '3600' });
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('quota');
+  expect(error.facts).toMatchObject({
+    limit: 'apiCallsPerMonth',
+    allowed: 1000,
+    nextRunAt: new Date('2026-11-20T13:00:00Z'),
+    upgradeUrl: 'https://example.com/plans',
+    docsUrl: 'https://docs.example.com/errors#429',
+  });
+  expect(urls).toHaveLength(1);
+  expect(io.slept).toEqual([]);
+});
+
+test('the month used up without Retry-After goes on when the counters start over', async () => {
+  const { client } = await answerWith(429, LIMIT_BODY);
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.facts.nextRunAt).toEqual(new Date('2026-12-01T00:00:00Z'));
+});
+
+test('export rows used up is a quota too', async () => {
+  const { client } = await answerWith(429, { ...LIMIT_BODY, limit: 'exportRowsPerMonth' });
+  expect((await catchError(client.stream('/export', {}))).code).toBe('quota');
+});
+
+test('the message of the service is cleaned and cut, and the key taken out', async () => {
+  const message = `\u001b[2JYour key ${KEY}\r\nis bad ${'x'.repeat(5000)}`;
+  const { client } = await answerWith(401, errorBody(401, message, { docsUrl: 'javascript:alert(1)' }));
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.message).toContain('Your key [key] is bad xxx');
+  expect(error.message.length).toBeLessThan(400);
+  expect(error.facts.docsUrl).toBeUndefined();
+});
+
+test('401 and 402 count whatever their body is', async () => {
+  expect((await catchError((await answerWith(401, 'no')).client.bytes('/items', {}))).code).toBe('unauthorized');
+  expect((await catchError((await answerWith(402, '[]')).client.bytes('/items', {}))).code).toBe('plan_refuses');
+});
+
+test('a 404 that is not from the service is not taken for a missing item', async () => {
+  const { client } = await startService((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/html' });
+    response.end('<html>nginx</html>');
+  });
+  const error = await catchError(client.bytes('/items/1', {}));
+  expect(error.code).toBe('contract');
+  expect(error.facts.hint).toContain('source.baseUrl');
+});
+
+test.each([204, 206, 304, 403, 405, 418])(
+  'status %i, which the document does not know, is a contract error',
+  async (status) => {
+    const { client, urls } = await startService((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end();
+    });
+    const error = await catchError(client.json('/plan', {}, z.unknown()));
+    expect(error.code).toBe('contract');
+    expect(error.facts.status).toBe(status);
+    expect(urls).toHaveLength(1);
+  },
+);

@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest';
+import { realIo } from '../../src/io.js';
+import { createFakeIo } from './fake-io.js';
+import { catchError, connect, expectNoKey, KEY, listen, sendJson, startService } from './local-service.js';
+
+const RATE_BODY = {
+  status: 429,
+  error: 'Too Many Requests',
+  message: 'Slow down',
+  docsUrl: '',
+  limit: 'ratePerSecond',
+};
+
+test('a 5xx in HTML and a dropped connection are retried with growing waits, and logged', async () => {
+  const { client, io, urls } = await startService((request, response, count) => {
+    if (count === 1) {
+      response.writeHead(502, { 'content-type': 'text/html' });
+      response.end(`<html>Bad gateway ${KEY}</html>`);
+    } else if (count === 2) request.socket.destroy();
+    else sendJson(response, 200, {});
+  });
+  await client.bytes('/items', { q: 'confidential' });
+  expect(urls).toHaveLength(3);
+  expect(client.calls()).toBe(3);
+  expect(io.slept).toEqual([250, 500]);
+  expect(io.events.map(({ level, event, facts }) => [level, event, facts.path, facts.attempt, facts.waitMs])).toEqual([
+    ['warn', 'api.retry', '/api/v1/items', 1, 250],
+    ['warn', 'api.retry', '/api/v1/items', 2, 500],
+  ]);
+  expectNoKey(io.events);
+  expect(JSON.stringify(io.events)).not.toContain('confidential');
+});
+
+test('a 5xx that lasts ends as unavailable with status, attempts and message', async () => {
+  const { client, urls } = await startService(
+    (_request, response) =>
+      sendJson(response, 503, { status: 503, message: 'Maintenance', docsUrl: 'https://d.example' }),
+    { retry: { attempts: 3 } },
+  );
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('unavailable');
+  expect(error.message).toBe('GET /api/v1/items was answered 503: Maintenance, after 3 attempts');
+  expect(error.facts).toMatchObject({ status: 503, attempts: 3, docsUrl: 'https://d.example/' });
+  expect(urls).toHaveLength(3);
+});
+
+test.each([
+  ['seconds', '7', 7000],
+  ['an HTTP date', 'Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
+])('a rate limit waits for Retry-After in %s', async (_form, retryAfter, waitMs) => {
+  const { client, io } = await startService((_request, response, count) =>
+    count === 1 ? sendJson(response, 429, RATE_BODY, { 'retry-after': retryAfter }) : sendJson(response, 200, {}),
+  );
+  await client.bytes('/items', {});
+  expect(io.slept).toEqual([waitMs]);
+  expect(io.events).toMatchObject([
+    { event: 'api.rate_limited', facts: { path: '/api/v1/items', attempt: 1, waitMs } },
+  ]);
+  expect(client.calls()).toBe(2);
+});
+
+test.each([
+  ['no Retry-After', RATE_BODY],
+  ['a body that is not JSON', '<html>Too many</html>'],
+  ['no limit', { message: 'Slow down' }],
+  ['an unknown limit', { ...RATE_BODY, limit: 'moonPhase' }],
+])('a 429 with %s backs off like a fault', async (_what, body) => {
+  const { client, io } = await startService((_request, response, count) =>
+    sendJson(response, count === 1 ? 429 : 200, count === 1 ? body : {}),
+  );
+  await client.bytes('/items', {});
+  expect(io.slept).toEqual([250]);
+});
+
+test('a rate limit that asks for too long a wait ends with the time to come back', async () => {
+  const { client, io } = await startService((_request, response) =>
+    sendJson(response, 429, RATE_BODY, { 'retry-after': '600' }),
+  );
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('unavailable');
+  expect(error.facts).toMatchObject({ limit: 'ratePerSecond', nextRunAt: new Date('2026-11-20T12:10:00Z') });
+  expect(error.message).toContain('2026-11-20T12:10:00.000Z');
+  expect(io.slept).toEqual([]);
+});
+
+test('a rate limit of one call pauses the others', async () => {
+  const { client, io } = await startService((_request, response, count) =>
+    count === 1 ? sendJson(response, 429, RATE_BODY, { 'retry-after': '5' }) : sendJson(response, 200, {}),
+  );
+  const first = client.bytes('/items', {});
+  while (io.events.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([first, client.bytes('/facets', {})]);
+  expect(io.slept).toEqual([5000]);
+});
+
+test('calls follow the rate of the plan', async () => {
+  const { client, io } = await startService((_request, response) => sendJson(response, 200, {}));
+  client.setRate(4);
+  for (let call = 0; call < 3; call += 1) await client.bytes('/items', {});
+  expect(io.slept).toEqual([250, 250]);
+});
+
+test('a refused connection names host, port and reason, and does not count as a call', async () => {
+  const { server, port } = await listen(() => {});
+  await new Promise((resolve) => server.close(resolve));
+  const io = createFakeIo();
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, retry: { attempts: 3 } }, io);
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('unavailable');
+  expect(error.message).toBe(`GET /api/v1/items: 127.0.0.1:${port} cannot be reached (ECONNREFUSED), after 3 attempts`);
+  expect(error.facts.hint).toContain('source.baseUrl');
+  expect(client.calls()).toBe(0);
+  expect(io.slept).toHaveLength(2);
+});
+
+test('https to a server that speaks http is not retried', async () => {
+  const { port } = await listen((_request, response) => sendJson(response, 200, {}));
+  const io = createFakeIo();
+  const client = connect({ baseUrl: `https://127.0.0.1:${port}` }, io);
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('unavailable');
+  expect(io.slept).toEqual([]);
+});
+
+test('a server that speaks no HTTP is unavailable', async () => {
+  const { client } = await startService((request) => request.socket.end(`220 mail ready ${KEY}\r\n`), {
+    retry: { attempts: 2 },
+  });
+  expect((await catchError(client.bytes('/items', {}))).code).toBe('unavailable');
+});
+
+test('an answer that does not come is given up', async () => {
+  const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, retry: { attempts: 2 } });
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('unavailable');
+  expect(error.message).toContain('(no answer within 0.05 s), after 2 attempts');
+  expect(client.calls()).toBe(2);
+});
+
+test('a page that stalls is asked for again', async () => {
+  const { client, urls } = await startService(
+    (_request, response, count) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      if (count === 1) response.write('{"content":');
+      else response.end('{}');
+    },
+    { timeouts: { stallMs: 50 } },
+  );
+  expect((await client.bytes('/items', {})).body.toString()).toBe('{}');
+  expect(urls).toHaveLength(2);
+});
+
+test.each([
+  ['short of its content-length', { 'content-length': '100' }],
+  ['cut between chunks', {}],
+])('a page %s is asked for again', async (_how, headers) => {
+  const { client, urls } = await startService((request, response, count) => {
+    if (count === 2) return sendJson(response, 200, '{"a":2}');
+    response.writeHead(200, { 'content-type': 'application/json', ...headers });
+    response.write('{"a":1}', () => request.socket.destroySoon());
+  });
+  expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":2}');
+  expect(urls).toHaveLength(2);
+});
+
+test('an abort ends a call that waits for its answer', async () => {
+  const stop = new AbortController();
+  const { client } = await startService(() => stop.abort(), { signal: stop.signal });
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error.code).toBe('stopped');
+});
+
+test('an abort ends a call that waits to try again', async () => {
+  const stop = new AbortController();
+  const { port } = await listen((_request, response) => sendJson(response, 503, {}, { 'retry-after': '60' }));
+  const log = () => setImmediate(() => stop.abort());
+  const client = connect(
+    { baseUrl: `http://127.0.0.1:${port}`, signal: stop.signal },
+    { ...createFakeIo(), sleep: realIo.sleep, log },
+  );
+  expect((await catchError(client.bytes('/items', {}))).code).toBe('stopped');
+});
+
+test('a call after the abort, or after close, does not start', async () => {
+  const { client, urls } = await startService(() => {}, { signal: AbortSignal.abort() });
+  expect((await catchError(client.bytes('/items', {}))).code).toBe('stopped');
+  const other = await startService(() => {});
+  await other.client.close();
+  expect((await catchError(other.client.bytes('/items', {}))).code).toBe('stopped');
+  expect([...urls, ...other.urls]).toEqual([]);
+});
+
+test('many calls at once succeed without warnings', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  const { client } = await startService(
+    (_request, response, count) => sendJson(response, count <= 50 ? 503 : 200, {}),
+    {
+      signal: new AbortController().signal,
+    },
+  );
+  await Promise.all(Array.from({ length: 100 }, () => client.bytes('/items', {})));
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
+  expect(client.calls()).toBe(150);
+});
+
+test.each(['', 'with space', 'line\nbreak', 'ümlaut'])('the key %j is refused without being shown', (apiKey) => {
+  expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
+    'source.apiKey is empty or has characters',
+  );
+});
+
+test('a key that would cross the network in clear text is warned of', () => {
+  const io = createFakeIo();
+  connect({ baseUrl: 'http://api.example.com' }, io);
+  expect(io.events).toMatchObject([{ level: 'warn', event: 'api.cleartext', facts: { host: 'api.example.com:80' } }]);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { createRateBucket } from '../../src/api/rate-bucket.js';
+import { createFakeIo } from './fake-io.js';
+
+test('before the plan is known, two calls a second', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  for (let call = 0; call < 3; call += 1) await bucket.take();
+  expect(io.slept).toEqual([500, 500]);
+});
+
+test('concurrent calls are paced in the order they came', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(10);
+  const start = io.now().getTime();
+  const times: number[] = [];
+  await Promise.all(
+    Array.from({ length: 5 }, async () => {
+      await bucket.take();
+      times.push(io.now().getTime() - start);
+    }),
+  );
+  expect(times).toEqual([0, 100, 200, 300, 400]);
+});
+
+test('time gone by is not saved up for a burst', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(10);
+  await bucket.take();
+  io.pass(60_000);
+  await bucket.take();
+  await bucket.take();
+  expect(io.slept).toEqual([100]);
+});
+
+test('null is unlimited', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(null);
+  for (let call = 0; call < 100; call += 1) await bucket.take();
+  expect(io.slept).toEqual([]);
+});
+
+test('a rate that is no rate falls back to the careful one', async () => {
+  for (const rate of [0, -1, Number.NaN]) {
+    const io = createFakeIo();
+    const bucket = createRateBucket(io);
+    bucket.setRate(rate);
+    await bucket.take();
+    await bucket.take();
+    expect(io.slept).toEqual([500]);
+  }
+});
+
+test('a pause holds every call, then the pace goes on', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(10);
+  await bucket.take();
+  bucket.pause(3000);
+  bucket.pause(1000);
+  await Promise.all([bucket.take(), bucket.take()]);
+  expect(io.slept).toEqual([3000, 100]);
+});
+
+test('a clock set back costs one interval at most', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(10);
+  await bucket.take();
+  io.pass(-3_600_000);
+  await bucket.take();
+  expect(io.slept).toEqual([100]);
+});
+
+test('an aborted wait rejects and does not block those behind it', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  await expect(bucket.take(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  await bucket.take();
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { parseRetryAfter } from '../../src/api/retry-after.js';
+
+const NOW = new Date('2026-11-20T12:00:00Z');
+
+test.each([
+  ['7', 7000],
+  [' 0 ', 0],
+  ['1.5', 1500],
+  ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
+  ['Friday, 20-Nov-26 12:00:30 GMT', 30_000],
+  ['Fri Nov 20 12:00:30 2026', 30_000],
+  ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+])('%j is %i ms', (header, ms) => {
+  expect(parseRetryAfter(header, NOW)).toBe(ms);
+});
+
+test.each([[undefined], [''], ['soon'], ['-1'], ['Fri, 99 Nov 2026 99:00:00 GMT'], ['2026-11-20T12:00:30Z']])(
+  '%j says nothing usable',
+  (header) => {
+    expect(parseRetryAfter(header, NOW)).toBeUndefined();
+  },
+);

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { computeBackoff, DEFAULT_RETRY, decideRetry } from '../../src/api/retry-policy.js';
+
+const FAULT = { kind: 'fault', repeatable: true } as const;
+const LIMITED = { kind: 'rate_limited', repeatable: true } as const;
+
+test('backoff doubles under full jitter and ends at the maximum', () => {
+  const waits = [1, 2, 3, 7, 8, 1000].map((failures) => computeBackoff(failures, DEFAULT_RETRY, 0.5));
+  expect(waits).toEqual([250, 500, 1000, 15_000, 15_000, 15_000]);
+  expect(computeBackoff(3, DEFAULT_RETRY, 0)).toBe(0);
+});
+
+test('faults are retried until the attempts are used up', () => {
+  const policy = { ...DEFAULT_RETRY, attempts: 3 };
+  expect(decideRetry(FAULT, { faults: 2, rateLimited: 9 }, policy, 1)).toEqual({ retry: true, waitMs: 1000 });
+  expect(decideRetry(FAULT, { faults: 3, rateLimited: 0 }, policy, 1)).toEqual({ retry: false, because: 'attempts' });
+});
+
+test('a rate limit waits as long as the service says, and its attempts are counted apart', () => {
+  const tries = { faults: 8, rateLimited: 1 };
+  expect(decideRetry({ ...LIMITED, retryAfterMs: 3000 }, tries, DEFAULT_RETRY, 0.9)).toEqual({
+    retry: true,
+    waitMs: 3000,
+  });
+  expect(decideRetry(LIMITED, tries, DEFAULT_RETRY, 0.5)).toEqual({ retry: true, waitMs: 250 });
+  expect(decideRetry(LIMITED, { faults: 0, rateLimited: 30 }, DEFAULT_RETRY, 0.5)).toEqual({
+    retry: false,
+    because: 'attempts',
+  });
+});
+
+test('a wait that is too long ends the call, however many attempts are left', () => {
+  const decision = decideRetry({ ...LIMITED, retryAfterMs: 120_001 }, { faults: 0, rateLimited: 1 }, DEFAULT_RETRY, 0);
+  expect(decision).toEqual({ retry: false, because: 'wait_too_long', waitMs: 120_001 });
+});
+
+test('the Retry-After of a 5xx is the least wait', () => {
+  const setback = { kind: 'server_error', repeatable: true, retryAfterMs: 2000 } as const;
+  expect(decideRetry(setback, { faults: 1, rateLimited: 0 }, DEFAULT_RETRY, 0.5)).toEqual({
+    retry: true,
+    waitMs: 2000,
+  });
+  expect(decideRetry(setback, { faults: 5, rateLimited: 0 }, DEFAULT_RETRY, 0.5)).toEqual({
+    retry: true,
+    waitMs: 4000,
+  });
+});
+
+test('what may be paid for twice is not repeated', () => {
+  const decision = decideRetry({ kind: 'fault', repeatable: false }, { faults: 1, rateLimited: 0 }, DEFAULT_RETRY, 0);
+  expect(decision).toEqual({ retry: false, because: 'unrepeatable' });
+});
