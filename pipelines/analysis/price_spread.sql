@@ -2,7 +2,15 @@
 -- Prices are counted in units of 0.0001 as integers, so that no figure of money passes a double;
 -- only the standard deviation is computed in one, and rounded.
 WITH offer_prices AS (
-  SELECT product_id, currency, site_id, (price * 10000)::BIGINT AS units
+  SELECT
+    product_id,
+    currency,
+    site_id,
+    -- A product of DECIMAL(18,4) overflows from 10^10 on; the wider one costs three times as much.
+    CASE
+      WHEN price < 10000000000 THEN (price * 10000)::BIGINT
+      ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT
+    END AS units
   FROM items
   WHERE removed_at IS NULL AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
 ),

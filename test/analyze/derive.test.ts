@@ -1,0 +1,133 @@
+import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { derivedSelects } from '../../src/analyze/derive.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { quoteIdentifier } from '../../src/duckdb/quote.js';
+import { loadTableSchema } from '../../src/schemas.js';
+import { makeWorld, type World } from './offer-world.js';
+import { computeSpreads, findOldest, groupBy, listPriced, sortAscending } from './slow-figures.js';
+
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+let db: Database;
+
+beforeAll(async () => {
+  db = await Database.open();
+  await db.run("SET VARIABLE run_id = 'run-1'");
+});
+afterAll(() => db.close());
+
+/** Tables `items` and `sites` of a world, then the derived tables. */
+async function derive(world: World): Promise<void> {
+  for (const table of ['items', 'sites'] as const) {
+    const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
+    await db.run(`CREATE OR REPLACE TABLE ${table} (${columns.join(', ')})`);
+  }
+  const offers = world.offers.map((o) => ({
+    ...o,
+    itemId: String(o.itemId),
+    siteId: String(o.siteId),
+    units: o.units === null ? null : String(o.units),
+  }));
+  await db.run(
+    `INSERT INTO items BY NAME
+     SELECT (o ->> 'itemId')::BIGINT AS item_id, o ->> 'productId' AS product_id, (o ->> 'siteId')::BIGINT AS site_id,
+       ((o ->> 'units')::DECIMAL(18, 0) * 0.0001)::DECIMAL(18, 4) AS price, o ->> 'currency' AS currency,
+       (o ->> 'listed')::BOOLEAN AS is_listed,
+       CASE WHEN NOT is_listed THEN TIMESTAMPTZ '2026-05-01 00:00:00Z' END AS removed_at,
+       TIMESTAMPTZ '2026-01-01 00:00:00Z' + INTERVAL 1 DAY * (o ->> 'firstSeen')::BIGINT AS first_seen_at,
+       o ->> 'title' AS title, o ->> 'brand' AS brand, o ->> 'mpn' AS mpn,
+       o ->> 'category' AS category_slug, o ->> 'category' AS category_name, o ->> 'category' AS category_path
+     FROM (SELECT unnest(from_json($1, '["JSON"]')) AS o)`,
+    [JSON.stringify(offers)],
+  );
+  for (const [id, text] of world.sites) {
+    await db.run(
+      "INSERT INTO sites (site_id, attribution, is_current, valid_from) VALUES ($1, $2, true, now()), ($1, 'old', false, 'epoch')",
+      [id, text],
+    );
+  }
+  for (const { table, select } of derivedSelects()) {
+    await db.run(`CREATE OR REPLACE TABLE ${quoteIdentifier(table)} AS ${select}`);
+  }
+}
+
+const units = (value: DuckDBValue | undefined) => (value instanceof DuckDBDecimalValue ? value.value : value);
+
+describe.each(SEEDS)('in the world of seed %i', (seed) => {
+  const world = makeWorld(seed);
+  beforeAll(() => derive(world));
+
+  it('price spread equals the slow figures, to the last unit of money', async () => {
+    const rows = await db.rows('SELECT * FROM price_spread');
+    const expected = computeSpreads(world);
+    expect(rows.map((row) => `${row.product_id}|${row.currency}`).sort()).toEqual([...expected.keys()].sort());
+    for (const row of rows) {
+      const slow = expected.get(`${row.product_id}|${row.currency}`);
+      const { stddev, ...figures } = slow ?? expect.fail();
+      expect({
+        offers: Number(row.offers),
+        shops: Number(row.shops),
+        min: units(row.min),
+        p25: units(row.p25),
+        median: units(row.median),
+        p75: units(row.p75),
+        max: units(row.max),
+        mean: units(row.mean),
+        cheapest: row.cheapest_site_id,
+        dearest: row.dearest_site_id,
+        outliers: Number(row.outliers),
+        attribution: (row.attribution as DuckDBListValue).items,
+      }).toEqual(figures);
+      expect(units(row.spread)).toBe(figures.max - figures.min);
+      expect(row.spread_pct).toBeCloseTo((100 * Number(figures.max - figures.min)) / Number(figures.min), 6);
+      const deviation = (row.stddev as DuckDBDecimalValue).toDouble();
+      expect(Math.abs(deviation - stddev)).toBeLessThanOrEqual(0.0001 + stddev * 1e-12);
+      expect(row.run_id).toBe('run-1');
+    }
+  });
+
+  it('product prices are the range over listed and priced offers, a price of zero included', async () => {
+    const rows = await db.rows('SELECT * FROM product_prices');
+    const actual = rows.map((r) => [`${r.product_id}|${r.currency}`, units(r.min), units(r.max), Number(r.offers)]);
+    const expected = [...groupBy(listPriced(world), (o) => `${o.productId}|${o.currency}`)].map(([key, offers]) => {
+      const prices = sortAscending(offers.map((o) => o.units));
+      return [key, prices[0], prices.at(-1), offers.length];
+    });
+    expect(actual.sort()).toEqual(expected.sort());
+  });
+
+  it('products have the texts of their oldest offers that have any', async () => {
+    const rows = await db.rows('SELECT * FROM products');
+    const listed = world.offers.filter((o) => o.listed && o.productId !== null);
+    const groups = groupBy(listed, (o) => o.productId ?? '');
+    expect(rows).toHaveLength(groups.size);
+    for (const row of rows) {
+      const offers = groups.get(String(row.product_id)) ?? [];
+      expect(row).toMatchObject({
+        title: findOldest(offers, (o) => o.title),
+        brand: findOldest(offers, (o) => o.brand),
+        mpn: findOldest(offers, (o) => o.mpn),
+        category_slug: findOldest(offers, (o) => o.category),
+        category_name: findOldest(offers, (o) => o.category),
+        offers: BigInt(offers.length),
+        shops: BigInt(new Set(offers.map((o) => o.siteId)).size),
+      });
+    }
+  });
+});
+
+describe('the derived tables', () => {
+  it.each(derivedSelects())('$table has the columns of its contract, in order and type', async ({ table, select }) => {
+    await derive(makeWorld(1));
+    const columns = await db.rows(`DESCRIBE ${select}`);
+    const expected = loadTableSchema(table).columns.map(({ name, type }) => ({ name, type }));
+    expect(columns.map((c) => ({ name: c.column_name, type: c.column_type }))).toEqual(expected);
+  });
+
+  it('are empty for an empty lake', async () => {
+    await derive({ offers: [], sites: new Map() });
+    for (const { table } of derivedSelects()) {
+      expect(await db.rows(`SELECT * FROM ${quoteIdentifier(table)}`)).toEqual([]);
+    }
+  });
+});

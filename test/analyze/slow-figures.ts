@@ -1,0 +1,115 @@
+import type { Offer, World } from './offer-world.js';
+
+/** Figures of one product in one currency, money in units of 0.0001: the obvious way, with bigints and fractions. */
+export interface SlowSpread {
+  offers: number;
+  shops: number;
+  min: bigint;
+  p25: bigint;
+  median: bigint;
+  p75: bigint;
+  max: bigint;
+  mean: bigint;
+  stddev: number;
+  cheapest: bigint;
+  dearest: bigint;
+  outliers: number;
+  attribution: string[];
+}
+
+export function groupBy<T>(values: T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
+  return groups;
+}
+
+type Priced = Offer & { units: bigint; productId: string; currency: string };
+
+/** Listed offers with product, price and currency. */
+export function listPriced(world: World): Priced[] {
+  return world.offers.filter(
+    (o): o is Priced => o.listed && o.productId !== null && o.units !== null && o.currency !== null,
+  );
+}
+
+export function computeSpreads(world: World): Map<string, SlowSpread> {
+  const spreads = new Map<string, SlowSpread>();
+  const priced = listPriced(world).filter((o) => o.units > 0n);
+  for (const [key, offers] of groupBy(priced, (o) => `${o.productId}|${o.currency}`)) {
+    if (new Set(offers.map((o) => o.siteId)).size >= 2) spreads.set(key, computeSpread(offers, world));
+  }
+  return spreads;
+}
+
+function computeSpread(offers: Priced[], world: World): SlowSpread {
+  const prices = sortAscending(offers.map((o) => o.units));
+  const n = BigInt(prices.length);
+  const min = prices[0] ?? 0n;
+  const max = prices.at(-1) ?? 0n;
+  const total = prices.reduce((a, b) => a + b, 0n);
+  const median = roundHalfUp(interpolate(prices, 2n), 4n);
+  const siteAt = (price: bigint) =>
+    sortAscending(offers.filter((o) => o.units === price).map((o) => o.siteId))[0] ?? 0n;
+  const texts = offers.map((o) => world.sites.get(o.siteId)).filter((text) => typeof text === 'string');
+  return {
+    offers: prices.length,
+    shops: new Set(offers.map((o) => o.siteId)).size,
+    min,
+    p25: roundHalfUp(interpolate(prices, 1n), 4n),
+    median,
+    p75: roundHalfUp(interpolate(prices, 3n), 4n),
+    max,
+    mean: roundHalfUp(total, n),
+    stddev: computeDeviation(prices),
+    cheapest: siteAt(min),
+    dearest: siteAt(max),
+    outliers: countOutliers(prices, median),
+    attribution: [...new Set(texts)].sort(),
+  };
+}
+
+/** Four times the value at (n - 1) * k / 4 between the sorted prices. */
+function interpolate(prices: bigint[], k: bigint): bigint {
+  const position = BigInt(prices.length - 1) * k;
+  const low = prices[Number(position / 4n)] ?? 0n;
+  const high = prices[Number(position / 4n) + 1] ?? low;
+  return 4n * low + (high - low) * (position % 4n);
+}
+
+function countOutliers(prices: bigint[], median: bigint): number {
+  if (prices.length < 4) return 0;
+  const gaps = sortAscending(prices.map((price) => (price > median ? price - median : median - price)));
+  // Four times the median absolute deviation; limits as fractions: gap > numerator / denominator.
+  const mad4 = interpolate(gaps, 2n);
+  const total = gaps.reduce((a, b) => a + b, 0n);
+  const [numerator, denominator] =
+    mad4 > 0n
+      ? [35n * 14_826n * mad4, 10n * 10_000n * 4n]
+      : [35n * 12_533n * total, 10n * 10_000n * BigInt(gaps.length)];
+  return gaps.filter((gap) => gap * denominator > numerator).length;
+}
+
+function computeDeviation(prices: bigint[]): number {
+  const n = BigInt(prices.length);
+  const total = prices.reduce((a, b) => a + b, 0n);
+  const squares = prices.reduce((sum, price) => sum + (n * price - total) ** 2n, 0n);
+  return Math.sqrt(Number(squares) / Number(n * n) / Number(n - 1n)) / 10_000;
+}
+
+function roundHalfUp(dividend: bigint, divisor: bigint): bigint {
+  return (2n * dividend + divisor) / (2n * divisor);
+}
+
+export function sortAscending(values: bigint[]): bigint[] {
+  return [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** The oldest listed offer's value that is not null; a missing first sight is youngest, then the lower id is older. */
+export function findOldest(offers: Offer[], value: (offer: Offer) => string | null): string | null {
+  const oldestFirst = [...offers].sort((a, b) => {
+    const age = (a.firstSeen ?? Infinity) - (b.firstSeen ?? Infinity);
+    return age || (a.itemId < b.itemId ? -1 : 1);
+  });
+  for (const offer of oldestFirst) if (value(offer) !== null) return value(offer);
+  return null;
+}
