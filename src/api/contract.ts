@@ -42,7 +42,9 @@ export const source = z.looseObject({ modelId: int64, name: z.string() });
 
 /** The exact parser yields a bigint or a LosslessNumber where a double cannot hold the digits. */
 function toDouble(value: unknown): unknown {
-  return typeof value === 'bigint' || isLosslessNumber(value) ? Number(value) : value;
+  // A LosslessNumber's own valueOf throws where the double would overflow; zod refuses the infinity instead.
+  if (isLosslessNumber(value)) return Number(value.value);
+  return typeof value === 'bigint' ? Number(value) : value;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { stringify } from 'lossless-json';
 import type { z } from 'zod';
 import { PricelakeError } from '../errors.js';
 import type { Cleaner } from './clean-text.js';
@@ -62,7 +63,6 @@ export function refuseJson(message: string): PricelakeError {
 function showValue(root: unknown, path: PropertyKey[], cleaner: Cleaner): string {
   let value = root;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
-  if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
-  return cleaner.text(text, SHOWN_VALUE);
+  // lossless-json prints bigints and long decimals as they arrived.
+  return cleaner.text(stringify(value) ?? 'nothing', SHOWN_VALUE);
 }

@@ -114,6 +114,15 @@ test('an answer that departs from the contract says where, what is due, and what
   );
 });
 
+test('what arrived is shown with all its digits', async () => {
+  const { client } = await startService((_request, response) =>
+    sendJson(response, 200, '{"changes":[],"hasMore":1,"nextCursor":9223372036854775808.5}'),
+  );
+  const error = await catchError(client.json('/changes', {}, changePage));
+  expect(error.message).toContain('hasMore: Invalid input: expected boolean, arrived 1');
+  expect(error.message).toContain('nextCursor: Invalid input, arrived 9223372036854775808.5');
+});
+
 test('fields that the document does not name are kept', async () => {
   const { client } = await startService((_request, response) =>
     sendJson(response, 200, { changes: [], hasMore: false, nextCursor: 0, newField: 9 }),
