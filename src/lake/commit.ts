@@ -1,16 +1,17 @@
-import { rename, rm, rmdir } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { hasSystemCode, PricelakeError } from '../errors.js';
-import type { DataFile, StagedFile, TableChange } from '../model.js';
+import { PricelakeError } from '../errors.js';
+import type { StagedFile, TableChange } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
 import { writeCheckpoint } from './checkpoint.js';
+import { deleteFiles, removeEmptyFolders } from './delete-files.js';
 import { writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { type LogState, logPath, readLog } from './delta-log.js';
 import { planMetaData } from './delta-metadata.js';
 import { explainDiskFull } from './disk-full.js';
 import { createExclusively, makeFolder, syncFolder } from './durable.js';
-import { type Lake, tablePath } from './layout.js';
+import { type Lake, privatePath, tablePath } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 export interface CommitInfo {
@@ -39,7 +40,11 @@ export async function commitTable(lake: Lake, change: TableChange, info: CommitI
   const lines = writeLines(state, change, txn, info);
   const version = state.version + 1n;
   await explainDiskFull(tablePath(lake, change.table), () => publishVersion(lake, change, version, lines));
-  await deleteFiles(lake, change.table, change.remove);
+  await deleteFiles(
+    lake,
+    change.table,
+    change.remove.map((file) => file.path),
+  );
   if (version > 0n && version % CHECKPOINT_INTERVAL === 0n) {
     await explainDiskFull(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
   }
@@ -95,13 +100,18 @@ async function publishVersion(lake: Lake, change: TableChange, version: bigint, 
     });
   }
   await syncFolder(log);
+  const staging = privatePath(lake, 'staging');
+  for (const folder of new Set(moved.map((file) => dirname(file.stagedAt)))) await removeEmptyFolders(folder, staging);
 }
 
 /** Renames staged files into the table and syncs every folder that got a name; `moved` tells how far it came. */
 async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
   const limit = pLimit(CONCURRENCY);
-  const each = <T>(list: Iterable<T>, work: (one: T) => Promise<void>) =>
-    Promise.all([...list].map((one) => limit(() => work(one))));
+  // Waits for all, also when one fails: what was moved must be known before it is moved back.
+  const each = async <T>(list: Iterable<T>, work: (one: T) => Promise<void>) => {
+    const results = await Promise.allSettled([...list].map((one) => limit(() => work(one))));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  };
   const folders = new Set(change.add.map((file) => dirname(tablePath(lake, change.table, file.path))));
   await makeFolder(tablePath(lake, change.table));
   await each(folders, makeFolder);
@@ -114,29 +124,4 @@ async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): 
 
 async function moveBack(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
   for (const file of moved) await rename(tablePath(lake, change.table, file.path), file.stagedAt);
-}
-
-/** Deletes data files that no version needs any more, and partition folders that are left empty. */
-export async function deleteFiles(
-  lake: Lake,
-  table: TableChange['table'],
-  files: Pick<DataFile, 'path'>[],
-): Promise<void> {
-  const limit = pLimit(CONCURRENCY);
-  const paths = files.map((file) => tablePath(lake, table, file.path));
-  await Promise.all(paths.map((path) => limit(() => rm(path, { force: true }))));
-  for (const folder of new Set(paths.map((path) => dirname(path)))) {
-    await removeEmptyFolders(folder, tablePath(lake, table));
-  }
-}
-
-async function removeEmptyFolders(folder: string, top: string): Promise<void> {
-  for (let current = folder; current.length > top.length; current = dirname(current)) {
-    try {
-      await rmdir(current);
-    } catch (error) {
-      if (hasSystemCode(error, 'ENOTEMPTY', 'EEXIST')) return;
-      if (!hasSystemCode(error, 'ENOENT')) throw error;
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { hasSystemCode } from '../errors.js';
 import type { TableName } from '../model.js';
@@ -21,9 +22,9 @@ export function tablePath(lake: Lake, table: TableName, ...parts: string[]): str
   return join(lake.root, table, ...parts);
 }
 
-/** Where a file stands until it is renamed or linked into place: same file system, never read by anyone. */
+/** A new name where a file stands until it is renamed or linked into place: same file system, read by no one. */
 export function temporaryPath(lake: Lake, name: string): string {
-  return privatePath(lake, 'tmp', `${process.pid}-${basename(name)}`);
+  return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
 }
 
 /** For `.catch`: a missing file is undefined, anything else is thrown. */

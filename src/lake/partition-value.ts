@@ -1,16 +1,19 @@
 import { PricelakeError } from '../errors.js';
 import type { TableSchema } from '../schemas.js';
 
+/** The folder name of a null. */
+const HIVE_NULL = '__HIVE_DEFAULT_PARTITION__';
+
 /**
  * A partition value as Delta's log has it (protocol, "Partition Value Serialization"): DuckDB's text, but instants
  * in ISO 8601.
- * @throws PricelakeError `config` for an empty text, which Delta reads as null.
+ * @throws PricelakeError `config` for the two texts that readers take for null.
  */
 export function writePartitionValue(schema: TableSchema, column: string, text: string): string {
-  if (text === '') {
+  if (text === '' || text === HIVE_NULL) {
     throw new PricelakeError(
       'config',
-      `${schema.table}: an empty ${column} can't be a partition, Delta reads it as null`,
+      `${schema.table}: ${column} '${text}' can't be a partition: readers take it for null`,
       {
         hint: `Take ${column} out of partitionBy of ${schema.table}.`,
       },

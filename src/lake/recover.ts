@@ -4,8 +4,9 @@ import { join, relative, sep } from 'node:path';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { TABLE_NAMES, type TableName } from '../model.js';
-import { deleteFiles } from './commit.js';
+import { deleteFiles } from './delete-files.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
+import { clearLockLeftovers } from './lock.js';
 import { readPointer } from './publish.js';
 import { readTable } from './read.js';
 
@@ -36,15 +37,12 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   }
   for (const [table, paths] of orphans) {
     if (paths.length === 0) continue;
-    await deleteFiles(
-      lake,
-      table,
-      paths.map((path) => ({ path })),
-    );
+    await deleteFiles(lake, table, paths);
     io.log('info', 'lake.recovered', { table, files: paths.length });
   }
   await clearFolder(privatePath(lake, 'staging'));
   await clearFolder(privatePath(lake, 'tmp'));
+  await clearLockLeftovers(lake);
 }
 
 /** Parquet files of a table, relative to its folder; what begins with `_` or `.` is not data. */

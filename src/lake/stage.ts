@@ -1,5 +1,6 @@
-import { rm } from 'node:fs/promises';
-import { dirname, relative, sep } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import type { Database } from '../duckdb/connection.js';
@@ -9,7 +10,6 @@ import type { StagedFile, TableName } from '../model.js';
 import { loadTableSchema, type TableSchema } from '../schemas.js';
 import { sealDataFile } from './data-file.js';
 import { explainDiskFull } from './disk-full.js';
-import { makeFolder, syncFolder } from './durable.js';
 import { type Lake, privatePath } from './layout.js';
 import { writePartitionValue } from './partition-value.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
@@ -44,16 +44,24 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
   await checkColumns(db, schema, stage.select);
   checkPartitionColumns(schema, partitionBy);
-  const folder = privatePath(lake, 'staging', stage.runId, stage.table);
-  return explainDiskFull(folder, async () => {
-    await makeFolder(folder);
-    if (partitionBy.length > 0) await db.run(`SET partitioned_write_max_open_files = ${OPEN_FILES}`);
-    const written = await db.rows(writeCopy(schema, stage, partitionBy, folder));
-    const limit = pLimit(CONCURRENCY);
-    const sealed = await Promise.all(written.map((row) => limit(() => sealFile(schema, partitionBy, folder, row))));
-    await syncFolders(folder, sealed);
-    return sealed.filter((file) => file !== undefined);
-  });
+  // A folder a stage: one that fails is removed whole, and gives its space back.
+  const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
+  try {
+    return await explainDiskFull(folder, () => writeFiles(db, schema, stage, partitionBy, folder));
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function writeFiles(db: Database, schema: TableSchema, stage: Stage, partitionBy: string[], folder: string) {
+  await mkdir(folder, { recursive: true });
+  if (partitionBy.length > 0) await db.run(`SET partitioned_write_max_open_files = ${OPEN_FILES}`);
+  const written = await db.rows(writeCopy(schema, stage, partitionBy, folder));
+  // The files' names need no sync: a commit renames them and syncs the folders they come to.
+  const limit = pLimit(CONCURRENCY);
+  const sealed = await Promise.all(written.map((row) => limit(() => sealFile(schema, partitionBy, folder, row))));
+  return sealed.filter((file) => file !== undefined);
 }
 
 /** The contract is exact: names, types and order. */
@@ -120,7 +128,7 @@ async function sealFile(
     rows,
     bytes,
     partitionValues: readPartitionValues(schema, partitionBy, readMap(row.partition_keys)),
-    stats: writeStats(schema, rows, readStatistics(schema, readMap(row.column_statistics))),
+    stats: writeStats(schema, partitionBy, rows, readStatistics(schema, readMap(row.column_statistics))),
     modifiedAt: Date.now(),
     sha256,
   };
@@ -148,10 +156,4 @@ function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue
 function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {
   if (!(value instanceof DuckDBMapValue)) return new Map();
   return new Map(value.entries.map((entry) => [String(entry.key), entry.value]));
-}
-
-/** The names of staged files need no sync of their own: only a commit makes them count, and it syncs its folders. */
-async function syncFolders(folder: string, files: (StagedFile | undefined)[]): Promise<void> {
-  const folders = new Set(files.filter((file) => file !== undefined).map((file) => dirname(file.stagedAt)));
-  if (folders.size === 0) await syncFolder(folder);
 }

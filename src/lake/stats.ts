@@ -9,10 +9,12 @@ const PREFIX_LENGTH = 32;
 /**
  * Delta statistics of a file as JSON text (protocol, "Per-file Statistics"). Numbers are copied digit by digit: ids
  * above 2^53 stay exact. Bounds are never tighter than the data: texts are cut with the maximum raised, times are
- * rounded outwards to milliseconds. What DuckDB does not know exactly is left out.
+ * rounded outwards to milliseconds. Left out: what DuckDB does not know exactly, and partition columns (the log has
+ * their values).
  */
 export function writeStats(
   schema: TableSchema,
+  partitionBy: readonly string[],
   rows: bigint,
   statistics: ReadonlyMap<string, ColumnStatistics>,
 ): string {
@@ -20,7 +22,7 @@ export function writeStats(
   const maxs: string[] = [];
   const nulls: string[] = [];
   for (const column of schema.columns) {
-    const found = column.type === 'VARCHAR[]' ? undefined : statistics.get(column.name);
+    const found = partitionBy.includes(column.name) ? undefined : statistics.get(column.name);
     if (found === undefined) continue;
     const min = writeBound(column, found.get('min'), 'min');
     const max = writeBound(column, found.get('max'), 'max');

@@ -1,0 +1,227 @@
+"""Reads a lake that write-lake.ts wrote with delta-rs, Polars, DuckDB and, with --spark, Spark; compares rows,
+types, transaction versions and what filters find. Usage: read_lake.py <folder> [--spark]"""
+
+import datetime
+import decimal
+import glob
+import pathlib
+import re
+import sys
+
+import duckdb
+import polars
+import pyarrow
+import pyarrow.parquet as parquet
+from deltalake import DeltaTable
+
+FOLDER = pathlib.Path(sys.argv[1])
+TABLES = ["items", "history", "products", "sites", "check_results"]
+CURSOR = {"items": 9223372036854775022}
+UTC = datetime.timezone.utc
+failures = []
+
+
+def check(name, ok, detail=""):
+    print(("ok    " if ok else "FAILED"), name, "" if ok else detail)
+    if not ok:
+        failures.append(name)
+
+
+def plain(value):
+    """A value that sorts and compares: NaN equals itself, instants as microseconds, lists as text."""
+    if isinstance(value, datetime.datetime):
+        return ("time", value.astimezone(UTC).isoformat())
+    if isinstance(value, float):
+        return ("float", repr(value))
+    return (type(value).__name__, str(value))
+
+
+def rows_of(table):
+    """Rows of an Arrow table as a sorted list; instants as microseconds, so that infinity passes."""
+    columns = []
+    for name in table.column_names:
+        column = table.column(name)
+        if pyarrow.types.is_timestamp(column.type):
+            column = column.cast(pyarrow.timestamp("us", "UTC")).cast(pyarrow.int64())
+        if pyarrow.types.is_decimal(column.type):
+            column = column.cast(pyarrow.decimal128(18, 4))
+        columns.append([plain(value) for value in column.to_pylist()])
+    return sorted(zip(*columns))
+
+
+def compare(name, found, expected):
+    same_names = found.column_names == expected.column_names
+    check(f"{name}: columns", same_names, f"{found.column_names}")
+    if same_names:
+        found_rows, expected_rows = rows_of(found), rows_of(expected)
+        different = [pair for pair in zip(found_rows, expected_rows) if pair[0] != pair[1]]
+        check(f"{name}: {len(expected_rows)} rows", found_rows == expected_rows, f"{len(found_rows)} {different[:1]}")
+
+
+def compare_counts(name, count, expected):
+    """Each filter finds as many rows as the same filter on the expected rows: no file is skipped wrongly."""
+    for text in FILTERS:
+        wanted = expected_count(expected, text)
+        try:
+            found = count(text)
+        except Exception as error:
+            found = f"{type(error).__name__}: {str(error)[:200]}"
+        check(f"{name}: {text} finds {wanted}", found == wanted, f"found {found}")
+
+
+FILTERS = [
+    "item_id = 9007199254741991",
+    "item_id > 9007199254741985",
+    "price = 99999999999504.0001",
+    "price <= 99999999999503.0001",
+    "title = 'Títle 497'",
+    "title >= '🛒'",
+    "title = ''",
+    "brand = 'run 22'",
+    "first_seen_at >= TIMESTAMP '2026-01-01 00:00:00.499499'",
+    "first_seen_at = TIMESTAMP '2026-01-01 00:00:00.499500'",
+    "first_seen_at < TIMESTAMP '2026-01-01 00:00:00.000002'",
+    "last_seen_at = TIMESTAMP '1969-12-31 23:59:59.999999'",
+    "site_id = 3",
+    "mpn IS NULL",
+    "price IS NULL",
+    "datasets IS NULL",
+    "is_listed = true",
+]
+
+
+def expected_count(path, text):
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    text = text.replace("TIMESTAMP", "TIMESTAMPTZ")
+    return connection.execute(f"SELECT count(*) FROM read_parquet('{path}') WHERE {text}").fetchone()[0]
+
+
+def expected_path(table):
+    return str(FOLDER / "expected" / f"{table}.parquet")
+
+
+def read_with_delta_rs():
+    from deltalake import QueryBuilder
+
+    for name in TABLES:
+        table = DeltaTable(str(FOLDER / "lake" / name))
+        expected = parquet.read_table(expected_path(name))
+        compare(f"delta-rs {name}", table.to_pyarrow_table(), expected)
+        types = {field.name: str(field.type) for field in table.schema().fields}
+        for field in expected.schema:
+            wanted = DELTA_TYPES[str(field.type)]
+            if wanted not in types[field.name]:
+                check(f"delta-rs {name}.{field.name} is {wanted}", False, types[field.name])
+        version = table.transaction_version("pricelake.cursor")
+        check(f"delta-rs {name}: txn", version == CURSOR.get(name, 1), f"{version}")
+        comment = table.schema().fields[0].metadata.get("comment")
+        check(f"delta-rs {name}: comment", bool(comment), f"{comment}")
+        query = QueryBuilder().register("t", table).execute("SELECT count(*) AS n FROM t")
+        check(f"delta-rs {name}: SQL", pyarrow.table(query.read_all())["n"][0].as_py() == expected.num_rows)
+    items = DeltaTable(str(FOLDER / "lake" / "items"))
+    builder = QueryBuilder().register("items", items)
+
+    def count(text):
+        # DataFusion takes a number with a point for a double.
+        text = re.sub(r"\d+\.\d{4}$", r"CAST('\g<0>' AS DECIMAL(18,4))", text)
+        return pyarrow.table(builder.execute(f"SELECT count(*) AS n FROM items WHERE {text}").read_all())["n"][0].as_py()
+
+    compare_counts("delta-rs items", count, expected_path("items"))
+    uris = {pathlib.Path(uri).name for uri in items.file_uris()}
+    files = {pathlib.Path(path).name for path in glob.glob(str(FOLDER / "lake" / "items" / "site_id=*" / "*.parquet"))}
+    check("delta-rs items: the glob is the table", uris == files, f"{uris ^ files}")
+    check("delta-rs items: version", items.version() == 22, f"{items.version()}")
+    check("delta-rs items: history", len(items.history()) > 0)
+
+
+DELTA_TYPES = {
+    "int64": "long",
+    "string": "string",
+    "decimal128(18, 4)": "decimal(18,4)",
+    "timestamp[us, tz=UTC]": "timestamp",
+    "date32[day]": "date",
+    "bool": "boolean",
+    "double": "double",
+    "list<element: string>": "Array",
+}
+
+
+def read_with_polars():
+    for name in TABLES:
+        found = polars.scan_delta(str(FOLDER / "lake" / name)).collect()
+        expected = polars.read_parquet(expected_path(name))
+        same = found.select(expected.columns).sort(expected.columns).equals(expected.sort(expected.columns))
+        if not same:
+            same = rows_of(found.to_arrow()) == rows_of(expected.to_arrow())
+        check(f"Polars {name}: {len(expected)} rows", same, f"{len(found)}")
+        check(f"Polars {name}: types", dict(found.schema) == dict(expected.schema), f"{found.schema}")
+    items = polars.scan_delta(str(FOLDER / "lake" / "items"))
+    cut = polars.lit(datetime.datetime(2026, 1, 1, 0, 0, 0, 499499, UTC)).cast(polars.Datetime("us", "UTC"))
+    filters = {
+        "item_id = 9007199254741991": polars.col("item_id") == 9007199254741991,
+        "title >= '🛒'": polars.col("title") >= "🛒",
+        "price = 99999999999504.0001": polars.col("price") == decimal.Decimal("99999999999504.0001"),
+        "first_seen_at >= TIMESTAMP '2026-01-01 00:00:00.499499'": polars.col("first_seen_at") >= cut,
+        "site_id = 3": polars.col("site_id") == 3,
+        "price IS NULL": polars.col("price").is_null(),
+    }
+    for text, condition in filters.items():
+        wanted = expected_count(expected_path("items"), text)
+        found = len(items.filter(condition).collect())
+        check(f"Polars items: {text} finds {wanted}", found == wanted, f"found {found}")
+
+
+def read_with_duckdb():
+    for name, pattern in {"items": "site_id=*/*", "history": "observed_date=*/*", "check_results": "*"}.items():
+        found = duckdb.read_parquet(f"{FOLDER}/lake/{name}/{pattern}.parquet").to_arrow_table()
+        compare(f"DuckDB {duckdb.__version__} glob {name}", found, parquet.read_table(expected_path(name)))
+
+
+def read_with_spark():
+    from pyspark.sql import SparkSession
+
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.jars.packages", "io.delta:delta-spark_2.12:3.3.2")
+        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    for name in TABLES:
+        found = spark.read.format("delta").load(str(FOLDER / "lake" / name))
+        expected = spark.read.parquet(expected_path(name))
+        check(f"Spark {name}: types", found.dtypes == expected.dtypes, f"{found.dtypes}")
+        missing = expected.exceptAll(found).count() if found.columns == expected.columns else "columns"
+        more = found.exceptAll(expected).count() if found.columns == expected.columns else "columns"
+        check(f"Spark {name}: rows", missing == 0 and more == 0, f"{missing} missing, {more} more")
+    spark.read.format("delta").load(str(FOLDER / "lake" / "items")).createOrReplaceTempView("items")
+
+    def count(text):
+        return spark.sql(f"SELECT count(*) FROM items WHERE {text}").first()[0]
+
+    compare_counts("Spark items", count, expected_path("items"))
+    from delta.tables import DeltaTable as SparkTable
+
+    path = str(FOLDER / "lake" / "items")
+    check("Spark items: history", SparkTable.forPath(spark, path).history(1).first()["version"] == 22)
+    scan = spark.sql("SELECT * FROM items WHERE item_id = 9007199254741991")
+    files = len(scan.inputFiles())
+    check("Spark items: a filter reads fewer files than the table has", files < 5, f"{files}")
+    # Spark takes the table on: a version of its own on top of ours, then a checkpoint.
+    spark.sql(f"DELETE FROM delta.`{path}` WHERE item_id = 9007199254741991")
+    left = spark.read.format("delta").load(path).count()
+    check("Spark items: Spark can write the next version", left == 499, f"{left}")
+    spark.stop()
+
+
+read_with_delta_rs()
+read_with_polars()
+read_with_duckdb()
+if "--spark" in sys.argv:
+    read_with_spark()
+print(f"{len(failures)} failed" if failures else "all passed")
+sys.exit(1 if failures else 0)
