@@ -1,12 +1,36 @@
-import type { CommandModule } from 'yargs';
-import { PricelakeError } from '../../errors.js';
+import type { Argv, CommandModule } from 'yargs';
 import { runCommand } from '../run-command.js';
 
-export const syncCommand: CommandModule = {
-  command: 'sync',
-  describe: false,
+interface SyncOptions {
+  pipeline: string;
+  lake?: string;
+}
+
+export const syncCommand: CommandModule<object, SyncOptions> = {
+  command: 'sync <pipeline>',
+  describe: 'Bring the lake up to date with the service',
+  builder: (args: Argv) =>
+    args
+      .positional('pipeline', { type: 'string', demandOption: true, describe: 'Pipeline file (YAML)' })
+      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .example('$0 sync prices.yaml', 'The first run copies everything, the next ones what changed')
+      .example('$0 sync prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
+      .epilogue(
+        `A run that was stopped, by whatever, goes on where it was: run the same command again.
+Nothing is published unless the gate checks pass.`,
+      ) as Argv<SyncOptions>,
   handler: (argv) =>
-    runCommand(argv, async () => {
-      throw new PricelakeError('usage', 'sync is not part of this build');
+    runCommand(argv, async ({ io, signal, output, json }) => {
+      const [{ readPipeline }, { syncPipeline }, { describeReport, formatReport }] = await Promise.all([
+        import('../../pipeline/pipeline-file.js'),
+        import('../../pipeline/sync.js'),
+        import('../run-report.js'),
+      ]);
+      const pipeline = await readPipeline(argv.pipeline, process.env);
+      if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
+      io.protectSecret(pipeline.source.apiKey);
+      const report = await syncPipeline(pipeline, io, signal);
+      if (!json) await output.write(formatReport(report, pipeline.lake.path));
+      return describeReport(report, pipeline.lake.path);
     }),
 };

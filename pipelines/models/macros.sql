@@ -1,0 +1,45 @@
+-- Exact casts: a value that does not fit becomes NULL and its row is rejected; nothing is rounded.
+
+-- An int64 in its plain decimal form: no fraction, no exponent, no leading zero.
+CREATE OR REPLACE TEMP MACRO exact_bigint(x) AS
+  CASE WHEN CAST(TRY_CAST(x AS BIGINT) AS VARCHAR) = x THEN TRY_CAST(x AS BIGINT) END;
+
+-- Money with at most four decimals (trailing zeros aside). An exponent is taken where the value is exact.
+CREATE OR REPLACE TEMP MACRO exact_money(x) AS
+  CASE
+    WHEN contains(x, 'e') OR contains(x, 'E') THEN
+      CASE WHEN length(x) <= 16 AND TRY_CAST(x AS DECIMAL(38, 18)) = TRY_CAST(x AS DECIMAL(18, 4))
+           THEN TRY_CAST(x AS DECIMAL(18, 4)) END
+    WHEN NOT contains(x, '.') OR length(x) - strpos(x, '.') <= 4 THEN TRY_CAST(x AS DECIMAL(18, 4))
+    WHEN length(rtrim(x, '0')) - strpos(x, '.') <= 4 THEN TRY_CAST(x AS DECIMAL(18, 4))
+  END;
+
+-- An instant: ISO 8601 with Z or an offset (UTC without one), cut to microseconds.
+CREATE OR REPLACE TEMP MACRO exact_instant(x) AS
+  CASE WHEN isfinite(TRY_CAST(x AS TIMESTAMP WITH TIME ZONE)) THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
+
+-- Sum of a GTIN's digits with GS1's weights, 1 and 3 by turns from the right; a multiple of 10 when the check digit holds.
+CREATE OR REPLACE TEMP MACRO gtin_weighted_sum(n) AS
+  n % 10 + n // 100 % 10 + n // 10000 % 10 + n // 1000000 % 10
+    + n // 100000000 % 10 + n // 10000000000 % 10 + n // 1000000000000 % 10
+    + 3 * (n // 10 % 10 + n // 1000 % 10 + n // 100000 % 10 + n // 10000000 % 10
+           + n // 1000000000 % 10 + n // 100000000000 % 10 + n // 10000000000000 % 10);
+
+-- A GTIN padded with zeros to 14 digits where its length is allowed and its check digit holds, else NULL.
+CREATE OR REPLACE TEMP MACRO valid_gtin14(gtin) AS
+  CASE WHEN length(gtin) IN (8, 12, 13, 14) AND regexp_full_match(gtin, '[0-9]+')
+            AND gtin_weighted_sum(CAST(gtin AS BIGINT)) % 10 = 0
+       THEN lpad(gtin, 14, '0') END;
+
+-- The digits of a GTIN without leading zeros, so that all its forms are one; NULL when none are left.
+CREATE OR REPLACE TEMP MACRO gtin_digits(gtin) AS
+  nullif(ltrim(CASE WHEN regexp_full_match(gtin, '[0-9]+') THEN gtin
+                    ELSE regexp_replace(gtin, '[^0-9]', '', 'g') END, '0'), '');
+
+-- Case, spaces and punctuation folded: letters and digits of any script stay.
+CREATE OR REPLACE TEMP MACRO folded(x) AS
+  nullif(regexp_replace(lower(x), '[^\p{L}\p{N}]', '', 'g'), '');
+
+-- The product an item is an offer of: GTIN, otherwise brand and part number (API section 1), else NULL.
+CREATE OR REPLACE TEMP MACRO product_key(gtin, brand, mpn) AS
+  coalesce(gtin_digits(gtin), folded(brand) || '-' || folded(mpn));

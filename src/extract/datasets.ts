@@ -1,0 +1,27 @@
+import { stringify } from 'lossless-json';
+import { z } from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { dataset } from '../api/contract.js';
+import { parseExactJson } from '../api/exact-json.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+
+const datasets = z.array(dataset);
+
+/** Datasets the key can read, as the service describes them now (section 4, /datasets). */
+export interface LandedDatasets {
+  datasets: z.output<typeof datasets>;
+  readAt: string;
+}
+
+/** Reads `/datasets`; the answer lands in the journal. */
+export async function landDatasets(client: ApiClient, landing: Landing, io: Io): Promise<LandedDatasets> {
+  let landed = landing.journal.last('datasets');
+  if (landed === undefined) {
+    const readAt = io.now().toISOString();
+    const answer = stringify(await client.json('/datasets', {}, datasets)) ?? '[]';
+    landed = { type: 'datasets', readAt, answer, calls: client.calls() };
+    await landing.journal.append(landed);
+  }
+  return { datasets: datasets.parse(parseExactJson(landed.answer)), readAt: landed.readAt };
+}

@@ -1,0 +1,126 @@
+/**
+ * Finds the parts of a JSON text without making objects of it: pages of a thousand rows pass through here,
+ * and their numbers must not pass through a double. It locates; DuckDB validates when it types the bytes.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** Bytes [start, end) of one value. */
+export interface Slice {
+  start: number;
+  end: number;
+}
+
+function fail(at: number): never {
+  throw new SyntaxError(`not JSON at byte ${at}`);
+}
+
+function skipSpace(bytes: Buffer, at: number): number {
+  let i = at;
+  while (i < bytes.length) {
+    const byte = bytes[i] as number;
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+    i++;
+  }
+  return i;
+}
+
+/** `at` stands on the opening quote; returns the index after the closing one. */
+function skipString(bytes: Buffer, at: number): number {
+  for (let i = at + 1; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    if (byte === BACKSLASH) i++;
+    else if (byte === QUOTE) return i + 1;
+  }
+  return fail(at);
+}
+
+function skipContainer(bytes: Buffer, at: number): number {
+  let depth = 0;
+  for (let i = at; i < bytes.length; ) {
+    const byte = bytes[i] as number;
+    if (byte === QUOTE) {
+      i = skipString(bytes, i);
+      continue;
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      depth--;
+      if (depth === 0) return i + 1;
+    }
+    i++;
+  }
+  return fail(at);
+}
+
+function skipScalar(bytes: Buffer, at: number): number {
+  let i = at;
+  for (; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte <= 0x20) break;
+  }
+  return i === at ? fail(at) : i;
+}
+
+function skipValue(bytes: Buffer, at: number): number {
+  const byte = bytes[at];
+  if (byte === QUOTE) return skipString(bytes, at);
+  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return skipContainer(bytes, at);
+  return skipScalar(bytes, at);
+}
+
+/** The fields of the object that begins at `start` (leading space allowed). Throws SyntaxError when it is none. */
+export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
+  const fields = new Map<string, Slice>();
+  let i = skipSpace(bytes, start);
+  if (bytes[i] !== OPEN_BRACE) fail(i);
+  i = skipSpace(bytes, i + 1);
+  if (bytes[i] === CLOSE_BRACE) return fields;
+  for (;;) {
+    if (bytes[i] !== QUOTE) fail(i);
+    const keyEnd = skipString(bytes, i);
+    const key = JSON.parse(bytes.toString('utf8', i, keyEnd)) as string;
+    i = skipSpace(bytes, keyEnd);
+    if (bytes[i] !== COLON) fail(i);
+    const valueStart = skipSpace(bytes, i + 1);
+    const valueEnd = skipValue(bytes, valueStart);
+    fields.set(key, { start: valueStart, end: valueEnd });
+    i = skipSpace(bytes, valueEnd);
+    if (bytes[i] === CLOSE_BRACE) return fields;
+    if (bytes[i] !== COMMA) fail(i);
+    i = skipSpace(bytes, i + 1);
+  }
+}
+
+/** The elements of the array that begins at `start`. Throws SyntaxError when it is none. */
+export function readElements(bytes: Buffer, start: number): Slice[] {
+  const elements: Slice[] = [];
+  let i = skipSpace(bytes, start);
+  if (bytes[i] !== OPEN_BRACKET) fail(i);
+  i = skipSpace(bytes, i + 1);
+  if (bytes[i] === CLOSE_BRACKET) return elements;
+  for (;;) {
+    const end = skipValue(bytes, i);
+    elements.push({ start: i, end });
+    i = skipSpace(bytes, end);
+    if (bytes[i] === CLOSE_BRACKET) return elements;
+    if (bytes[i] !== COMMA) fail(i);
+    i = skipSpace(bytes, i + 1);
+  }
+}
+
+/** The integer at `slice`, exact. Throws SyntaxError when it is no int64 in plain decimal form. */
+export function readInt64(bytes: Buffer, slice: Slice): bigint {
+  const text = bytes.toString('latin1', slice.start, slice.end);
+  if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) fail(slice.start);
+  const value = BigInt(text);
+  if (BigInt.asIntN(64, value) !== value) fail(slice.start);
+  return value;
+}

@@ -1,0 +1,72 @@
+import { PricelakeError } from '../errors.js';
+import { readElements, readFields, readInt64, type Slice } from './json-scan.js';
+
+/** What a page of the feed says of itself (section 2, ChangePage). */
+export interface FeedPage {
+  changes: number;
+  hasMore: boolean;
+  nextCursor: bigint;
+}
+
+/** What a page of items says of itself (section 2, PageDtoItem). */
+export interface ItemPage {
+  itemIds: bigint[];
+  totalElements: bigint;
+  totalPages: number;
+}
+
+/** Reads a ChangePage's envelope; the changes stay bytes. Throws `contract` when the answer is no ChangePage. */
+export function readFeedPage(body: Buffer, after: bigint): FeedPage {
+  return readPage(body, `/changes?after=${after}`, (fields) => {
+    const page = {
+      changes: readElements(body, required(fields, 'changes').start).length,
+      hasMore: readBoolean(body, required(fields, 'hasMore')),
+      nextCursor: readInt64(body, required(fields, 'nextCursor')),
+    };
+    if (page.nextCursor < after) throw new SyntaxError(`nextCursor ${page.nextCursor} is before the cursor ${after}`);
+    if (page.hasMore && page.nextCursor === after)
+      throw new SyntaxError('hasMore is true, but nextCursor stands still');
+    return page;
+  });
+}
+
+/** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */
+export function readItemPage(body: Buffer, path: string): ItemPage {
+  return readPage(body, path, (fields) => ({
+    itemIds: readElements(body, required(fields, 'content').start).map((item) => readItemId(body, item)),
+    totalElements: readInt64(body, required(fields, 'totalElements')),
+    totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
+  }));
+}
+
+/** The id of the item that stands at `slice`. */
+export function readItemId(body: Buffer, slice: Slice): bigint {
+  return readInt64(body, required(readFields(body, slice.start), 'id'));
+}
+
+function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slice>) => T): T {
+  try {
+    return read(readFields(body));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const start = body.toString('utf8', 0, 80).replaceAll(/\s+/g, ' ');
+    throw new PricelakeError(
+      'contract',
+      `${path}: the answer is not the page that the API document describes: ${error.message}; it begins: ${start}`,
+      { hint: 'check source.baseUrl, and that nothing between rewrites answers' },
+      { cause: error },
+    );
+  }
+}
+
+function required(fields: Map<string, Slice>, name: string): Slice {
+  const slice = fields.get(name);
+  if (slice === undefined) throw new SyntaxError(`"${name}" is missing`);
+  return slice;
+}
+
+function readBoolean(body: Buffer, slice: Slice): boolean {
+  const text = body.toString('latin1', slice.start, slice.end);
+  if (text !== 'true' && text !== 'false') throw new SyntaxError(`not a boolean at byte ${slice.start}`);
+  return text === 'true';
+}

@@ -1,0 +1,156 @@
+import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { z } from 'zod';
+import { PricelakeError } from '../errors.js';
+
+/** int64 as decimal text: JSON's numbers are no place for it. */
+const int64Text = z
+  .string()
+  .regex(/^-?\d+$/)
+  .transform((text) => BigInt(text));
+
+/**
+ * One line of a run's journal. A line is written after the bytes it speaks of are on disk,
+ * so what the journal names is there, and what it does not name is fetched again.
+ * `calls` is what the process had called by then.
+ */
+const journalEntry = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('begin'),
+    runNumber: int64Text,
+    runId: z.string(),
+    at: z.string(),
+    pipeline: z.string(),
+    mode: z.enum(['snapshot', 'feed']),
+    /** Feed cursor before the run; null when the lake has none. */
+    cursorFrom: int64Text.nullable(),
+  }),
+  z.strictObject({ type: z.literal('try'), at: z.string() }),
+  z.strictObject({ type: z.literal('calls'), calls: z.number() }),
+  /** Newest change before the snapshot: changes up to it are in every row of the export. */
+  z.strictObject({ type: z.literal('fence'), cursor: int64Text, calls: z.number() }),
+  z.strictObject({ type: z.literal('export.begin'), attempt: z.number(), readAt: z.string(), calls: z.number() }),
+  z.strictObject({
+    type: z.literal('export.segment'),
+    attempt: z.number(),
+    file: z.string(),
+    bytes: z.number(),
+    rows: z.number(),
+  }),
+  z.strictObject({
+    type: z.literal('export.done'),
+    attempt: z.number(),
+    announced: int64Text,
+    landed: int64Text,
+    overage: z.boolean(),
+    calls: z.number(),
+  }),
+  /** An export that ended early: its rows were paid for, but it is no snapshot. */
+  z.strictObject({ type: z.literal('export.failed'), attempt: z.number(), announced: int64Text, landed: int64Text }),
+  z.strictObject({
+    type: z.literal('feed.page'),
+    after: int64Text,
+    nextCursor: int64Text,
+    hasMore: z.boolean(),
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number(),
+  }),
+  z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
+  z.strictObject({
+    type: z.literal('hydrate.page'),
+    rows: z.number(),
+    end: z.number(),
+    readAt: z.string(),
+    calls: z.number(),
+  }),
+  z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
+  z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
+  /** The row equation, settled before anything is published: a later try finds some of the rows in place. */
+  z.strictObject({
+    type: z.literal('tally'),
+    received: int64Text,
+    written: int64Text,
+    rejected: int64Text,
+    deduplicated: int64Text,
+  }),
+  z.strictObject({ type: z.literal('held'), checks: z.array(z.string()) }),
+  z.strictObject({ type: z.literal('end'), at: z.string() }),
+]);
+
+export type JournalEntry = z.infer<typeof journalEntry>;
+type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
+
+/** A run's journal: append-only lines, synced. */
+export class Journal {
+  readonly entries: JournalEntry[];
+  readonly #file: FileHandle;
+
+  private constructor(entries: JournalEntry[], file: FileHandle) {
+    this.entries = entries;
+    this.#file = file;
+  }
+
+  /** Opens or creates. A last line that a crash cut short is taken away. */
+  static async open(path: string): Promise<Journal> {
+    const entries = await readJournal(path);
+    const file = await open(path, 'a');
+    return new Journal(entries, file);
+  }
+
+  /** Durable when it resolves. */
+  async append(...entries: JournalEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    await this.#file.appendFile(entries.map((entry) => `${toLine(entry)}\n`).join(''));
+    await this.#file.datasync();
+    this.entries.push(...entries);
+  }
+
+  all<T extends JournalEntry['type']>(type: T): Of<T>[] {
+    return this.entries.filter((entry): entry is Of<T> => entry.type === type);
+  }
+
+  last<T extends JournalEntry['type']>(type: T): Of<T> | undefined {
+    return this.all(type).at(-1);
+  }
+
+  /** Calls of all processes that worked on the run. */
+  countCalls(): number {
+    const tries: number[] = [0];
+    for (const entry of this.entries) {
+      if (entry.type === 'try') tries.push(0);
+      else if ('calls' in entry) tries[tries.length - 1] = entry.calls;
+    }
+    return tries.reduce((sum, calls) => sum + calls, 0);
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** Reads a journal and cuts off a torn last line; an absent one is empty. Throws `lake_invalid` on a damaged line. */
+async function readJournal(path: string): Promise<JournalEntry[]> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  });
+  const whole = bytes.lastIndexOf(0x0a) + 1;
+  if (whole < bytes.length) await truncate(path, whole);
+  const lines = bytes.toString('utf8', 0, whole).split('\n').slice(0, -1);
+  return lines.map((line, index) => {
+    try {
+      return journalEntry.parse(JSON.parse(line));
+    } catch (cause) {
+      throw new PricelakeError(
+        'lake_invalid',
+        `${path}: line ${index + 1} is damaged`,
+        { hint: "move this run's folder away to start it anew; what it had fetched is then fetched again" },
+        { cause },
+      );
+    }
+  });
+}
+
+function toLine(entry: JournalEntry): string {
+  return JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+}

@@ -1,0 +1,119 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
+import type { TableName } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import { readModel } from './model-sql.js';
+import type { TypedFile } from './type-file.js';
+
+/** The table's columns as a select list. */
+export function selectColumns(table: TableName): string {
+  return loadTableSchema(table)
+    .columns.map((column) => quoteIdentifier(column.name))
+    .join(', ');
+}
+
+/** Rows of a kind: all that were typed, and how many of them repeat another. */
+export interface Tally {
+  typed: bigint;
+  repeated: bigint;
+}
+
+/** SQL of the typed rows of these files that fit, or of none. */
+function goodRows(files: TypedFile[], emptyLike: string): string {
+  if (files.length === 0) return `SELECT * FROM (${emptyLike}) WHERE false`;
+  return `SELECT * FROM read_parquet(${quoteList(files.map((file) => file.typedPath))}) WHERE reject_reason IS NULL`;
+}
+
+const EMPTY_ITEMS = "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_attribution FROM items";
+const EMPTY_CHANGES =
+  "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";
+
+/**
+ * View `typed_items` over the files, and view `incoming_items`: one whole read an item, the newest.
+ * Needs the views of the published tables.
+ */
+export async function createIncomingItems(db: Database, files: TypedFile[]): Promise<Tally> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_items AS ${goodRows(files, EMPTY_ITEMS)}`);
+  const tally = await countRepeated(db, 'typed_items', 'item_id');
+  const newest =
+    tally.repeated === 0n
+      ? ''
+      : `QUALIFY row_number() OVER (PARTITION BY item_id
+           ORDER BY last_changed_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
+  await db.run(
+    `CREATE OR REPLACE TEMP VIEW incoming_items AS SELECT ${selectColumns('items')} FROM typed_items ${newest}`,
+  );
+  return tally;
+}
+
+/** View `new_changes`: the landed changes behind the cursor, each once. */
+export async function createNewChanges(db: Database, files: TypedFile[], behind: bigint): Promise<Tally> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS ${goodRows(files, EMPTY_CHANGES)}`);
+  const tally = await countRepeated(db, 'typed_changes', 'change_id');
+  const stale = await db.row('SELECT count(DISTINCT change_id) AS n FROM typed_changes WHERE change_id <= $1', [
+    behind,
+  ]);
+  const once =
+    tally.repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
+  await db.run(`CREATE OR REPLACE TEMP VIEW new_changes AS
+    SELECT ${selectColumns('history')} FROM typed_changes WHERE change_id > CAST('${behind}' AS BIGINT) ${once}`);
+  return { typed: tally.typed, repeated: tally.repeated + (stale?.n as bigint) };
+}
+
+async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {
+  const row = await db.row(`SELECT count(*) AS typed, count(*) - count(DISTINCT ${key}) AS repeated FROM ${view}`);
+  return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
+}
+
+/** Table `pending_changes`: changes behind `applyFrom`, landed now or standing in history since a crash. */
+export async function createPendingChanges(db: Database, applyFrom: bigint, withHistory: boolean): Promise<void> {
+  const select = `SELECT ${selectColumns('history')} FROM`;
+  const where = `WHERE change_id > CAST('${applyFrom}' AS BIGINT)`;
+  const published = withHistory ? `UNION BY NAME ${select} history ${where} AND item_id IS NOT NULL` : '';
+  await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
+    SELECT * FROM (${select} new_changes ${where} ${published})
+    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY run_id) = 1`);
+}
+
+/** View `site_refs`: every website that a landed row shows, and when it showed it so. */
+export async function createSiteRefs(db: Database): Promise<void> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW site_refs AS
+    SELECT site_id, coalesce(site_name, site_host, '') AS name, coalesce(site_host, '') AS host,
+           site_attribution AS attribution, max(last_seen_at) AS shown_at
+    FROM typed_items GROUP BY ALL
+    UNION ALL
+    SELECT site_id, coalesce(site_name, site_host, ''), coalesce(site_host, ''), site_attribution, max(observed_at)
+    FROM typed_changes WHERE site_id IS NOT NULL GROUP BY ALL`);
+}
+
+/** SQL of table `sites` after the run, or undefined when no website is new or different. */
+export async function selectSites(db: Database): Promise<string | undefined> {
+  const select = readModel('sites');
+  await db.run(`CREATE OR REPLACE TEMP TABLE next_sites AS ${select}`);
+  const changed = await db.row(
+    "SELECT count(*) AS n FROM next_sites WHERE run_id = CAST(getvariable('run_id') AS VARCHAR) AND valid_to IS NULL",
+  );
+  return changed?.n === 0n ? undefined : `SELECT ${selectColumns('sites')} FROM next_sites`;
+}
+
+/** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */
+export function selectRejects(items: TypedFile[], changes: TypedFile[], at: string): string | undefined {
+  const parts = [...rejectParts('items', items), ...rejectParts('history', changes)];
+  if (parts.length === 0) return undefined;
+  return `SELECT CAST(getvariable('run_id') AS VARCHAR) AS run_id, table_name, part, line_number, reason, raw,
+    CAST('${at}' AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
+}
+
+function rejectParts(table: TableName, files: TypedFile[]): string[] {
+  return files.flatMap((file) => {
+    const place = `'${table}' AS table_name, ${quoteList([file.part])}[1] AS part`;
+    const typed = `SELECT ${place}, line_number, reject_reason AS reason, raw
+      FROM read_parquet(${quoteList([file.typedPath])}) WHERE reject_reason IS NOT NULL`;
+    if (file.badPath === undefined) return [typed];
+    return [
+      typed,
+      `SELECT ${place}, n AS line_number, reason, raw FROM read_json(${quoteList([file.badPath])},
+        format = 'newline_delimited', columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR'})`,
+    ];
+  });
+}

@@ -1,0 +1,119 @@
+import { quoteLiteral } from '../duckdb/quote.js';
+import { NUMBER_MARK } from './long-numbers.js';
+import { readJsonColumns, type Shape, structType } from './shape.js';
+
+/** How the rows stand in a landed file. */
+export type Layout =
+  | 'lines' // one row a line
+  | 'pages' // one page a line, its rows in a list
+  | 'sieved'; // one row a line, wrapped with its place and raw text: {"n": 1, "raw": "…", "row": {…}}
+
+export interface LandedFile {
+  /** Absolute path. */
+  path: string;
+  layout: Layout;
+  /** Long numbers are quoted behind NUMBER_MARK. */
+  marked: boolean;
+  /** Name that rejects give as their place. */
+  part: string;
+  /** Bytes of the longest line, where more than DuckDB's default. */
+  maxLineBytes: number;
+}
+
+const DEFAULT_MAX_OBJECT_BYTES = 16 * 1024 * 1024;
+
+/** SQL of view landed_items over one file. */
+export function landedItemsSql(file: LandedFile, shape: Shape): string {
+  const prefix = file.layout === 'lines' ? '' : 'row.';
+  const values = [...shape.values].map(([name, sql]) => {
+    const value = `${prefix}${sql}`;
+    if (name === 'datasets') return `${value} AS ${name}`;
+    if (name === 'attributes') return `${restoreNumbers(`CAST(${value} AS VARCHAR)`, file)} AS ${name}`;
+    return `${stripMark(value, file)} AS ${name}`;
+  });
+  return `SELECT ${[...placeSql(file), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
+FROM ${rowsSql(file, shape.fields, 'content')}`;
+}
+
+/** Fields of a change as the document names them (section 2, Change, ChangeItem, SiteRef). */
+export const CHANGE_FIELDS = new Map([
+  ['id', 'VARCHAR'],
+  ['kind', 'VARCHAR'],
+  ['observedAt', 'VARCHAR'],
+  ['price', 'VARCHAR'],
+  ['previousPrice', 'VARCHAR'],
+  ['changes', 'JSON'],
+  [
+    'item',
+    'STRUCT(id VARCHAR, title VARCHAR, url VARCHAR, currency VARCHAR, site STRUCT(id VARCHAR, "name" VARCHAR, host VARCHAR, attribution VARCHAR))',
+  ],
+]);
+
+const CHANGE_VALUES: [string, string][] = [
+  ['id', 'id'],
+  ['kind', 'kind'],
+  ['observed_at', '"observedAt"'],
+  ['price', 'price'],
+  ['previous_price', '"previousPrice"'],
+  ['item_id', 'item.id'],
+  ['title', 'item.title'],
+  ['url', 'item.url'],
+  ['currency', 'item.currency'],
+  ['site_id', 'item.site.id'],
+  ['site_name', 'item.site."name"'],
+  ['site_host', 'item.site.host'],
+  ['site_attribution', 'item.site.attribution'],
+];
+
+/** SQL of view landed_changes over one file. */
+export function landedChangesSql(file: LandedFile): string {
+  const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(`row.${path}`, file)} AS ${name}`);
+  const changes = `${restoreNumbers('CAST(row.changes AS VARCHAR)', file)} AS changes`;
+  return `SELECT ${[...placeSql(file), ...values, changes].join(',\n  ')}
+FROM ${rowsSql(file, CHANGE_FIELDS, 'changes')}`;
+}
+
+function placeSql(file: LandedFile): string[] {
+  const sieved = file.layout === 'sieved';
+  return [
+    `${quoteLiteral(file.part)} AS part`,
+    `${sieved ? 'n' : 'CAST(NULL AS BIGINT)'} AS line_number`,
+    `${sieved ? 'raw' : 'CAST(NULL AS VARCHAR)'} AS raw`,
+  ];
+}
+
+function rowsSql(file: LandedFile, fields: Map<string, string>, list: 'content' | 'changes'): string {
+  const read = (columns: string) =>
+    `read_json(${quoteLiteral(file.path)}, format = 'newline_delimited', columns = ${columns},
+  maximum_object_size = ${Math.max(DEFAULT_MAX_OBJECT_BYTES, file.maxLineBytes + 1)})`;
+  if (file.layout === 'lines') return read(readJsonColumns(fields));
+  if (file.layout === 'sieved') {
+    return read(`{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`);
+  }
+  return `(SELECT unnest(${list}) AS row FROM ${read(`{${list}: ${quoteLiteral(`${structType(fields)}[]`)}}`)})`;
+}
+
+function stripMark(sql: string, file: LandedFile): string {
+  return file.marked ? `replace(${sql}, ${quoteLiteral(NUMBER_MARK)}, '')` : sql;
+}
+
+/** Makes quoted numbers inside JSON text numbers again. */
+function restoreNumbers(sql: string, file: LandedFile): string {
+  if (!file.marked) return sql;
+  return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
+}
+
+/** JSON text of the fields that the document does not name; null when the row has none. */
+function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
+  if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
+  const members = [...shape.unknown].map(
+    ([name, sql]) => `${quoteLiteral(`${JSON.stringify(name)}:`)} || CAST(${prefix}${sql} AS VARCHAR)`,
+  );
+  return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
+}
+
+/** Paths of the values that must be objects or null, outer before inner: anything else is a reject. */
+export function structPaths(fields: Map<string, string>): string[] {
+  const paths = [...fields].filter(([, type]) => type.startsWith('STRUCT(')).map(([name]) => name);
+  return fields === CHANGE_FIELDS ? [...paths, 'item.site'] : paths;
+}

@@ -1,0 +1,79 @@
+/**
+ * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change (a fraction or
+ * exponent with more than 15 digits, an integer of 19 digits or more) are quoted before it reads them.
+ */
+
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** Shorter tokens are exact in a double, or an int64. */
+const SAFE_LENGTH = 15;
+const SAFE_INTEGER_DIGITS = 18;
+const STRIDE = SAFE_LENGTH + 1;
+
+/** Bytes [start, end) of one number token. */
+interface Token {
+  start: number;
+  end: number;
+}
+
+const NUMBER_BYTES = (() => {
+  const table = new Uint8Array(256);
+  for (const char of '0123456789+-.eE') table[char.charCodeAt(0)] = 1;
+  return table;
+})();
+
+/** Number tokens of whole NDJSON lines that must be quoted to stay exact, in order. */
+export function findLongNumbers(bytes: Buffer): Token[] {
+  const tokens: Token[] = [];
+  // Every token longer than SAFE_LENGTH covers one of these positions.
+  for (let i = STRIDE - 1; i < bytes.length; i += STRIDE) {
+    if (NUMBER_BYTES[bytes[i] as number] === 0) continue;
+    let start = i;
+    let end = i + 1;
+    while (start > 0 && NUMBER_BYTES[bytes[start - 1] as number] === 1) start--;
+    while (end < bytes.length && NUMBER_BYTES[bytes[end] as number] === 1) end++;
+    if (end - start > SAFE_LENGTH && isAtRisk(bytes, start, end)) tokens.push({ start, end });
+    i += Math.floor((end - 1 - i) / STRIDE) * STRIDE; // a long token is looked at once
+  }
+  return tokens;
+}
+
+function isAtRisk(bytes: Buffer, start: number, end: number): boolean {
+  const token = bytes.toString('latin1', start, end);
+  if (/^-?\d+$/.test(token) && token.length <= SAFE_INTEGER_DIGITS) return false;
+  if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(token)) return false;
+  return standsAsValue(bytes, start, end) && !isInString(bytes, start);
+}
+
+function standsAsValue(bytes: Buffer, start: number, end: number): boolean {
+  const before = start === 0 ? ' ' : String.fromCharCode(bytes[start - 1] as number);
+  const after = end === bytes.length ? ' ' : String.fromCharCode(bytes[end] as number);
+  return /[:,[\s]/.test(before) && /[,}\]\s]/.test(after);
+}
+
+function isInString(bytes: Buffer, at: number): boolean {
+  let inside = false;
+  for (let i = bytes.lastIndexOf(NEWLINE, at) + 1; i < at; i++) {
+    if (bytes[i] === BACKSLASH) i++;
+    else if (bytes[i] === QUOTE) inside = !inside;
+  }
+  return inside;
+}
+
+/** The bytes with each token made a string that begins with `mark`. */
+export function quoteNumbers(bytes: Buffer, tokens: readonly Token[], mark: string): Buffer {
+  const open = Buffer.from(`"${mark}`);
+  const close = Buffer.from('"');
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const { start, end } of tokens) {
+    parts.push(bytes.subarray(at, start), open, bytes.subarray(start, end), close);
+    at = end;
+  }
+  parts.push(bytes.subarray(at));
+  return Buffer.concat(parts);
+}
+
+/** Begins a quoted number: a private-use character, which no shop's text has a reason to hold. */
+export const NUMBER_MARK = '\uE0F1';

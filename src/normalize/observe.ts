@@ -1,0 +1,66 @@
+import { open } from 'node:fs/promises';
+import { type ObservedFields, observeRow } from './shape.js';
+
+/** Files up to this size are looked at whole. */
+const WHOLE_BYTES = 4 * 1024 * 1024;
+const HEAD_BYTES = 1024 * 1024;
+const STEP_BYTES = 1024 * 1024;
+const SAMPLE_BYTES = 16 * 1024;
+/** Pages of items are documented to hold Item: a few tell what stands beside its fields. */
+const SAMPLED_PAGES = 4;
+
+/**
+ * Adds to `observed` the field names of a landed file's rows: of every row of a small file, else of its first
+ * megabyte and of some rows in each further one. Lines that are no JSON tell nothing here; typing names them.
+ */
+export async function observeLines(path: string, observed: ObservedFields): Promise<void> {
+  for await (const lines of readSamples(path)) {
+    for (const line of lines.split('\n')) observeRow(observed, parseOrNothing(line));
+  }
+}
+
+/** As observeLines, for a file of pages with their items in `content`. */
+export async function observePages(path: string, observed: ObservedFields): Promise<void> {
+  let pages = 0;
+  for await (const lines of readSamples(path, Number.POSITIVE_INFINITY)) {
+    for (const line of lines.split('\n')) {
+      const page = parseOrNothing(line) as { content?: unknown } | undefined;
+      if (!Array.isArray(page?.content) || pages++ >= SAMPLED_PAGES) continue;
+      for (const row of page.content) observeRow(observed, row);
+    }
+  }
+}
+
+/** Only names are looked at: numbers that JSON.parse rounds don't matter here. */
+function parseOrNothing(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* readSamples(path: string, wholeBytes = WHOLE_BYTES): AsyncGenerator<string> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    if (size <= wholeBytes) {
+      yield (await file.readFile()).toString('utf8');
+      return;
+    }
+    const head = Buffer.alloc(HEAD_BYTES);
+    await file.read(head, 0, HEAD_BYTES, 0);
+    yield wholeLines(head, 0);
+    const sample = Buffer.alloc(SAMPLE_BYTES);
+    for (let at = HEAD_BYTES; at < size; at += STEP_BYTES) {
+      const { bytesRead } = await file.read(sample, 0, SAMPLE_BYTES, at);
+      yield wholeLines(sample.subarray(0, bytesRead), sample.indexOf(0x0a) + 1);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function wholeLines(bytes: Buffer, start: number): string {
+  return bytes.toString('utf8', start, Math.max(start, bytes.lastIndexOf(0x0a)));
+}

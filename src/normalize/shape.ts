@@ -1,0 +1,183 @@
+import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors.js';
+
+/**
+ * Where each value of an item stands in a landed row. The API document shows the names of Item, but not those of an
+ * export row, so all sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
+ */
+export interface Shape {
+  /** DuckDB type of every top-level field to read, by name. */
+  fields: Map<string, string>;
+  /** Canonical value → SQL over those fields. */
+  values: Map<ItemValue, string>;
+  /** Fields that the document does not name: name in `extra` → SQL of its JSON. */
+  unknown: Map<string, string>;
+}
+
+/** Values of an item, by the document's name and by ours (view landed_items). */
+const ITEM_VALUES = {
+  id: 'id',
+  title: 'title',
+  brand: 'brand',
+  mpn: 'mpn',
+  gtin: 'gtin',
+  price: 'price',
+  previousPrice: 'previous_price',
+  priceChangedAt: 'price_changed_at',
+  currency: 'currency',
+  url: 'url',
+  image: 'image',
+  attributes: 'attributes',
+  'category.name': 'category_name',
+  'category.path': 'category_path',
+  'category.slug': 'category_slug',
+  'category.source': 'category_source',
+  datasets: 'datasets',
+  'site.id': 'site_id',
+  'site.name': 'site_name',
+  'site.host': 'site_host',
+  'site.attribution': 'site_attribution',
+  'source.modelId': 'source_id',
+  'source.name': 'source_name',
+  firstSeenAt: 'first_seen_at',
+  lastSeenAt: 'last_seen_at',
+  lastChangedAt: 'last_changed_at',
+  removedAt: 'removed_at',
+} as const;
+
+type ItemPath = keyof typeof ITEM_VALUES;
+export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
+
+const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
+const PARENTS = ['category', 'site', 'source'];
+/** Shorter flat names that mean the same. */
+const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
+
+/** Case and separators folded: `site_id`, `siteId` and `site.id` are one. */
+function fold(name: string): string {
+  return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
+}
+
+const BY_FOLDED_NAME = new Map<string, ItemPath>([
+  ...PATHS.map((p): [string, ItemPath] => [fold(p), p]),
+  ...Object.entries(ALIASES),
+]);
+
+/** What a sample of rows showed of a top-level field. */
+export interface ObservedField {
+  subfields: Set<string>;
+  /** A value that is neither null nor an object stood there. */
+  isScalar: boolean;
+}
+export type ObservedFields = Map<string, ObservedField>;
+
+/** Adds one parsed row to what was observed. */
+export function observeRow(observed: ObservedFields, row: unknown): void {
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
+  for (const [name, value] of Object.entries(row)) {
+    const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
+    observed.set(name, field);
+    if (typeof value !== 'object') field.isScalar = true;
+    else if (value !== null && PARENTS.includes(fold(name))) {
+      for (const subfield of Object.keys(value)) field.subfields.add(subfield);
+    }
+  }
+}
+
+type Style = (path: string) => string;
+
+const camel: Style = (path) => path.replaceAll(/\.(\w)/g, (_match, char: string) => char.toUpperCase());
+const snake: Style = (path) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
+const dotted: Style = (path) => path;
+
+/** How the rows spell a value of which the sample shows nothing (services may leave out nulls). */
+function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
+  const names = [...observed.keys()];
+  const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
+  const nested = names.length === 0 || PARENTS.some((parent) => observed.get(parent)?.isScalar === false);
+  if (isSnake) return { style: snake, nested };
+  return { style: !nested && names.some((name) => name.includes('.')) ? dotted : camel, nested };
+}
+
+/** Decides where each value stands. Throws `contract` when rows were seen and none names an item id. */
+export function detectShape(observed: ObservedFields): Shape {
+  const shape: Shape = { fields: new Map(), values: new Map(), unknown: new Map() };
+  for (const [name, field] of observed) addObserved(shape, name, field);
+  if (observed.size > 0 && !shape.values.has('id')) {
+    throw new PricelakeError(
+      'contract',
+      `export rows: no field is the item's id; the fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
+      { hint: 'check source.baseUrl; nothing was published' },
+    );
+  }
+  addUnobserved(shape, observed);
+  return shape;
+}
+
+function addObserved(shape: Shape, name: string, field: ObservedField): void {
+  const taken = [...shape.fields.keys()].some((other) => other.toLowerCase() === name.toLowerCase());
+  if (taken) return;
+  const isParent = PARENTS.includes(fold(name));
+  const path = BY_FOLDED_NAME.get(isParent ? `${fold(name)}name` : fold(name));
+  if (isParent && !field.isScalar) addParent(shape, name, field.subfields);
+  else if (path !== undefined && !shape.values.has(ITEM_VALUES[path])) {
+    shape.fields.set(name, fieldType(path));
+    shape.values.set(ITEM_VALUES[path], quoteIdentifier(name));
+  } else {
+    shape.fields.set(name, 'JSON');
+    shape.unknown.set(name, quoteIdentifier(name));
+  }
+}
+
+function addParent(shape: Shape, name: string, subfields: Set<string>): void {
+  const parent = fold(name);
+  const isSnake = [...subfields].some((subfield) => subfield.includes('_'));
+  const known = PATHS.filter((path) => path.startsWith(`${parent}.`));
+  const types: string[] = [];
+  const names = new Set<string>();
+  for (const path of known) {
+    const own = path.slice(parent.length + 1);
+    const observed = [...subfields].find((subfield) => BY_FOLDED_NAME.get(fold(parent + subfield)) === path);
+    const subfield = observed ?? (isSnake ? snake(own) : own);
+    names.add(subfield);
+    types.push(`${quoteIdentifier(subfield)} VARCHAR`);
+    shape.values.set(ITEM_VALUES[path], `${quoteIdentifier(name)}.${quoteIdentifier(subfield)}`);
+  }
+  for (const subfield of subfields) {
+    if ([...names].some((known) => known.toLowerCase() === subfield.toLowerCase())) continue;
+    names.add(subfield);
+    types.push(`${quoteIdentifier(subfield)} JSON`);
+    shape.unknown.set(`${name}.${subfield}`, `${quoteIdentifier(name)}.${quoteIdentifier(subfield)}`);
+  }
+  shape.fields.set(name, `STRUCT(${types.join(', ')})`);
+}
+
+function addUnobserved(shape: Shape, observed: ObservedFields): void {
+  const { style, nested } = detectStyle(observed);
+  for (const path of PATHS) {
+    const value = ITEM_VALUES[path];
+    if (shape.values.has(value)) continue;
+    const [parent = ''] = path.split('.');
+    if (nested && path.includes('.')) addParent(shape, parent, new Set());
+    else {
+      const name = style(path);
+      shape.fields.set(name, fieldType(path));
+      shape.values.set(value, quoteIdentifier(name));
+    }
+  }
+}
+
+function fieldType(path: ItemPath): string {
+  if (path === 'attributes') return 'JSON';
+  return path === 'datasets' ? 'VARCHAR[]' : 'VARCHAR';
+}
+
+/** `{"id": 'VARCHAR', …}`: the `columns` argument of read_json. */
+export function readJsonColumns(fields: Map<string, string>): string {
+  return `{${[...fields].map(([name, type]) => `${quoteIdentifier(name)}: ${quoteLiteral(type)}`).join(', ')}}`;
+}
+
+/** `STRUCT(…)` of the fields. */
+export function structType(fields: Map<string, string>): string {
+  return `STRUCT(${[...fields].map(([name, type]) => `${quoteIdentifier(name)} ${type}`).join(', ')})`;
+}

@@ -1,0 +1,119 @@
+import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { parse, stringify } from 'lossless-json';
+import { structPaths } from './landed.js';
+import { NUMBER_MARK } from './long-numbers.js';
+
+const SAFE_LENGTH = 15;
+/** A row's wrapped line holds it twice; DuckDB reads objects of 16 MB. */
+const MAX_ROW_CHARACTERS = 5_000_000;
+
+export interface SieveTask {
+  /** Landed file: one row a line, or one page a line with its rows in the list `list`. */
+  path: string;
+  list?: 'content' | 'changes';
+  fields: Map<string, string>;
+  /** Rows that can be read go here, wrapped: {"n", "raw", "row"}. */
+  goodPath: string;
+  /** Rows that can't: {"n", "raw", "reason"}. */
+  badPath: string;
+}
+
+/**
+ * The slow way for a file that the strict reader refused or in which a value did not fit: row by row, with place
+ * and raw text, so that what can't be typed is named and the rest is kept. Returns the numbers of good and bad rows.
+ */
+export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: number }> {
+  const good = createWriteStream(task.goodPath);
+  const bad = createWriteStream(task.badPath);
+  const counts = { good: 0, bad: 0 };
+  const structs = structPaths(task.fields);
+  for await (const row of readRows(task)) {
+    const reason = row.reason ?? findMismatch(row.value, structs);
+    if (reason === undefined) counts.good++;
+    else counts.bad++;
+    const stream = reason === undefined ? good : bad;
+    const line = JSON.stringify(
+      reason === undefined ? { n: row.place, raw: row.raw, row: row.value } : { n: row.place, raw: row.raw, reason },
+    );
+    if (!stream.write(`${line}\n`)) await once(stream, 'drain');
+  }
+  good.end();
+  bad.end();
+  await Promise.all([finished(good), finished(bad)]);
+  return counts;
+}
+
+interface SievedRow {
+  place: number;
+  raw: string;
+  value?: unknown;
+  reason?: string;
+}
+
+async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
+  let line = 0;
+  let row = 0;
+  for await (const bytes of readLines(task.path)) {
+    line++;
+    const raw = bytes.toString('utf8');
+    if (raw.trim() === '') continue;
+    const parsed = isUtf8(bytes) ? parseLine(raw) : { reason: 'not valid UTF-8' };
+    if (task.list === undefined) {
+      yield { place: line, raw, ...parsed };
+      continue;
+    }
+    if (parsed.reason !== undefined) throw new SyntaxError(`${task.path}: line ${line} is ${parsed.reason}`);
+    for (const value of (parsed.value as Record<string, unknown[]>)[task.list] ?? []) {
+      yield { place: ++row, raw: unmark(stringify(value) ?? 'null'), value };
+    }
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
+      yield bytes.subarray(start, end);
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */
+function parseLine(text: string): { value?: unknown; reason?: string } {
+  if (text.length > MAX_ROW_CHARACTERS) return { reason: `longer than ${MAX_ROW_CHARACTERS} characters` };
+  try {
+    return { value: parse(text, undefined, { parseNumber: keepNumber }) };
+  } catch (error) {
+    return { reason: `not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function keepNumber(token: string): number | string {
+  return token.length <= SAFE_LENGTH ? Number(token) : `${NUMBER_MARK}${token}`;
+}
+
+function unmark(json: string): string {
+  return json.replaceAll(new RegExp(`"${NUMBER_MARK}([^"]*)"`, 'g'), '$1');
+}
+
+function findMismatch(value: unknown, structs: string[]): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object';
+  const row = value as Record<string, unknown>;
+  for (const path of structs) {
+    const field = path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], row);
+    if (field !== undefined && field !== null && (typeof field !== 'object' || Array.isArray(field))) {
+      return `${path} is not an object`;
+    }
+  }
+  const { datasets } = row;
+  if (datasets !== undefined && datasets !== null && !Array.isArray(datasets)) return 'datasets is not a list';
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import type { TableName } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+
+/** A row of table `runs` (schemas/runs.yaml). */
+export type RunRow = {
+  run_number: bigint;
+  run_id: string;
+  pipeline: string;
+  mode: 'snapshot' | 'feed';
+  started_at: string;
+  finished_at: string;
+  seconds: number;
+  tries: bigint;
+  cursor_from: bigint | null;
+  cursor_to: bigint;
+  caught_up: boolean;
+  calls: bigint;
+  export_rows: bigint;
+  export_rows_landed: bigint;
+  overage: boolean;
+  bytes_received: bigint;
+  received: bigint;
+  written: bigint;
+  rejected: bigint;
+  deduplicated: bigint;
+  items: bigint;
+  pricelake_version: string;
+  duckdb_version: string;
+};
+
+/** The row equation's terms. */
+export interface RowTally {
+  received: bigint;
+  written: bigint;
+  rejected: bigint;
+  deduplicated: bigint;
+}
+
+type Value = string | number | bigint | boolean | null | undefined;
+
+/** Makes temp table `name` with the columns of `table` and puts rows into it, each value bound as text and cast. */
+export async function loadRows(
+  db: Database,
+  name: string,
+  table: TableName,
+  rows: readonly Record<string, Value>[],
+): Promise<void> {
+  const { columns } = loadTableSchema(table);
+  const target = quoteIdentifier(name);
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE ${target} (${columns.map((c) => `${quoteIdentifier(c.name)} ${c.type}`).join(', ')})`,
+  );
+  const casts = columns.map((column, index) => `CAST($${index + 1} AS ${column.type})`);
+  for (const row of rows) {
+    const values = columns.map(({ name: column }) => {
+      const value = row[column];
+      return value === null || value === undefined ? null : String(value);
+    });
+    await db.run(`INSERT INTO ${target} VALUES (${casts.join(', ')})`, values);
+  }
+}

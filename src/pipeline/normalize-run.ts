@@ -1,0 +1,88 @@
+import path from 'node:path';
+import { TXN_CURSOR } from '../model.js';
+import {
+  createIncomingItems,
+  createNewChanges,
+  createPendingChanges,
+  createSiteRefs,
+  selectRejects,
+  selectSites,
+} from '../normalize/batch.js';
+import { createGround, findNeeds, type Ground, type ItemsFile, type Merge, mergeItems } from '../normalize/merge.js';
+import type { TypedFile } from '../normalize/type-file.js';
+import { type Extract, hydrateRun } from './extract-run.js';
+import type { RowTally } from './ledger.js';
+import { isCommitted, type Run } from './run.js';
+
+/** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
+export interface Batch {
+  merge: Merge;
+  /** Undefined when no website is new or different. */
+  sites: string | undefined;
+  /** Undefined when nothing was rejected. */
+  rejects: string | undefined;
+  tally: RowTally;
+}
+
+/** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
+export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
+  const { db, typer, io } = run;
+  const changeFiles: TypedFile[] = extract.feed.changes === 0 ? [] : [await typeFeed(run, extract)];
+  const changes = await createNewChanges(db, changeFiles, extract.feedFrom);
+  await createPendingChanges(db, extract.applyFrom, isHistoryAhead(run));
+  const ground = chooseGround(run, extract);
+  await createIncomingItems(db, await typer.finish());
+  await createGround(db, ground);
+  await hydrateRun(run, () => findNeeds(db));
+  const itemFiles = await typer.finish();
+  const items = await createIncomingItems(db, itemFiles);
+  await createGround(db, ground);
+  await createSiteRefs(db);
+  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
+  const sites = await selectSites(db);
+  const merge = await mergeItems(db, ground);
+  const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
+  const good = items.typed + changes.typed;
+  const itemsWritten = ground.kind === 'snapshot' ? items.typed - items.repeated : merge.rereadsWritten;
+  const written = itemsWritten + changes.typed - changes.repeated;
+  return {
+    merge,
+    sites,
+    rejects: selectRejects(itemFiles, changeFiles, io.now().toISOString()),
+    tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
+  };
+}
+
+async function typeFeed(run: Run, { feed }: Extract): Promise<TypedFile> {
+  const ends = run.landing.journal.all('feed.page').map((page) => page.end);
+  return run.typer.typeChanges({
+    path: feed.file,
+    rows: feed.changes,
+    maxLineBytes: Math.max(...ends.map((end, index) => end - (ends[index - 1] ?? 0))),
+  });
+}
+
+/** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */
+function isHistoryAhead(run: Run): boolean {
+  const history = run.tables.history.txn[TXN_CURSOR];
+  const items = run.tables.items.txn[TXN_CURSOR];
+  return history !== undefined && history !== items;
+}
+
+function chooseGround(run: Run, extract: Extract): Ground {
+  // A snapshot that an earlier try has committed is part of the lake.
+  if (extract.snapshot !== undefined && !isCommitted(run, 'items')) return { kind: 'snapshot' };
+  const root = path.join(run.lake.root, 'items');
+  const files: ItemsFile[] = run.tables.items.files.map((file) => ({
+    ...file,
+    absolutePath: path.join(root, file.path),
+  }));
+  return { kind: 'lake', files };
+}
+
+/** Counted as the bytes landed, not from the tables: the row equation compares the two. */
+function countReceived({ landing: { journal } }: Run): bigint {
+  const exported = journal.last('export.done')?.landed ?? 0n;
+  const pages = [...journal.all('feed.page'), ...journal.all('hydrate.page')];
+  return exported + pages.reduce((sum, page) => sum + BigInt(page.rows), 0n);
+}

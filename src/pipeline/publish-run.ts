@@ -1,0 +1,51 @@
+import { commitTable } from '../lake/commit.js';
+import { publishPointer } from '../lake/publish.js';
+import { stageTable } from '../lake/stage.js';
+import { pruneLandings } from '../landing/landing.js';
+import { type CheckResult, TABLE_NAMES, TXN_RUN } from '../model.js';
+import { selectColumns } from '../normalize/batch.js';
+import { clearIdleRuns } from './idle-runs.js';
+import { loadRows, type RunRow } from './ledger.js';
+import { isCommitted, type Run } from './run.js';
+import type { Staged } from './stage-run.js';
+
+/**
+ * Commits table by table in the order of TABLE_NAMES: history is the log, and everything else follows from it.
+ * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
+ */
+export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+  const { lake, io, landing, pipeline } = run;
+  const at = io.now();
+  await stageLedger(run, staged, rows, checks);
+  for (const table of TABLE_NAMES) {
+    const change = staged.candidate[table];
+    // The commit point of each table is inside commitTable.
+    if (change !== undefined) await commitTable(lake, change, { runId: landing.runId, operation: 'SYNC', at });
+  }
+  await clearIdleRuns(lake);
+  await publishPointer(lake, {
+    pipeline: pipeline.name,
+    runId: landing.runId,
+    runNumber: landing.runNumber,
+    cursor: rows.at(-1)?.cursor_to ?? 0n,
+    at,
+    attributions: staged.attributions,
+  });
+  await landing.journal.append({ type: 'end', at: io.now().toISOString() });
+  await pruneLandings(lake.root, pipeline.landing.keep, io);
+}
+
+/** Stages the tables that tell of the run itself: check results and the ledger. */
+async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+  const { db, lake, landing, io } = run;
+  const { runId, runNumber } = landing;
+  const checked = checks.map((check) => ({ ...check, run_id: runId, checked_at: io.now().toISOString() }));
+  await loadRows(db, 'next_check_results', 'check_results', checked);
+  await loadRows(db, 'next_runs', 'runs', rows);
+  for (const table of ['check_results', 'runs'] as const) {
+    if (isCommitted(run, table)) continue;
+    const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
+    const add = await stageTable(db, lake, { table, runId, select });
+    staged.candidate[table] = { table, add, remove: [], txn: { [TXN_RUN]: runNumber } };
+  }
+}

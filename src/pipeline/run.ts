@@ -1,0 +1,129 @@
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type ApiClient, createClient } from '../api/client.js';
+import { Database } from '../duckdb/connection.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import { type Lake, openLake } from '../lake/lake.js';
+import { type LakeLock, lockLake } from '../lake/lock.js';
+import { readTable } from '../lake/read.js';
+import { recoverLake } from '../lake/recover.js';
+import { createTableViews } from '../lake/views.js';
+import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
+import { TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
+import { createMacros } from '../normalize/model-sql.js';
+import { Typer } from '../normalize/typer.js';
+import { readIdleRuns } from './idle-runs.js';
+import type { Pipeline } from './pipeline-file.js';
+
+/** DuckDB's own ceiling; a run as a whole stays below 1.5 GB. */
+const MEMORY_LIMIT = '800MB';
+
+/** A run at work: what its steps share. */
+export interface Run {
+  pipeline: Pipeline;
+  io: Io;
+  signal: AbortSignal | undefined;
+  lake: Lake;
+  lock: LakeLock;
+  db: Database;
+  client: ApiClient;
+  landing: Landing;
+  typer: Typer;
+  workFolder: string;
+  /** Tables as the run found them. */
+  tables: Record<TableName, TableState>;
+  /** True when an interrupted run is continued. */
+  resumed: boolean;
+}
+
+/** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
+export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<Run> {
+  const { baseUrl, apiKey } = pipeline.source;
+  const client = createClient({ baseUrl, apiKey, ...(signal === undefined ? {} : { signal }) }, io);
+  const lake = await openLake(pipeline.lake.path, { create: true });
+  const lock = await lockLake(lake, io);
+  try {
+    await recoverLake(lake, io);
+    const tables = await readTables(lake);
+    const unfinished = await findUnfinishedRun(lake.root);
+    const landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
+    if (unfinished !== undefined) {
+      await landing.journal.append({ type: 'try', at: io.now().toISOString() });
+      io.log('info', 'run.resumed', { runId: landing.runId });
+    }
+    const workFolder = path.join(lake.root, '_pricelake', 'work', landing.runId);
+    await rm(workFolder, { recursive: true, force: true });
+    await mkdir(workFolder, { recursive: true });
+    const db = await openDatabase(lake, workFolder, landing.runId);
+    const typer = new Typer(db, { runId: landing.runId, workFolder });
+    const resumed = unfinished !== undefined;
+    return { pipeline, io, signal, lake, lock, db, client, landing, typer, workFolder, tables, resumed };
+  } catch (error) {
+    await lock.release();
+    await client.close();
+    throw error;
+  }
+}
+
+async function openDatabase(lake: Lake, workFolder: string, runId: string): Promise<Database> {
+  const db = await Database.open({ tempDirectory: path.join(workFolder, 'spill'), memoryLimit: MEMORY_LIMIT });
+  await db.run('SET preserve_insertion_order = false');
+  await db.run('SET VARIABLE run_id = $1', [runId]);
+  await createMacros(db);
+  await createTableViews(db, lake);
+  return db;
+}
+
+async function beginNewRun(
+  pipeline: Pipeline,
+  lake: Lake,
+  tables: Record<TableName, TableState>,
+  io: Io,
+): Promise<Landing> {
+  const idle = await readIdleRuns(lake);
+  const lastNumber = idle.at(-1)?.run_number ?? tables.runs.txn[TXN_RUN] ?? 0n;
+  return beginRun(
+    lake.root,
+    {
+      runNumber: lastNumber + 1n,
+      pipeline: pipeline.name,
+      mode: tables.items.version < 0n ? 'snapshot' : 'feed',
+      cursorFrom: tables.history.txn[TXN_CURSOR] ?? null,
+    },
+    io,
+  );
+}
+
+export async function readTables(lake: Lake): Promise<Record<TableName, TableState>> {
+  const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+  return Object.fromEntries(states.map((state) => [state.table, state])) as Record<TableName, TableState>;
+}
+
+/** What the run's first journal line says. */
+export function readBegin(run: Pick<Run, 'landing'>) {
+  const begin = run.landing.journal.last('begin');
+  if (begin === undefined)
+    throw new PricelakeError('lake_invalid', `${run.landing.folder}: the journal has no beginning`);
+  return begin;
+}
+
+/** True when this run has committed the table already, in an earlier try. */
+export function isCommitted(run: Run, table: TableName): boolean {
+  return (run.tables[table].txn[TXN_RUN] ?? 0n) >= run.landing.runNumber;
+}
+
+/** Forgets a run that found nothing to do. */
+export async function dropIdleRun(run: Run): Promise<void> {
+  await dropRun(run.landing);
+}
+
+/** Lets go of everything; the landing stays, so that an unfinished run can go on. */
+export async function closeRun(run: Run): Promise<void> {
+  await run.typer.finish().catch(() => {}); // nothing may use the database when it closes
+  run.db.close();
+  await rm(run.workFolder, { recursive: true, force: true });
+  await run.landing.journal.close().catch(() => {}); // an idle run has closed it
+  await run.client.close();
+  await run.lock.release();
+}

@@ -1,0 +1,77 @@
+import { version as duckdbVersion } from '@duckdb/node-api';
+import { PRICELAKE_VERSION } from '../lake/version.js';
+import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
+import type { Extract } from './extract-run.js';
+import type { RowTally, RunRow } from './ledger.js';
+import { type Run, readBegin } from './run.js';
+
+/** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
+export function isIdle(run: Run, extract: Extract): boolean {
+  return extract.snapshot === undefined && extract.feed.changes === 0 && isWhole(run);
+}
+
+/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
+function isWhole({ tables }: Run): boolean {
+  const derived = [tables.products, tables.product_prices, tables.price_spread];
+  return (
+    tables.items.txn[TXN_CURSOR] === tables.history.txn[TXN_CURSOR] &&
+    derived.every((table) => table.txn[TXN_ITEMS] === tables.items.version)
+  );
+}
+
+/** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
+export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> {
+  const { journal } = run.landing;
+  const settled = journal.last('tally');
+  if (settled !== undefined) return settled;
+  await journal.append({ type: 'tally', ...tally }, { type: 'calls', calls: run.client.calls() });
+  return tally;
+}
+
+const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
+
+/** The run's row of the ledger. Rows of items are counted over the views as they stand. */
+export async function describeRun(run: Run, extract: Extract, tally: RowTally = NO_ROWS): Promise<RunRow> {
+  const { landing, io } = run;
+  const { journal } = landing;
+  if (tally === NO_ROWS) await journal.append({ type: 'calls', calls: run.client.calls() });
+  const begin = readBegin(run);
+  const finished = io.now();
+  const items = await run.db.row('SELECT count(*) AS n FROM items');
+  return {
+    run_number: landing.runNumber,
+    run_id: landing.runId,
+    pipeline: begin.pipeline,
+    mode: begin.mode,
+    started_at: begin.at,
+    finished_at: finished.toISOString(),
+    seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
+    tries: BigInt(journal.all('try').length + 1),
+    cursor_from: begin.cursorFrom,
+    cursor_to: extract.feed.cursor,
+    caught_up: true,
+    calls: BigInt(journal.countCalls()),
+    ...countExportRows(run),
+    bytes_received: BigInt(
+      (extract.snapshot?.bytes ?? 0) + extract.feed.bytes + (journal.last('hydrate.page')?.end ?? 0),
+    ),
+    ...pickTally(tally),
+    items: items?.n as bigint,
+    pricelake_version: PRICELAKE_VERSION,
+    duckdb_version: duckdbVersion(),
+  };
+}
+
+/** Rows of exports that broke off were announced and counted by the service, too; they are in neither figure. */
+function countExportRows({ landing: { journal } }: Run) {
+  const done = journal.last('export.done');
+  return {
+    export_rows: done?.announced ?? 0n,
+    export_rows_landed: done?.landed ?? 0n,
+    overage: done?.overage ?? false,
+  };
+}
+
+function pickTally({ received, written, rejected, deduplicated }: RowTally): RowTally {
+  return { received, written, rejected, deduplicated };
+}

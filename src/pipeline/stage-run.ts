@@ -1,0 +1,111 @@
+import { derivedSelects } from '../analyze/derive.js';
+import type { LandedDatasets } from '../extract/datasets.js';
+import type { Attribution } from '../lake/attribution.js';
+import { stageTable } from '../lake/stage.js';
+import { createTableViews } from '../lake/views.js';
+import {
+  type DataFile,
+  type StagedFile,
+  type TableChange,
+  type TableName,
+  TXN_CURSOR,
+  TXN_ITEMS,
+  TXN_RUN,
+} from '../model.js';
+import { selectColumns } from '../normalize/batch.js';
+import { loadRows } from './ledger.js';
+import type { Batch } from './normalize-run.js';
+import { isCommitted, type Run } from './run.js';
+
+/** What the run will commit, by table; nothing of it is visible yet. */
+export type Candidate = Partial<Record<TableName, TableChange>>;
+
+export interface Staged {
+  candidate: Candidate;
+  attributions: Attribution[];
+}
+
+/** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
+export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, cursor: bigint): Promise<Staged> {
+  const { db } = run;
+  const attributions = await readAttributions(run);
+  const metadata = describeAttributions(attributions);
+  const candidate: Candidate = {};
+  const add = async (table: TableName, select: string | undefined, remove: DataFile[], txn = {}) => {
+    if (isCommitted(run, table)) return;
+    const files = select === undefined ? [] : await stage(run, table, select, metadata);
+    candidate[table] = { table, add: files, remove, txn: { [TXN_RUN]: run.landing.runNumber, ...txn } };
+  };
+  await add('history', `SELECT ${selectColumns('history')} FROM new_changes`, [], { [TXN_CURSOR]: cursor });
+  await add('items', batch.merge.select, batch.merge.replaced, { [TXN_CURSOR]: cursor });
+  await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
+  await addDatasets(run, datasets, add);
+  await add('rejects', batch.rejects, []);
+  await createTableViews(db, run.lake, candidate);
+  const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
+  for (const { table, select } of derivedSelects()) {
+    await add(table, select, run.tables[table].files, { [TXN_ITEMS]: itemsVersion });
+  }
+  await createTableViews(db, run.lake, candidate);
+  return { candidate, attributions };
+}
+
+async function stage(
+  run: Run,
+  table: TableName,
+  select: string,
+  metadata: Record<string, string>,
+): Promise<StagedFile[]> {
+  const partitionBy = table === 'items' ? run.pipeline.lake.tables.items?.partitionBy : undefined;
+  const clustered =
+    table === 'items' && partitionBy?.length === 0 ? `SELECT * FROM (${select}) ORDER BY site_id` : select;
+  return stageTable(run.db, run.lake, {
+    table,
+    runId: run.landing.runId,
+    select: clustered,
+    metadata,
+    ...(partitionBy === undefined ? {} : { partitionBy }),
+  });
+}
+
+async function addDatasets(
+  run: Run,
+  { datasets, readAt }: LandedDatasets,
+  add: (table: TableName, select: string, remove: DataFile[]) => Promise<void>,
+): Promise<void> {
+  const rows = datasets.map((dataset) => ({
+    dataset_id: dataset.id,
+    name: dataset.name,
+    description: dataset.description,
+    items: dataset.items,
+    sites: dataset.sites,
+    models: dataset.models,
+    healthy_models: dataset.healthyModels,
+    newest_scrape_at: dataset.newestScrapeAt,
+    oldest_scrape_at: dataset.oldestScrapeAt,
+    read_at: readAt,
+    run_id: run.landing.runId,
+  }));
+  await loadRows(run.db, 'next_datasets', 'datasets', rows);
+  await add('datasets', `SELECT ${selectColumns('datasets')} FROM next_datasets`, run.tables.datasets.files);
+}
+
+/** Licence and credit texts that hold after the run: they travel with the data (section 2, SiteRef). */
+async function readAttributions(run: Run): Promise<Attribution[]> {
+  const rows = await run.db.rows(
+    `SELECT site_id, name, host, attribution FROM next_sites
+     WHERE is_current AND attribution IS NOT NULL ORDER BY site_id`,
+  );
+  return rows.map((row) => ({
+    siteId: row.site_id as bigint,
+    name: String(row.name),
+    host: String(row.host),
+    attribution: String(row.attribution),
+  }));
+}
+
+function describeAttributions(attributions: Attribution[]): Record<string, string> {
+  if (attributions.length === 0) return {};
+  const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));
+  return { 'pricelake.attribution': JSON.stringify(credits) };
+}

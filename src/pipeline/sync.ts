@@ -1,0 +1,50 @@
+import type { Io } from '../io.js';
+import type { CheckResult } from '../model.js';
+import { auditRun } from './audit-run.js';
+import { extractDatasets, extractRun } from './extract-run.js';
+import { addIdleRun, readIdleRuns } from './idle-runs.js';
+import type { RunRow } from './ledger.js';
+import { normalizeRun } from './normalize-run.js';
+import type { Pipeline } from './pipeline-file.js';
+import { publishRun } from './publish-run.js';
+import { closeRun, dropIdleRun, openRun } from './run.js';
+import { describeRun, isIdle, settleTally } from './settle-run.js';
+import { stageRun } from './stage-run.js';
+
+/** What a run did. */
+export interface RunReport {
+  /** False when nothing had changed: no file was written. */
+  published: boolean;
+  /** True when the run continued an interrupted one. */
+  resumed: boolean;
+  row: RunRow;
+  checks: CheckResult[];
+}
+
+/**
+ * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
+ * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere goes on from there.
+ */
+export async function syncPipeline(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<RunReport> {
+  const run = await openRun(pipeline, io, signal);
+  try {
+    const extract = await extractRun(run);
+    if (isIdle(run, extract)) {
+      const row = await describeRun(run, extract, undefined);
+      await dropIdleRun(run);
+      await addIdleRun(run.lake, row);
+      return { published: false, resumed: run.resumed, row, checks: [] };
+    }
+    const batch = await normalizeRun(run, extract);
+    const datasets = await extractDatasets(run);
+    const tally = await settleTally(run, batch.tally);
+    const staged = await stageRun(run, batch, datasets, extract.feed.cursor);
+    const row = await describeRun(run, extract, tally);
+    const rows = [...(await readIdleRuns(run.lake)), row];
+    const checks = await auditRun(run, staged.candidate, rows);
+    await publishRun(run, staged, rows, checks);
+    return { published: true, resumed: run.resumed, row, checks };
+  } finally {
+    await closeRun(run);
+  }
+}
