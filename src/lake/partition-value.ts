@@ -1,19 +1,19 @@
 import { PricelakeError } from '../errors.js';
 import type { TableSchema } from '../schemas.js';
 
-/** The folder name of a null. */
-const HIVE_NULL = '__HIVE_DEFAULT_PARTITION__';
+/** Delta reads an empty value as null, Polars the folder name of a null, DuckDB's glob any spelling of NULL. */
+const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
  * A partition value as Delta's log has it (protocol, "Partition Value Serialization"): DuckDB's text, but instants
  * in ISO 8601.
- * @throws PricelakeError `config` for the two texts that readers take for null.
+ * @throws PricelakeError `config` for a text that some reader takes for null.
  */
 export function writePartitionValue(schema: TableSchema, column: string, text: string): string {
-  if (text === '' || text === HIVE_NULL) {
+  if (READ_AS_NULL.test(text)) {
     throw new PricelakeError(
       'config',
-      `${schema.table}: ${column} '${text}' can't be a partition: readers take it for null`,
+      `${schema.table}: ${column} '${text}' can't be a partition: some reader takes it for null`,
       {
         hint: `Take ${column} out of partitionBy of ${schema.table}.`,
       },

@@ -89,7 +89,7 @@ await write({ table: 'history', query: history(50), version: 1 });
 await expectRows('history', `${history(0)} UNION ALL ${history(50)}`);
 
 // Partition values that need care in folder names and in URIs.
-const values = `(VALUES ('a b'), ('a%b'), ('a/b'), ('é=ü:x'), (NULL), ('..'), ('NULL'),
+const values = `(VALUES ('a b'), ('a%b'), ('a/b'), ('é=ü:x'), (NULL), ('..'),
   ('it''s'), ('a?b#c&d'), ('*[x]{y}'), ('日本'), ('🛒'), ('a+b'), ('%20'), ('a\\b"c'), (' ')) AS v(brand)`;
 const products = select(
   'products',

@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { commitTable } from '../../src/lake/commit.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { publishPointer, readPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
+import { stageTable } from '../../src/lake/stage.js';
 import { createTableViews, tableRelation } from '../../src/lake/views.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
@@ -66,8 +68,6 @@ test('a partition is rewritten: the glob sees the new rows alone, and the candid
   await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)') });
   const old = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === '1');
   const rewritten = select('items', { ...ITEM, title: "'new'" }, 'range(30) AS r(i) WHERE i % 3 = 1');
-  const { stageTable } = await import('../../src/lake/stage.js');
-  const { commitTable } = await import('../../src/lake/commit.js');
   const add = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rewritten });
   const change = { table: 'items' as const, add, remove: old, txn: { a: 2n ** 60n + 1n } };
   await createTableViews(db, lake, { items: change });

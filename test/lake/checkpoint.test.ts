@@ -1,0 +1,60 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readLog } from '../../src/lake/delta-log.js';
+import type { Lake } from '../../src/lake/lake.js';
+import { tablePath } from '../../src/lake/layout.js';
+import { readTable } from '../../src/lake/read.js';
+import type { TableState } from '../../src/model.js';
+import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
+
+const CURSOR = 9223372036854775000n;
+
+/** Ten rewrites of one partition each on top of a first version. */
+async function writeVersions(count: number): Promise<Lake> {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)'), txn: { 'pricelake.cursor': CURSOR } });
+  for (let version = 1; version < count; version += 1) {
+    const site = String(version % 3);
+    const remove = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === site);
+    const source = select('items', { ...ITEM, title: `'${version}'` }, `range(30) AS r(i) WHERE i % 3 = ${site}`);
+    const at = new Date(AT.getTime() + version * 600_000);
+    await write(db, lake, { select: source, remove, txn: { 'pricelake.cursor': CURSOR + BigInt(version) }, at });
+  }
+  return lake;
+}
+
+async function readWithout(lake: Lake, part: RegExp): Promise<TableState> {
+  const log = tablePath(lake, 'items', '_delta_log');
+  for (const name of await readdir(log)) if (part.test(name)) await rm(join(log, name));
+  return readTable(lake, 'items');
+}
+
+test('a checkpoint gives what the replay of the whole log gives', async () => {
+  const lake = await writeVersions(13);
+  const withCheckpoint = await readLog(lake, 'items');
+  expect(withCheckpoint.checkpoint).toBe(10n);
+  const state = await readTable(lake, 'items');
+  expect(state.txn).toEqual({ 'pricelake.cursor': CURSOR + 12n });
+  const pointer = JSON.parse(await readFile(tablePath(lake, 'items', '_delta_log', '_last_checkpoint'), 'utf8'));
+  expect(pointer).toMatchObject({ version: 10, numOfAddFiles: 3 });
+
+  expect(await readWithout(lake, /checkpoint/)).toEqual(state);
+  const replayed = await readLog(lake, 'items');
+  expect({ ...withCheckpoint.metaData, name: undefined }).toEqual({ ...replayed.metaData, name: undefined });
+  expect(withCheckpoint.protocol).toEqual(replayed.protocol);
+});
+
+test('a table is read from its checkpoint when the entries before it are gone', async () => {
+  const lake = await writeVersions(12);
+  const state = await readTable(lake, 'items');
+  expect(state.version).toBe(11n);
+  expect(await readWithout(lake, /^0{19}\d\.json$|_last_checkpoint/)).toEqual(state);
+});
+
+test('a checkpoint keeps tombstones for an hour', async () => {
+  const lake = await writeVersions(11);
+  await readWithout(lake, /^0{19}\d\.json$/);
+  const { tombstones } = await readLog(lake, 'items');
+  expect(tombstones.size).toBe(6);
+});

@@ -1,0 +1,97 @@
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { realIo } from '../../src/io.js';
+import { commitTable } from '../../src/lake/commit.js';
+import { privatePath, tablePath } from '../../src/lake/layout.js';
+import { publishPointer } from '../../src/lake/publish.js';
+import { readTable } from '../../src/lake/read.js';
+import { recoverLake } from '../../src/lake/recover.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
+
+const INFO = { runId: 'r2', operation: 'TEST', at: AT };
+const rows = (title: string) => select('items', { ...ITEM, title: `'${title}'` }, 'range(30) AS r(i)');
+
+test('a crash before the commit point leaves the previous version, and recovery clears what was moved in', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: rows('old') });
+  const before = await readRows(db, glob(lake, 'items/site_id=*/*.parquet'));
+  // By hand, what stands after the renames: staged files in place, no log entry.
+  const staged = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rows('new') });
+  for (const file of staged) await rename(file.stagedAt, tablePath(lake, 'items', file.path));
+  await writeFile(privatePath(lake, 'tmp', 'half'), 'x');
+  await mkdir(privatePath(lake, 'landing', 'raw'), { recursive: true });
+  await writeFile(privatePath(lake, 'landing', 'raw', 'part.ndjson'), '{}');
+
+  expect((await readTable(lake, 'items')).version).toBe(0n);
+  for (let time = 0; time < 2; time += 1) await recoverLake(lake, realIo);
+  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toEqual(before);
+  expect(await readdir(privatePath(lake, 'staging'))).toEqual([]);
+  expect(await readdir(privatePath(lake, 'tmp'))).toEqual([]);
+  expect(await readFile(privatePath(lake, 'landing', 'raw', 'part.ndjson'), 'utf8')).toBe('{}');
+});
+
+test('a crash after the commit point is finished by recovery: superseded files go', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: rows('old') });
+  const old = (await readTable(lake, 'items')).files;
+  // Superseded files come back, as if the process had died before it deleted them.
+  for (const file of old) await copyAside(tablePath(lake, 'items', file.path), privatePath(lake, 'kept', file.path));
+  await write(db, lake, { select: rows('new'), remove: old });
+  for (const file of old) {
+    await mkdir(dirname(tablePath(lake, 'items', file.path)), { recursive: true });
+    await rename(privatePath(lake, 'kept', file.path), tablePath(lake, 'items', file.path));
+  }
+  await recoverLake(lake, realIo);
+  const left = await readRows(db, glob(lake, 'items/site_id=*/*.parquet'));
+  expect(left).toHaveLength(30);
+  expect(left.every((row) => row.includes('"title":"new"'))).toBe(true);
+});
+
+async function copyAside(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await copyFile(from, to);
+}
+
+test('a commit that fails before the commit point puts its files back and can be done again', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: rows('old') });
+  const staged = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rows('new') });
+  const change = { table: 'items' as const, add: staged, remove: (await readTable(lake, 'items')).files, txn: {} };
+  // The folder where the log entry is prepared is away: the renames succeed, the log entry can't be written.
+  await rename(privatePath(lake, 'tmp'), privatePath(lake, 'away'));
+  await expect(commitTable(lake, change, INFO)).rejects.toThrow(/ENOENT/);
+  expect((await readTable(lake, 'items')).version).toBe(0n);
+  const seen = await readRows(db, glob(lake, 'items/site_id=*/*.parquet'));
+  expect(seen.every((row) => row.includes('"title":"old"'))).toBe(true);
+
+  await rename(privatePath(lake, 'away'), privatePath(lake, 'tmp'));
+  expect(await commitTable(lake, change, INFO)).toBe(1n);
+  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toHaveLength(30);
+});
+
+test('recovery deletes nothing when a log has fallen behind lake.json', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: rows('old') });
+  await publishPointer(lake, { pipeline: 'p', runId: 'r', runNumber: 1n, cursor: 1n, at: AT, attributions: [] });
+  await rm(tablePath(lake, 'items', '_delta_log'), { recursive: true });
+  await expect(recoverLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_invalid' });
+  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toHaveLength(30);
+});
+
+test('a damaged log entry is an error that names file and line', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: rows('old') });
+  const entry = join(tablePath(lake, 'items', '_delta_log'), '00000000000000000000.json');
+  const text = await readFile(entry, 'utf8');
+  await writeFile(entry, text.slice(0, text.length / 2));
+  await expect(readTable(lake, 'items')).rejects.toThrow(/00000000000000000000\.json: line \d+ is damaged/);
+});
+
+test('a log with a version missing is an error', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  for (let i = 0; i < 3; i += 1) await write(db, lake, { select: rows('old') });
+  await rm(tablePath(lake, 'items', '_delta_log', '00000000000000000001.json'));
+  await expect(readTable(lake, 'items')).rejects.toThrow(/version 1 is missing/);
+});

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { afterEach, expect, test } from 'vitest';
+import { type Io, realIo } from '../../src/io.js';
+import type { Lake } from '../../src/lake/lake.js';
+import { privatePath } from '../../src/lake/layout.js';
+import { lockLake } from '../../src/lake/lock.js';
+import { identifyProcess } from '../../src/lake/process-identity.js';
+import { packagePath } from '../../src/schemas.js';
+import { makeLake } from './fixture.js';
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** A process that takes the lock (`locked`) or does not (the error's code) and then stays. */
+function startHolder(lake: Lake): ChildProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', packagePath('test/lake/lock-holder.ts'), lake.root], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: packagePath('.'),
+  });
+  children.push(child);
+  return child;
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no stdout');
+  const [chunk] = await once(child.stdout, 'data');
+  return String(chunk).trim();
+}
+
+test('a living owner keeps the lock, the error names it; a killed one loses it', async () => {
+  const lake = await makeLake();
+  const holder = startHolder(lake);
+  expect(await firstLine(holder)).toBe('locked');
+  const error = await lockLake(lake, realIo).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'lake_locked', facts: { pid: holder.pid, host: hostname() } });
+  expect(String(error)).toMatch(/held by process \d+ on .* since 20/);
+
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  const events: string[] = [];
+  const io: Io = { ...realIo, log: (_level, event) => events.push(event) };
+  const lock = await lockLake(lake, io);
+  expect(events).toEqual(['lake.lock_taken_over']);
+  await lock.release();
+  expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
+});
+
+test('of many processes that find a dead owner, one takes the lock over', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, { startedAt: '1' });
+  const holders = Array.from({ length: 6 }, () => startHolder(lake));
+  const said = await Promise.all(holders.map(firstLine));
+  expect(said.filter((line) => line === 'locked')).toHaveLength(1);
+  expect(said.filter((line) => line === 'lake_locked')).toHaveLength(5);
+});
+
+test('within one process, of many takers of a dead lock one wins, again and again', async () => {
+  const lake = await makeLake();
+  for (let round = 0; round < 30; round += 1) {
+    await writeOwner(lake, { startedAt: '1', token: `dead-${round}` });
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => lockLake(lake, realIo)));
+    const won = results.filter((result) => result.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason.code).toBe('lake_locked');
+    }
+    await won[0]?.value.release();
+  }
+  expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
+});
+
+test('an owner elsewhere is believed for 60 s after its last heartbeat', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, { host: 'elsewhere' });
+  await setAge(lake, 50);
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked', facts: { host: 'elsewhere' } });
+  await setAge(lake, 70);
+  await (await lockLake(lake, realIo)).release();
+});
+
+test('an owner in another container of the same host name is not taken for dead because its process is not seen', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, { pid: 4194303, place: 'another boot, another namespace' });
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
+});
+
+test('a taker that died half way is followed in turn', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, { startedAt: '1', token: 'first' });
+  await writeOwner(lake, { startedAt: '1', token: 'second' }, 'lock.after.first');
+  const lock = await lockLake(lake, realIo);
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
+  await lock.release();
+  expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
+});
+
+test('release leaves a lock alone that is another’s by now', async () => {
+  const lake = await makeLake();
+  const lock = await lockLake(lake, realIo);
+  await writeOwner(lake, { host: 'elsewhere' }, 'lock.other');
+  await rename(privatePath(lake, 'lock.other'), privatePath(lake, 'lock'));
+  await lock.release();
+  expect(JSON.parse(await readFile(privatePath(lake, 'lock'), 'utf8')).host).toBe('elsewhere');
+});
+
+async function writeOwner(lake: Lake, owner: Record<string, unknown>, name = 'lock'): Promise<void> {
+  const whole = { ...identifyProcess(), token: 'token', acquiredAt: '2026-11-20T10:00:00.000Z', ...owner };
+  await writeFile(privatePath(lake, name), JSON.stringify(whole));
+}
+
+async function setAge(lake: Lake, seconds: number): Promise<void> {
+  const at = Date.now() / 1000 - seconds;
+  await utimes(privatePath(lake, 'lock'), at, at);
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { decodeLogPath, encodeLogPath } from '../../src/lake/delta-actions.js';
+import { tablePath } from '../../src/lake/layout.js';
+import { readTable } from '../../src/lake/read.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { tableRelation } from '../../src/lake/views.js';
+import { glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
+
+const VALUES = ['a b', 'a%b', 'a/b', 'é=ü:x', '..', "it's", 'a?b#c&d', '*[x]{y}', '日本', '🛒', '%20', 'a\\b"c', ' '];
+
+test('hostile partition values survive: folder names, log paths, values, rows', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await db.run('CREATE TABLE brands (i BIGINT, brand VARCHAR)');
+  for (const [i, brand] of [...VALUES, null].entries())
+    await db.run('INSERT INTO brands VALUES (?, ?)', [BigInt(i), brand]);
+  const source = select(
+    'products',
+    { product_id: 'i', brand: 'brand', offers: '1', shops: '1', run_id: "'r'" },
+    'brands',
+  );
+  await write(db, lake, { table: 'products', select: source, partitionBy: ['brand'] });
+
+  const { files } = await readTable(lake, 'products');
+  const found = new Set(files.map((file) => file.partitionValues.brand));
+  expect(found).toEqual(new Set([...VALUES, null]));
+  const expected = await readRows(db, `(${source})`);
+  const paths = files.map((file) => tablePath(lake, 'products', file.path));
+  expect(await readRows(db, tableRelation('products', paths))).toEqual(expected);
+  expect(await readRows(db, glob(lake, 'products/brand=*/*.parquet'))).toEqual(expected);
+  const log = await readFile(tablePath(lake, 'products', '_delta_log', '00000000000000000000.json'), 'utf8');
+  expect(log).toContain('"path":"brand=a%2520b/');
+});
+
+test('paths are encoded for the log and decoded back', () => {
+  for (const path of ['site_id=1/x.parquet', 'b=a%20b/ü ?#.parquet', 'x=1/y=%/z.parquet']) {
+    expect(encodeLogPath(path)).toMatch(/^[\x21-\x7e]+$/);
+    expect(decodeLogPath(encodeLogPath(path))).toBe(path);
+  }
+});
+
+test.each(['', '__HIVE_DEFAULT_PARTITION__', 'Null'])(
+  'the text "%s", which some reader takes for null, is refused as a partition',
+  async (text) => {
+    const [db, lake] = [await openDatabase(), await makeLake()];
+    const source = select('items', { ...ITEM, currency: `'${text}'` });
+    await expect(write(db, lake, { select: source, partitionBy: ['currency'] })).rejects.toMatchObject({
+      code: 'config',
+    });
+    expect((await readTable(lake, 'items')).version).toBe(-1n);
+  },
+);
+
+test('a partition column must be a column of the table', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  for (const column of ['day', 'datasets']) {
+    const written = write(db, lake, { select: select('items', ITEM), partitionBy: [column] });
+    await expect(written).rejects.toThrow(`partitionBy "${column}" is not a column of items`);
+  }
+});
+
+test('another partitioning is refused while files of the old one stay, and taken when all are replaced', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const source = select('items', ITEM, 'range(9) AS r(i)');
+  await write(db, lake, { select: source });
+  await expect(write(db, lake, { select: source, partitionBy: [] })).rejects.toThrow(
+    'items is partitioned by [site_id], not by []',
+  );
+  const remove = (await readTable(lake, 'items')).files;
+  await write(db, lake, { select: source, partitionBy: [], remove });
+  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(9);
+});
+
+test('unpartitioned rows in an order make files that hardly overlap', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const source = `${select('items', { ...ITEM, site_id: 'i // 10000', url: 'md5(i::VARCHAR)' }, 'range(400000) AS r(i)')} ORDER BY site_id`;
+  const staged = await stageTable(db, lake, {
+    table: 'items',
+    runId: 'r',
+    select: source,
+    partitionBy: [],
+    targetBytes: 4_000_000,
+  });
+  expect(staged.length).toBeGreaterThan(2);
+  const sites = staged
+    .map((file) => JSON.parse(file.stats))
+    .map(({ minValues, maxValues }) => maxValues.site_id - minValues.site_id + 1);
+  expect(sites.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(40 + 2 * staged.length);
+});
