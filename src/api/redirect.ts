@@ -27,7 +27,7 @@ export function resolveRedirect(
   if (target === undefined) {
     throw new PricelakeError('contract', `${where}: a redirect names no address`, { hint: 'Check source.baseUrl.' });
   }
-  if (target.origin !== origin || target.username !== '' || target.password !== '') {
+  if (target.origin !== origin) {
     const place = cleaner.text(`${target.protocol}//${target.host}`);
     throw new PricelakeError(
       'contract',

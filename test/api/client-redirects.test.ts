@@ -28,7 +28,6 @@ test('a redirect to another port is refused and the key is not sent there', asyn
 test.each([
   ['another scheme', (port: number) => `https://127.0.0.1:${port}/moved`],
   ['another host', (port: number) => `//localhost:${port}/moved`],
-  ['credentials', (port: number) => `http://a:b@127.0.0.1:${port}/moved`],
   ['no web address', () => 'file:///etc/passwd'],
   ['an address with the key', () => `https://evil.example/?${KEY}`],
   ['a broken address', () => 'http://[broken'],
@@ -42,6 +41,22 @@ test.each([
   const error = await catchError(service.client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(service.urls).toHaveLength(1);
+});
+
+test('credentials in a redirect are not used', async () => {
+  const { client, requests } = await startService((request, response, count) => {
+    if (count === 2) return sendJson(response, 200, {});
+    response.writeHead(302, { location: `http://a:b@127.0.0.1:${request.socket.localPort}/moved` }).end();
+  });
+  await client.bytes('/items', {});
+  expect(requests[1]?.headers.authorization).toBe(`Bearer ${KEY}`);
+});
+
+test('following a redirect takes its turn in the rate', async () => {
+  const { client, io } = await redirect('/moved');
+  client.setRate(4);
+  await client.bytes('/items', {});
+  expect(io.slept).toEqual([250]);
 });
 
 test('redirects in a circle end', async () => {

@@ -11,6 +11,8 @@ const RATE_BODY = {
   limit: 'ratePerSecond',
 };
 
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 test('a 5xx in HTML and a dropped connection are retried with growing waits, and logged', async () => {
   const { client, io, urls } = await startService((request, response, count) => {
     if (count === 1) {
@@ -83,14 +85,24 @@ test('a rate limit that asks for too long a wait ends with the time to come back
   expect(io.slept).toEqual([]);
 });
 
-test('a rate limit of one call pauses the others', async () => {
-  const { client, io } = await startService((_request, response, count) =>
+test('a rate limit of one call holds the others back', async () => {
+  const { port, urls } = await listen((_request, response, count) =>
     count === 1 ? sendJson(response, 429, RATE_BODY, { 'retry-after': '5' }) : sendJson(response, 200, {}),
   );
+  const waits: { ms: number; over: () => void }[] = [];
+  const sleep = (ms: number) => new Promise<void>((over) => void waits.push({ ms, over }));
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}` }, { ...createFakeIo(), sleep });
   const first = client.bytes('/items', {});
-  while (io.events.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all([first, client.bytes('/facets', {})]);
-  expect(io.slept).toEqual([5000]);
+  while (waits.length === 0) await turn();
+  const second = client.bytes('/facets', {});
+  for (let turns = 0; turns < 50; turns += 1) await turn();
+  expect(waits.map(({ ms }) => ms)).toEqual([5000]);
+  expect(urls).toEqual(['/api/v1/items']);
+  waits[0]?.over();
+  while (waits.length === 1) await turn();
+  waits[1]?.over();
+  await Promise.all([first, second]);
+  expect(urls).toHaveLength(3);
 });
 
 test('calls follow the rate of the plan', async () => {
@@ -127,6 +139,14 @@ test('a server that speaks no HTTP is unavailable', async () => {
     retry: { attempts: 2 },
   });
   expect((await catchError(client.bytes('/items', {}))).code).toBe('unavailable');
+});
+
+test('an interim answer is passed over', async () => {
+  const { client } = await startService((_request, response) => {
+    response.writeProcessing();
+    sendJson(response, 200, '{"a":1}');
+  });
+  expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":1}');
 });
 
 test('an answer that does not come is given up', async () => {
@@ -194,12 +214,9 @@ test('many calls at once succeed without warnings', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);
-  const { client } = await startService(
-    (_request, response, count) => sendJson(response, count <= 50 ? 503 : 200, {}),
-    {
-      signal: new AbortController().signal,
-    },
-  );
+  const { port } = await listen((_request, response, count) => sendJson(response, count <= 50 ? 503 : 200, {}));
+  const io = { ...createFakeIo(0.05), sleep: realIo.sleep };
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, signal: new AbortController().signal }, io);
   await Promise.all(Array.from({ length: 100 }, () => client.bytes('/items', {})));
   process.off('warning', note);
   expect(warnings).toEqual([]);
