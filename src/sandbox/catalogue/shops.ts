@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { COUNTRIES, type Country } from './countries.js';
+import { CENTRAL_EUROPE_MASK, OPEN_DATA_MASK } from './datasets.js';
+
+export interface Shop {
+  siteId: number;
+  name: string;
+  host: string;
+  attribution: string | null;
+  country: string;
+  currency: string;
+  perEuro: number;
+  words: string[];
+  weight: number;
+  mask: number;
+  /** Price level of the shop against the market. */
+  level: number;
+}
+
+/** One listing of a shop that is scraped as a whole. */
+export interface ShopSource {
+  modelId: number;
+  siteId: number;
+  name: string;
+  healthy: boolean;
+  periodHours: number;
+  phaseHours: number;
+}
+
+const LICENCES = [
+  'Prices: {name}, Open Database License (ODbL) 1.0, https://opendatacommons.example/odbl',
+  'Contains data of {name}, Creative Commons Attribution 4.0 (CC BY 4.0)',
+  '© {name} – données ouvertes, Licence Ouverte 2.0 “Etalab”',
+];
+const SECOND_WORDS = [
+  'Nord',
+  'Süd',
+  'Plus',
+  'Direkt',
+  'Online',
+  '24',
+  'Élite',
+  'Ósmy',
+  'Pro',
+  'Zentrum',
+  'Orient',
+  'Max',
+];
+const PERIODS = [4, 6, 8, 12, 12, 24];
+const CENTRAL_EUROPE = new Set(['pl', 'cz', 'hu', 'ro']);
+
+/** The shops of a world, the largest first: sizes fall off like Zipf's law. */
+export function buildShops(seed: number, count: number): Shop[] {
+  return Array.from({ length: count }, (_, index) => {
+    const country = index < 4 ? firstCountry(index) : pickCountry(fraction(seed, index, 'country'));
+    const first = pick(country.shopWords, fraction(seed, index, 'first'));
+    const name = `${first} ${pick(SECOND_WORDS, fraction(seed, index, 'second'))}${index < 12 ? '' : ` ${index}`}`;
+    const isOpen = index % 9 === 5;
+    return {
+      siteId: 10 + index * 2,
+      name,
+      host: `www.${hostName(name)}-${index + 1}.${country.code}.example`,
+      attribution: isOpen ? pick(LICENCES, fraction(seed, index, 'licence')).replace('{name}', name) : null,
+      country: country.code,
+      currency: country.currency,
+      perEuro: country.perEuro,
+      words: country.words,
+      weight: 1 / (index + 1.5) ** 0.9,
+      mask: (CENTRAL_EUROPE.has(country.code) ? CENTRAL_EUROPE_MASK : 0) | (isOpen ? OPEN_DATA_MASK : 0),
+      level: 0.92 + 0.2 * fraction(seed, index, 'level'),
+    };
+  });
+}
+
+/** One to three sources a shop; every thirtieth or so is broken and waits for repair. */
+export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[] {
+  return shops.flatMap((shop, index) => {
+    const count = index < shops.length / 5 ? 3 : index % 3 === 0 ? 2 : 1;
+    return Array.from({ length: count }, (_, part) => ({
+      modelId: shop.siteId * 10 + part,
+      siteId: shop.siteId,
+      name: count === 1 ? shop.name : `${shop.name} – ${['catalogue', 'offers', 'outlet'][part]}`,
+      healthy: index === 0 || fraction(seed, shop.siteId, `healthy ${part}`) > 0.035,
+      periodHours: pick(PERIODS, fraction(seed, shop.siteId, `period ${part}`)),
+      phaseHours: 24 * fraction(seed, shop.siteId, `phase ${part}`),
+    }));
+  });
+}
+
+/** Uniform in [0, 1), a pure function of its arguments. */
+export function fraction(seed: number, index: number, purpose: string): number {
+  return createHash('sha256').update(`${seed}/${index}/${purpose}`).digest().readUInt32BE(0) / 2 ** 32;
+}
+
+function pick<T>(values: readonly T[], at: number): T {
+  return values[Math.floor(at * values.length)] as T;
+}
+
+/** The largest shops come from different currencies, so that even a tiny world has several. */
+function firstCountry(index: number): Country {
+  const code = ['de', 'pl', 'cz', 'se'][index];
+  return COUNTRIES.find((country) => country.code === code) as Country;
+}
+
+function pickCountry(at: number): Country {
+  const total = COUNTRIES.reduce((sum, country) => sum + country.weight, 0);
+  let rest = at * total;
+  for (const country of COUNTRIES) {
+    rest -= country.weight;
+    if (rest < 0) return country;
+  }
+  return COUNTRIES[0] as Country;
+}
+
+function hostName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/[^a-zA-Z0-9]+/g, '')
+    .toLowerCase();
+}

@@ -1,0 +1,54 @@
+import type { LIMIT_NAMES } from '../../api/contract.js';
+
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
+const STATUS_TEXTS: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+};
+const DOCS_URL = 'https://docs.sandbox.example/errors';
+export const UPGRADE_URL = 'https://sandbox.example/plans';
+
+/** An answer other than 200 (section 7, Error). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly extra: Record<string, unknown>;
+  /** Seconds for the Retry-After header. */
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, message: string, extra: Record<string, unknown> = {}, retryAfter?: number) {
+    super(message);
+    this.status = status;
+    this.extra = extra;
+    this.retryAfter = retryAfter;
+  }
+
+  toResponse(): Response {
+    const { status } = this;
+    const error = STATUS_TEXTS[status] ?? 'Error';
+    const docsUrl = `${DOCS_URL}/${this.extra.limit ?? status}`;
+    const response = Response.json({ status, error, message: this.message, docsUrl, ...this.extra }, { status });
+    if (this.retryAfter !== undefined) response.headers.set('Retry-After', String(this.retryAfter));
+    return response;
+  }
+}
+
+/** 400: a parameter is not valid; the message names it. */
+export function refuseParameter(name: string, arrived: string, allowed: string): ApiError {
+  return new ApiError(400, `Parameter '${name}' is not valid: '${arrived}'. Allowed: ${allowed}.`);
+}
+
+/** 402 and 429 (section 7, Limit error). */
+export function refuseByLimit(
+  status: 402 | 429,
+  message: string,
+  facts: { limit: LimitName; allowed: unknown; plan: string },
+  retryAfter?: number,
+): ApiError {
+  return new ApiError(status, message, { ...facts, upgradeUrl: UPGRADE_URL }, retryAfter);
+}

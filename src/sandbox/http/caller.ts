@@ -1,0 +1,55 @@
+import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import type { SimulatedClock } from '../clock.js';
+import type { Plan } from '../plans.js';
+import type { ItemView } from '../world/item-view.js';
+import type { World } from '../world/world.js';
+import type { Account, KeyKind } from './account.js';
+import { ApiError, refuseByLimit, refuseParameter } from './api-error.js';
+
+/** What the routes answer from. */
+export interface Service {
+  world: World;
+  clock: SimulatedClock;
+  account: Account;
+}
+
+/** Who asks, and what that key may read. */
+export interface Caller {
+  kind: KeyKind;
+  plan: Plan;
+  view: ItemView;
+  /** Datasets of the account beyond the plan: they answer 402. */
+  locked: readonly DatasetEntry[];
+}
+
+/** Section 5: a test key reads only the sample dataset, a live key what the plan includes. */
+export function buildCaller(service: Service, kind: KeyKind): Caller {
+  const { world, account } = service;
+  const { plan } = account;
+  if (kind === 'test') return { kind, plan, view: world.view([SAMPLE_DATASET]), locked: [] };
+  const included = plan.limits.datasets ?? world.facts.datasets.length;
+  return {
+    kind,
+    plan,
+    view: world.view(world.facts.datasets.slice(0, included)),
+    locked: world.facts.datasets.slice(included),
+  };
+}
+
+/**
+ * Mask of the datasets that a request reads: one, or all visible ones.
+ * @param missing status of the answer for a dataset that isn't the caller's: the document differs by endpoint
+ */
+export function chooseDatasets(caller: Caller, id: bigint | null, missing: 400 | 404 = 400): number {
+  if (id === null) return caller.view.mask;
+  const isWanted = (dataset: DatasetEntry) => BigInt(dataset.id) === id;
+  const dataset = caller.view.datasets.find(isWanted);
+  if (dataset !== undefined) return maskOf([dataset]);
+  if (caller.locked.some(isWanted)) {
+    const { plan } = caller;
+    const message = `Dataset ${id} is beyond the ${plan.limits.datasets} datasets of the plan ${plan.name}.`;
+    throw refuseByLimit(402, message, { limit: 'datasets', allowed: plan.limits.datasets, plan: plan.code });
+  }
+  if (missing === 404) throw new ApiError(404, `No such dataset of yours: ${id}.`);
+  throw refuseParameter('dataset', String(id), 'an id from /datasets');
+}

@@ -1,0 +1,66 @@
+import { PATH_SEPARATOR } from '../catalogue/categories.js';
+import type { World } from '../world/world.js';
+import type { SqlValues } from '../world/world-database.js';
+import { type Caller, chooseDatasets } from './caller.js';
+import type { Parameters } from './parameters.js';
+
+/** A condition on `items`, its values bound by name. */
+export interface ItemFilter {
+  where: string;
+  values: SqlValues;
+}
+
+/** The filters that `/items` and `/export` share (section 4). */
+export function readItemFilter(world: World, caller: Caller, parameters: Parameters): ItemFilter {
+  const filter = new FilterBuilder();
+  filter.add('mask & $mask::INTEGER <> 0', { mask: chooseDatasets(caller, parameters.int64('dataset')) });
+  const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
+  if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
+  filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
+  filter.addGiven('price >= $minPrice::DECIMAL(18,4)', 'minPrice', parameters.decimal('minPrice'));
+  filter.addGiven('price <= $maxPrice::DECIMAL(18,4)', 'maxPrice', parameters.decimal('maxPrice'));
+  filter.addGiven('currency = $currency', 'currency', parameters.currency('currency'));
+  filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
+  const changedSince = parameters.dateTime('changedSince');
+  filter.addGiven('last_changed_at > $changedSince::TIMESTAMPTZ::TIMESTAMP', 'changedSince', changedSince);
+  addCategory(filter, world, parameters.text('category'));
+  addWords(filter, parameters.text('q'));
+  return filter.build();
+}
+
+export class FilterBuilder {
+  readonly #conditions: string[] = [];
+  readonly #values: SqlValues = {};
+
+  add(condition: string, values: SqlValues = {}): void {
+    this.#conditions.push(condition);
+    Object.assign(this.#values, values);
+  }
+
+  addGiven(condition: string, name: string, value: string | bigint | null): void {
+    if (value !== null) this.add(condition, { [name]: value });
+  }
+
+  build(): ItemFilter {
+    return { where: this.#conditions.join(' AND '), values: this.#values };
+  }
+}
+
+/** A category's slug takes its subcategories in; one that nobody knows has no items. */
+export function addCategory(filter: FilterBuilder, world: World, slug: string | null): void {
+  if (slug === null) return;
+  const { categories } = world.facts;
+  const top = categories.find((category) => category.slug === slug);
+  const below = categories.filter(({ id, path }) => id === top?.id || path.startsWith(`${top?.path}${PATH_SEPARATOR}`));
+  const ids = top === undefined ? [] : below.map(({ id }) => id);
+  filter.add(`category_id IN (SELECT unnest(from_json($category, '["INTEGER"]')))`, { category: JSON.stringify(ids) });
+}
+
+/** Words that must all occur, in any order; parts of words count. */
+export function addWords(filter: FilterBuilder, q: string | null): void {
+  const words = q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+  for (const [k, word] of words.entries()) {
+    const text = `lower(concat_ws(' ', title, brand, mpn, gtin, attributes))`;
+    filter.add(`contains(${text}, $word${k})`, { [`word${k}`]: word });
+  }
+}

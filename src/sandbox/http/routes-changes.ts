@@ -1,0 +1,77 @@
+import type { Hono } from 'hono';
+import { FEED_DELAY_MS } from '../clock.js';
+import type { FeedPage } from '../world/change-feed.js';
+import type { World } from '../world/world.js';
+import { refuseByLimit } from './api-error.js';
+import type { SandboxEnv } from './app.js';
+import { type Caller, chooseDatasets, type Service } from './caller.js';
+import { answerJson } from './json-answer.js';
+import { Parameters } from './parameters.js';
+
+const CHANGED = 1;
+const RECENT_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED', 'PRICE_DROP', 'PRICE_RISE'] as const;
+
+/** `/changes` and `/changes/recent` (section 4). */
+export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
+  const { world } = service;
+
+  app.get('/changes', (c) => {
+    const caller = c.get('caller');
+    const { plan } = caller;
+    if (!plan.limits.changeFeed) {
+      const facts = { limit: 'changeFeed', allowed: false, plan: plan.code } as const;
+      throw refuseByLimit(402, `The change feed is not in the plan ${plan.name}.`, facts);
+    }
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const after = parameters.int64('after') ?? 0n;
+    const page = world.feed.readForward(after, {
+      mask: chooseDatasets(caller, parameters.int64('dataset')),
+      limit: parameters.int32('limit', { min: 1, max: 1000, byDefault: 500 }),
+      since: historyStart(service, caller),
+      until: feedEnd(service),
+    });
+    return answerPage(world, page, after);
+  });
+
+  app.get('/changes/recent', (c) => {
+    const caller = c.get('caller');
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const before = parameters.int64('before');
+    const kind = parameters.choice('kind', RECENT_KINDS, null);
+    const page = world.feed.readBackward(before, {
+      mask: chooseDatasets(caller, parameters.int64('dataset')),
+      limit: parameters.int32('limit', { min: 1, max: 200, byDefault: 50 }),
+      since: historyStart(service, caller),
+      until: feedEnd(service),
+      ...(kind === null ? {} : { matches: matcherOf(kind) }),
+    });
+    return answerPage(world, page, before ?? 0n);
+  });
+}
+
+/** PRICE_DROP and PRICE_RISE are filter values only: changes of kind CHANGED whose price moved (section 3). */
+function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: number) => boolean {
+  if (kind === 'PRICE_DROP') return (found, move) => found === CHANGED && move < 0;
+  if (kind === 'PRICE_RISE') return (found, move) => found === CHANGED && move > 0;
+  const wanted = RECENT_KINDS.indexOf(kind);
+  return (found) => found === wanted;
+}
+
+/** @param cursor what came in: it stays the cursor when nothing was found */
+function answerPage(world: World, page: FeedPage, cursor: bigint): Response {
+  const last = page.rows.at(-1);
+  const next = last === undefined ? cursor : world.feed.id(last);
+  const wrapper = `],"hasMore":${page.hasMore},"nextCursor":${next}}`;
+  return answerJson(world.feed.rows.wrap('{"changes":[', page.rows, wrapper));
+}
+
+/** Micros since 1970: a change appears about 30 seconds after it happened. */
+export function feedEnd(service: Service): number {
+  return (service.clock.now() - FEED_DELAY_MS) * 1000;
+}
+
+/** Micros since 1970: as far back as the plan's `historyDays` reach. */
+export function historyStart(service: Service, caller: Caller): number {
+  const days = caller.plan.limits.historyDays;
+  return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;
+}

@@ -1,0 +1,63 @@
+import type { Hono } from 'hono';
+import { CSV_HEADER } from '../world/render-sql.js';
+import type { SandboxEnv } from './app.js';
+import type { Caller, Service } from './caller.js';
+import { readItemFilter } from './item-filter.js';
+import { Parameters } from './parameters.js';
+import type { Selections } from './selections.js';
+
+/** `/export` (section 4). Rows count as used when the export starts, also when the caller hangs up. */
+export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
+  app.get('/export', async (c) => {
+    const caller = c.get('caller');
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
+    const matching = await selections.find(readItemFilter(service.world, caller, parameters), null);
+    const file = await service.world.rows(caller.view, format === 'csv' ? 'csv' : 'json');
+    const { rows, headers } = takeQuota(service, caller, matching);
+    const head = format === 'csv' ? CSV_HEADER : '';
+    headers.set('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
+    return new Response(streamChunks(head, file.chunks(rows)), { headers });
+  });
+}
+
+/** Quota rules 2 and 3: overage is billed, or the export ends at the limit. */
+function takeQuota(service: Service, caller: Caller, matching: Uint32Array): { rows: Uint32Array; headers: Headers } {
+  const { account } = service;
+  const { limits, overage } = caller.plan;
+  const headers = new Headers();
+  let rows = matching;
+  if (limits.exportRowsPerMonth !== null) {
+    const left = Math.max(0, limits.exportRowsPerMonth - account.usage.exportRows);
+    if (matching.length > left && overage) headers.set('X-Export-Overage', 'true');
+    if (matching.length > left && !overage) {
+      rows = matching.subarray(0, left);
+      headers.set('X-Export-Truncated', 'true');
+      headers.set('X-Export-Matching', String(matching.length));
+    }
+    headers.set('X-Export-Rows-Remaining', String(Math.max(0, left - rows.length)));
+  }
+  headers.set('X-Export-Rows', String(rows.length));
+  account.countExportRows(rows.length);
+  return { rows, headers };
+}
+
+/** Chunks are read when the client takes them: memory stays flat however large the export. */
+function streamChunks(head: string, chunks: Generator<Buffer>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        if (head !== '') controller.enqueue(Buffer.from(head));
+      },
+      pull(controller) {
+        const next = chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel() {
+        chunks.return(undefined);
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}

@@ -1,0 +1,49 @@
+import type { Hono } from 'hono';
+import { PATH_SEPARATOR } from '../catalogue/categories.js';
+import type { World } from '../world/world.js';
+import type { SandboxEnv } from './app.js';
+import { chooseDatasets, type Service } from './caller.js';
+import { Parameters } from './parameters.js';
+
+const LISTED = 'mask & $mask::INTEGER <> 0 AND removed_at IS NULL';
+const COUNT_SITES = `SELECT s.site_id AS id, s.name, s.host, count(*) AS items FROM items JOIN sites s USING (site_id)
+  WHERE ${LISTED} GROUP BY ALL ORDER BY items DESC, id`;
+const COUNT_CURRENCIES = `SELECT currency AS code, count(*) AS items FROM items
+  WHERE ${LISTED} AND currency IS NOT NULL GROUP BY ALL ORDER BY items DESC, code`;
+const COUNT_CATEGORIES = `SELECT category_id AS id, count(*) AS items FROM items
+  WHERE ${LISTED} AND category_id IS NOT NULL GROUP BY ALL`;
+
+/** `/facets` (sections 2 and 4): filter values with counts of the items listed now. */
+export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
+  const { world } = service;
+  app.get('/facets', async (c) => {
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'), 404);
+    const facets = await world.database.use(async (session) => ({
+      categories: countCategories(world, await session.rows(COUNT_CATEGORIES, { mask })),
+      currencies: (await session.rows(COUNT_CURRENCIES, { mask })).map(withPlainNumbers),
+      sites: (await session.rows(COUNT_SITES, { mask })).map(withPlainNumbers),
+    }));
+    return c.json(facets);
+  });
+}
+
+/** A category counts its subcategories in. */
+function countCategories(world: World, rows: Record<string, unknown>[]): object[] {
+  const own = new Map(rows.map((row) => [Number(row.id), Number(row.items)]));
+  const { categories } = world.facts;
+  return categories
+    .map(({ id, name, slug, path, parentId }) => {
+      const below = categories.filter((other) => other.id === id || other.path.startsWith(path + PATH_SEPARATOR));
+      const items = below.reduce((sum, other) => sum + (own.get(other.id) ?? 0), 0);
+      return { id, name, slug, path, parentId, items };
+    })
+    .filter(({ items }) => items > 0);
+}
+
+/** Counts and site ids are small: JSON.stringify takes them as numbers. */
+function withPlainNumbers(row: Record<string, unknown>): object {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+  );
+}

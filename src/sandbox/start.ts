@@ -1,0 +1,99 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { SimulatedClock } from './clock.js';
+import { Account } from './http/account.js';
+import { buildApp } from './http/app.js';
+import type { PlanCode, PlanLimits } from './plans.js';
+import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
+import { generateWorld } from './world/generate-world.js';
+import { World } from './world/world.js';
+
+export type Handler = (request: Request) => Promise<Response>;
+
+export interface SandboxOptions {
+  /** 0 (default) takes any free port; the host is always 127.0.0.1. */
+  port?: number;
+  /** The same seed gives the same world, byte for byte. Default 1. */
+  seed?: number;
+  /** Default 20,000. */
+  items?: number;
+  /** Default: grows with the items, from 8 to 400. */
+  sites?: number;
+  /** NDJSON or NDJSON.gz of the user's own Items, served instead of a generated world. */
+  dataFile?: string;
+  /** Default `pro`. */
+  plan?: PlanCode;
+  /** Requests per second; null is unlimited. Default: the plan's. */
+  ratePerSecond?: number | null;
+  /** Further limits that differ from the plan's (section 8). */
+  limits?: Partial<PlanLimits>;
+  /** Whether export rows beyond the quota are billed (true) or cut off. Default: the plan's. */
+  overage?: boolean;
+  /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
+  startAt?: Date;
+  /** frozen (default): moves only by advance; real: runs on in wall time. */
+  clock?: 'frozen' | 'real';
+  /** Wraps the HTTP handler: tests inject faults here. */
+  wrap?: (next: Handler) => Handler;
+}
+
+export interface Sandbox {
+  /** http://127.0.0.1:PORT */
+  baseUrl: string;
+  keys: { live: string; test: string };
+  /** Moves the clock on and lets the world change: price changes, new, removed and re-listed items. */
+  advance(options: AdvanceOptions): Promise<AdvanceCounts>;
+  /** The truth, for tests: every item of the live key as Item JSON, all its changes as Change JSON, by id. */
+  dump(): Promise<{ items: string[]; changes: string[] }>;
+  close(): Promise<void>;
+}
+
+const START_AT = new Date('2026-11-20T06:00:00Z');
+
+/** Starts the embedded service of the API document on 127.0.0.1, over a seeded world. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { seed = 1, items = 20_000, plan = 'pro' } = options;
+  const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
+  const clock = new SimulatedClock(options.startAt ?? START_AT, options.clock ?? 'frozen');
+  const world = await World.create();
+  await generateWorld(world, { seed, items, sites, startAt: clock.now() });
+  const limits = { ...options.limits };
+  if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
+  const account = new Account(clock, { seed, plan, limits, overage: options.overage });
+  const app = buildApp({ world, clock, account });
+  const handle: Handler = async (request) => app.fetch(request);
+  const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keys: account.keys,
+    advance: (step) => advanceWorld(world, clock, step),
+    dump: () => dumpWorld(world),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await world.close();
+    },
+  };
+}
+
+async function listen(fetch: Handler, port: number): Promise<Server> {
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
+async function dumpWorld(world: World): Promise<{ items: string[]; changes: string[] }> {
+  const view = world.view(world.facts.datasets);
+  const rows = await world.rows(view, 'json');
+  const visible = await world.database.use((session) =>
+    session.integers('SELECT n FROM items WHERE mask & $mask::INTEGER <> 0 ORDER BY n', { mask: view.mask }),
+  );
+  return {
+    items: Array.from(visible, (row) => rows.row(row).toString()),
+    changes: Array.from({ length: world.feed.length }, (_, row) => world.feed.rows.row(row).toString()),
+  };
+}

@@ -1,0 +1,135 @@
+import type { SimulatedClock } from '../clock.js';
+import { FEED_DELAY_MS } from '../clock.js';
+import { INSERT_NEW_PENDING } from './generate-sql.js';
+import { publishChanges } from './publish-changes.js';
+import { findDueScrapes, type Scrape, scrapeAll, storeScrapes } from './scrapes.js';
+import { APPLY_SCRAPES, APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING, PICK_STEP_CHANGES } from './step-sql.js';
+import type { World } from './world.js';
+import type { WorldSession } from './world-database.js';
+
+export interface AdvanceOptions {
+  hours: number;
+  /** Exact number of changes; without it a share of the items, by the hours. */
+  changes?: number;
+}
+
+export interface AdvanceCounts {
+  changes: number;
+  new: number;
+  changed: number;
+  removed: number;
+  relisted: number;
+  now: string;
+}
+
+const HOUR_MS = 3_600_000;
+/** Share of the items that change in an hour. */
+const CHANGES_PER_ITEM_HOUR = 0.008;
+/** Shares of a step's changes; the rest are of kind CHANGED. */
+const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
+/** A round leaves some items in peace; a step with more changes takes several rounds. */
+const ROUND_SHARE = 0.7;
+
+/** Moves the clock on and lets the world change meanwhile (section 3, listing state of an item). */
+export async function advanceWorld(
+  world: World,
+  clock: SimulatedClock,
+  options: AdvanceOptions,
+): Promise<AdvanceCounts> {
+  return world.database.use(async (session) => {
+    const start = clock.now();
+    const end = start + Math.round(options.hours * HOUR_MS);
+    // A frozen clock has passed the feed's delay when the step is done; a running one has to get there.
+    const isLong = end - start > 2 * FEED_DELAY_MS;
+    const quiet = clock.mode === 'frozen' ? FEED_DELAY_MS : 0;
+    const lastChange = isLong ? end - quiet : Math.max(end, start + 1000);
+    const total = options.changes ?? Math.round(world.itemCount * CHANGES_PER_ITEM_HOUR * options.hours);
+    const step = world.version + 1;
+    const kinds = await takeStep(world, session, { step, total, from: start, to: lastChange });
+    clock.moveTo(isLong ? end : lastChange + quiet);
+    const [created = 0, changed = 0, removed = 0, relisted = 0] = kinds;
+    return {
+      changes: created + changed + removed + relisted,
+      new: created,
+      changed,
+      removed,
+      relisted,
+      now: clock.iso(),
+    };
+  });
+}
+
+interface Step {
+  step: number;
+  total: number;
+  /** Milliseconds since 1970: the step's changes lie after `from`, up to `to`. */
+  from: number;
+  to: number;
+}
+
+async function takeStep(world: World, session: WorldSession, step: Step): Promise<number[]> {
+  await storeScrapes(session, await chooseScrapes(world, session, step));
+  const { listed } = await countScraped(session);
+  const rounds = Math.max(1, Math.ceil(step.total / Math.max(1, Math.floor(listed * ROUND_SHARE))));
+  const sliceAt = (round: number) => step.from + Math.floor(((step.to - step.from) * round) / rounds);
+  const upTo = (round: number) => Math.floor((step.total * round) / rounds);
+  let end = world.itemCount;
+  for (let round = 0; round < rounds; round++) {
+    const total = upTo(round + 1) - upTo(round);
+    const salt = saltOf(world, step.step, round);
+    end += await takeRound(world, session, { ...step, total, salt, end, from: sliceAt(round), to: sliceAt(round + 1) });
+  }
+  await session.run(APPLY_SCRAPES, { step: step.step });
+  await world.noteItems(session);
+  const kinds = await publishChanges(world, session, saltOf(world, step.step, 999));
+  await world.publishStep(session, step.step);
+  return kinds;
+}
+
+/** The sources that are due; all of them when the step asks for more changes than those can give. */
+async function chooseScrapes(world: World, session: WorldSession, step: Step): Promise<Scrape[]> {
+  const due = findDueScrapes(world.facts.sources, step.from, step.to);
+  await storeScrapes(session, due);
+  const { listed } = await countScraped(session);
+  return step.total > listed / 2 ? scrapeAll(world.facts.sources, step.from, step.to) : due;
+}
+
+interface Round extends Step {
+  salt: number;
+  /** Number of the first item that doesn't exist yet. */
+  end: number;
+}
+
+/** Picks, derives and applies one round; what the known items can't give comes as new ones. Returns their number. */
+async function takeRound(world: World, session: WorldSession, round: Round): Promise<number> {
+  const { total, salt, step, end } = round;
+  const window = { from: round.from * 1000, to: round.to * 1000 };
+  const { unlisted } = await countScraped(session);
+  const relisted = Math.min(unlisted, Math.round(total * SHARE.relisted));
+  const removed = Math.floor(total * SHARE.removed);
+  const changed = total - removed - relisted - Math.round(total * SHARE.new);
+  await session.run('DELETE FROM pick');
+  await session.run(PICK_STEP_CHANGES, { ...window, items: world.itemCount, salt, relisted, removed, changed });
+  await session.run(CREATE_STEP + INSERT_STEP_PENDING + APPLY_STEP, { salt, step });
+  const picked = Number((await session.row('SELECT count(*) AS picked FROM pick'))?.picked);
+  const batch = { from: end, to: end + total - picked };
+  if (batch.to > batch.from) {
+    const firstSeen = window.from + 1;
+    await world.facts.insertNewItems(session, { ...batch, firstSeen, span: window.to - firstSeen, salt, step });
+    await session.run(INSERT_NEW_PENDING, batch);
+  }
+  return batch.to - batch.from;
+}
+
+async function countScraped(session: WorldSession): Promise<{ listed: number; unlisted: number }> {
+  const row = await session.row(
+    `SELECT count(*) FILTER (removed_at IS NULL) AS listed, count(*) FILTER (removed_at IS NOT NULL) AS unlisted
+     FROM items SEMI JOIN scrapes USING (model_id)`,
+  );
+  return { listed: Number(row?.listed), unlisted: Number(row?.unlisted) };
+}
+
+/** A number for the hashes of one round, so that no two rounds draw alike. */
+function saltOf(world: World, step: number, round: number): number {
+  return world.facts.seed * 10_000_000 + step * 1000 + round;
+}

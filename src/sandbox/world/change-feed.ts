@@ -1,0 +1,108 @@
+import { findFirstAbove, NumberColumn } from './number-column.js';
+import { RowFile } from './row-file.js';
+
+/** A change's item when it is gone from the caller's data. */
+export const NO_ITEM = 0xffff_ffff;
+
+export interface ChangeEntry {
+  id: bigint;
+  /** Micros since 1970. */
+  at: number;
+  /** Number of the item, or NO_ITEM. */
+  item: number;
+  kind: number;
+  /** -1 the price fell, 1 it rose, 0 neither. */
+  move: number;
+  mask: number;
+}
+
+/** A stretch of the feed: which changes, and whether more wait behind them. */
+export interface FeedPage {
+  rows: number[];
+  hasMore: boolean;
+}
+
+export interface FeedQuery {
+  /** Only changes of items in one of these datasets. */
+  mask: number;
+  /** Micros since 1970: the plan's history reaches back to here. */
+  since: number;
+  /** Micros since 1970: later changes have not appeared yet. */
+  until: number;
+  limit: number;
+  matches?: (kind: number, move: number) => boolean;
+}
+
+/** All changes in the order of their ids, which is the order of time. */
+export class ChangeFeed {
+  readonly rows: RowFile;
+  readonly #ids = new NumberColumn(new BigInt64Array(1024));
+  readonly #times = new NumberColumn(new Float64Array(1024));
+  readonly #items = new NumberColumn(new Uint32Array(1024));
+  readonly #masks = new NumberColumn(new Uint32Array(1024));
+  readonly #kinds = new NumberColumn(new Int8Array(1024));
+  readonly #moves = new NumberColumn(new Int8Array(1024));
+
+  constructor(path: string) {
+    this.rows = new RowFile(path, 'json');
+  }
+
+  get length(): number {
+    return this.#ids.length;
+  }
+
+  id(row: number): bigint {
+    return this.#ids.values[row] as bigint;
+  }
+
+  /** Adds a change whose text `rows` holds already. */
+  push(entry: ChangeEntry): void {
+    this.#times.push(entry.at);
+    this.#items.push(entry.item);
+    this.#masks.push(entry.mask);
+    this.#kinds.push(entry.kind);
+    this.#moves.push(entry.move);
+    this.#ids.push(entry.id);
+  }
+
+  /** Oldest first, from the change behind `after` on. */
+  readForward(after: bigint, query: FeedQuery): FeedPage {
+    const end = this.#firstLaterThan(query.until);
+    let row = Math.max(findFirstAbove(this.#ids.values, this.length, after), this.#firstLaterThan(query.since));
+    const rows: number[] = [];
+    for (; row < end && rows.length < query.limit; row++) if (this.#isMatch(row, query)) rows.push(row);
+    while (row < end && !this.#isMatch(row, query)) row++;
+    return { rows, hasMore: row < end };
+  }
+
+  /** Newest first, from the change before `before` on (null: from the newest). */
+  readBackward(before: bigint | null, query: FeedQuery): FeedPage {
+    const start = this.#firstLaterThan(query.since);
+    const bound = before === null ? this.length : findFirstAbove(this.#ids.values, this.length, before - 1n);
+    let row = Math.min(bound, this.#firstLaterThan(query.until)) - 1;
+    const rows: number[] = [];
+    for (; row >= start && rows.length < query.limit; row--) if (this.#isMatch(row, query)) rows.push(row);
+    while (row >= start && !this.#isMatch(row, query)) row--;
+    return { rows, hasMore: row >= start };
+  }
+
+  /** Changes of one item, oldest first. */
+  ofItem(item: number, since: number, until: number): number[] {
+    const end = this.#firstLaterThan(until);
+    const rows: number[] = [];
+    for (let row = this.#items.values.indexOf(item, this.#firstLaterThan(since)); row >= 0 && row < end; ) {
+      rows.push(row);
+      row = this.#items.values.indexOf(item, row + 1);
+    }
+    return rows;
+  }
+
+  #isMatch(row: number, query: FeedQuery): boolean {
+    if (((this.#masks.values[row] as number) & query.mask) === 0) return false;
+    return query.matches?.(this.#kinds.values[row] as number, this.#moves.values[row] as number) ?? true;
+  }
+
+  #firstLaterThan(micros: number): number {
+    return findFirstAbove(this.#times.values, this.length, micros);
+  }
+}

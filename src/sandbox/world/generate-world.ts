@@ -1,0 +1,121 @@
+import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../catalogue/categories.js';
+import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import { buildShops, buildSources, type Shop, type ShopSource } from '../catalogue/shops.js';
+import {
+  CREATE_PRODUCTS,
+  INSERT_GONE_PENDING,
+  INSERT_ITEMS,
+  INSERT_NEW_PENDING,
+  PICK_PAST_CHANGES,
+  SET_LAST_SEEN,
+} from './generate-sql.js';
+import { publishChanges } from './publish-changes.js';
+import { storeSources } from './scrapes.js';
+import { APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING } from './step-sql.js';
+import type { NewItemBatch, World } from './world.js';
+import type { SqlValues, WorldSession } from './world-database.js';
+
+export interface GenerateOptions {
+  seed: number;
+  items: number;
+  sites: number;
+  /** Milliseconds since 1970: the past ends here. */
+  startAt: number;
+}
+
+const HISTORY_MS = 90 * 86_400_000;
+/** The last past changes lie this far back, so that the feed shows all of them at the start. */
+const QUIET_MS = 30 * 60_000;
+const SEGMENT = 200_000;
+/** Per mille of the listed items that change in each round of the past: 1.3 changes an item in all. */
+const PAST_ROUNDS = [210, 90, 40];
+const SHOP_SLOTS = 4096;
+const LEAF_SLOTS = 1024;
+
+/** Fills an empty world: a catalogue, its offers in many shops, and ninety days of changes. */
+export async function generateWorld(world: World, options: GenerateOptions): Promise<void> {
+  const { seed, items, startAt } = options;
+  const shops = buildShops(seed, options.sites);
+  const sources = buildSources(seed, shops);
+  const { categories, leaves } = buildCategories();
+  const products = Math.max(20, Math.round(items / 3.2));
+  const shared: SqlValues = {
+    seed,
+    products,
+    fallbackMask: FALLBACK_MASK,
+    sampleMask: maskOf([SAMPLE_DATASET]),
+    sampleOneIn: Math.max(6, Math.ceil(items / 150)),
+  };
+  const insert = (session: WorldSession, batch: NewItemBatch) => session.run(INSERT_ITEMS, { ...shared, ...batch });
+  world.facts = { seed, datasets: ACCOUNT_DATASETS, categories, sources, insertNewItems: insert };
+  await world.database.use(async (session) => {
+    const catalogue = catalogueJson(shops, sources, categories, leaves);
+    await session.run(CREATE_PRODUCTS, { seed, products, ...catalogue });
+    await storeTables(session, shops, categories);
+    await storeSources(session, sources, startAt);
+    const past = { firstSeen: (startAt - HISTORY_MS) * 1000, span: (HISTORY_MS - 86_400_000) * 1000 };
+    for (let from = 0; from < items; from += SEGMENT) {
+      await insert(session, { ...past, from, to: Math.min(items, from + SEGMENT), salt: seed, step: 0 });
+    }
+    await writePast(session, { ...past, seed, items, end: (startAt - QUIET_MS) * 1000 });
+    await world.noteItems(session);
+    await publishChanges(world, session, seed);
+  });
+}
+
+async function writePast(session: WorldSession, values: SqlValues & { seed: number; items: number }): Promise<void> {
+  const gone = Math.floor(values.items / 2000);
+  await session.run(INSERT_NEW_PENDING, { from: 0, to: values.items });
+  await session.run(INSERT_GONE_PENDING, { ...values, gone, mask: FALLBACK_MASK });
+  for (const [round, perMille] of PAST_ROUNDS.entries()) {
+    const salt = values.seed * 1000 + round;
+    await session.run('DELETE FROM pick');
+    await session.run(PICK_PAST_CHANGES, { salt, perMille, end: values.end ?? null });
+    await session.run(CREATE_STEP + INSERT_STEP_PENDING + APPLY_STEP, { salt, step: 0 });
+  }
+  await session.run(SET_LAST_SEEN);
+}
+
+/** Shops, sources and leaves as DuckDB takes them, with their pieces of an item's JSON. */
+function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
+  const leafRows = leaves.map((leaf) => {
+    const { name, path, slug } = categories.find(({ id }) => id === leaf.categoryId) as Category;
+    return { ...leaf, json: JSON.stringify({ name, path, slug, source: '$source' }) };
+  });
+  const shopRows = shops.map((shop) => {
+    const { siteId: id, name, host, attribution } = shop;
+    const own = sources.filter((source) => source.siteId === id);
+    const modelJsons = own.map(({ modelId, name }) => JSON.stringify({ modelId, name }));
+    const json = JSON.stringify({ id, name, host, attribution });
+    return { ...shop, json, models: own.map(({ modelId }) => modelId), modelJsons };
+  });
+  return {
+    leaves: JSON.stringify(leafRows),
+    shops: JSON.stringify(shopRows),
+    leafSlots: JSON.stringify(fillSlots(LEAF_SLOTS, leaves, ({ categoryId }) => categoryId)),
+    shopSlots: JSON.stringify(fillSlots(SHOP_SLOTS, shops, ({ siteId }) => siteId)),
+  };
+}
+
+/** Weights as a table of equal slots: a hash modulo its length draws by weight. */
+function fillSlots<T extends { weight: number }>(count: number, entries: T[], id: (entry: T) => number): number[] {
+  const total = entries.reduce((sum, { weight }) => sum + weight, 0);
+  const slots: number[] = [];
+  let sum = 0;
+  for (const entry of entries) {
+    sum += entry.weight;
+    while (slots.length < Math.round((count * sum) / total)) slots.push(id(entry));
+  }
+  return slots;
+}
+
+async function storeTables(session: WorldSession, shops: Shop[], categories: Category[]): Promise<void> {
+  await session.run(
+    `INSERT INTO sites SELECT unnest(from_json($shops, '[{"siteId":"BIGINT","name":"VARCHAR","host":"VARCHAR","attribution":"VARCHAR"}]'), max_depth := 2)`,
+    { shops: JSON.stringify(shops) },
+  );
+  await session.run(
+    `INSERT INTO categories SELECT unnest(from_json($categories, '[{"id":"INTEGER","name":"VARCHAR","slug":"VARCHAR","path":"VARCHAR","parentId":"INTEGER"}]'), max_depth := 2)`,
+    { categories: JSON.stringify(categories) },
+  );
+}

@@ -1,0 +1,45 @@
+type TypedArray = Float64Array | Uint32Array | BigInt64Array | Int8Array;
+
+/** A typed array that grows: one fixed-width value a row, a few bytes where an object would take a hundred. */
+export class NumberColumn<T extends TypedArray> {
+  #values: T;
+  length = 0;
+
+  constructor(values: T) {
+    this.#values = values;
+  }
+
+  /** The backing array; only the first `length` values count. */
+  get values(): T {
+    return this.#values;
+  }
+
+  push(value: T[number]): void {
+    this.set(this.length, value);
+  }
+
+  set(index: number, value: T[number]): void {
+    if (index >= this.#values.length) this.#grow(index + 1);
+    this.#values[index] = value as never;
+    if (index >= this.length) this.length = index + 1;
+  }
+
+  #grow(needed: number): void {
+    const Kind = this.#values.constructor as new (length: number) => T;
+    const grown = new Kind(Math.max(needed, this.#values.length * 2, 1024));
+    grown.set(this.#values as never);
+    this.#values = grown;
+  }
+}
+
+/** Index of the first of `length` ascending values that is greater than `value`. */
+export function findFirstAbove<V extends number | bigint>(values: ArrayLike<V>, length: number, value: V): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] as V) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

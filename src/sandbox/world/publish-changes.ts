@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { NO_ITEM } from './change-feed.js';
+import { ORDER_PENDING, SELECT_CHANGE_LINES } from './render-sql.js';
+import type { World } from './world.js';
+import type { WorldSession } from './world-database.js';
+
+/** Change ids start above 2^53: a reader that takes them for doubles is found out. */
+const FIRST_CHANGE_ID = 9_500_000_000_000_001n;
+const SEGMENT = 200_000;
+
+/** Gives the pending changes their ids and adds them to the feed. Returns how many there were of each kind. */
+export async function publishChanges(world: World, session: WorldSession, salt: number): Promise<number[]> {
+  const { feed } = world;
+  const nextId = feed.length === 0 ? FIRST_CHANGE_ID : feed.id(feed.length - 1) + 1n;
+  await session.run(ORDER_PENDING, { nextId, salt });
+  await session.run('DELETE FROM pending');
+  const kinds = [0, 0, 0, 0];
+  for (const row of await session.rows('SELECT kind, count(*) AS changes FROM ordered GROUP BY kind')) {
+    kinds[Number(row.kind)] = Number(row.changes);
+  }
+  const count = kinds.reduce((sum, kind) => sum + kind, 0);
+  for (let from = 0; from < count; from += SEGMENT) {
+    await publishSegment(world, session, from, Math.min(count, from + SEGMENT));
+  }
+  await session.run('DROP TABLE ordered');
+  return kinds;
+}
+
+async function publishSegment(world: World, session: WorldSession, from: number, to: number): Promise<void> {
+  const { feed } = world;
+  const path = join(world.directory, 'changes.part');
+  await session.copyLines(SELECT_CHANGE_LINES, path, { from, to });
+  const first = feed.length;
+  await feed.rows.append(
+    path,
+    Uint32Array.from({ length: to - from }, (_, k) => first + k),
+  );
+  const sql = `SELECT change_id, epoch_us(observed_at), n, kind, move, mask FROM ordered
+    WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c`;
+  await session.eachChunk(sql, { from, to }, (chunk) => {
+    const [ids, times, items, kinds, moves, masks] = chunk.getColumns() as [bigint[], bigint[], ...(number | null)[][]];
+    for (let k = 0; k < ids.length; k++) {
+      feed.push({
+        id: ids[k] as bigint,
+        at: Number(times[k]),
+        item: items?.[k] ?? NO_ITEM,
+        kind: kinds?.[k] as number,
+        move: moves?.[k] as number,
+        mask: masks?.[k] as number,
+      });
+    }
+  });
+}

@@ -1,0 +1,53 @@
+/** The world's tables. `n` numbers the items in the order of their ids, which is also their order on disk. */
+export const CREATE_TABLES = `
+CREATE TABLE items (
+  n INTEGER, item_id BIGINT, title VARCHAR, brand VARCHAR, mpn VARCHAR, gtin VARCHAR, product_key VARCHAR,
+  price DECIMAL(18,4), previous_price DECIMAL(18,4), price_changed_at TIMESTAMP, currency VARCHAR,
+  url VARCHAR, image VARCHAR, attributes VARCHAR, category_id INTEGER, category_json VARCHAR,
+  mask INTEGER, site_id BIGINT, site_json VARCHAR, model_id BIGINT, source_json VARCHAR,
+  first_seen_at TIMESTAMP, last_seen_at TIMESTAMP, last_changed_at TIMESTAMP, removed_at TIMESTAMP,
+  -- The step of the world that touched the row last: what has to be rendered again.
+  touched INTEGER
+);
+CREATE TABLE sources (model_id BIGINT, site_id BIGINT, name VARCHAR, healthy BOOLEAN,
+  period_hours INTEGER, phase_hours DOUBLE, last_scrape_at TIMESTAMP);
+CREATE TABLE sites (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR);
+CREATE TABLE categories (category_id INTEGER, name VARCHAR, slug VARCHAR, path VARCHAR, parent_id INTEGER);
+-- Changes of the step under way, before they get their ids; n is null when the item is gone from the data.
+CREATE TABLE pending (n INTEGER, kind TINYINT, observed_at TIMESTAMP, price DECIMAL(18,4),
+  previous_price DECIMAL(18,4), changes VARCHAR, mask INTEGER);
+CREATE TABLE pick (n INTEGER, kind TINYINT, observed_at TIMESTAMP);
+CREATE TABLE scrapes (model_id BIGINT, scraped_at TIMESTAMP);
+`;
+
+/** Kinds of a change as numbers; the names are CHANGE_KINDS of the contract, in this order. */
+export const KIND = { NEW: 0, CHANGED: 1, REMOVED: 2, RELISTED: 3 } as const;
+
+/** Pieces that the statements share. Everything random is a hash, so a seed gives the same bytes again. */
+export const CREATE_MACROS = `
+CREATE MACRO unit(h) AS (h >> 11)::DOUBLE / 9007199254740992.0;
+CREATE MACRO gauss(h1, h2) AS sqrt(-2 * ln(greatest(unit(h1), 1e-12))) * cos(6.283185307179586 * unit(h2));
+-- GS1 check digit of a body without it: weights 3, 1, 3… from the right.
+CREATE MACRO check_digit(body) AS (10 - (
+  3 * (body % 10 + body // 100 % 10 + body // 10000 % 10 + body // 1000000 % 10 + body // 100000000 % 10
+    + body // 10000000000 % 10 + body // 1000000000000 % 10)
+  + body // 10 % 10 + body // 1000 % 10 + body // 100000 % 10 + body // 10000000 % 10
+    + body // 1000000000 % 10 + body // 100000000000 % 10) % 10) % 10;
+CREATE MACRO fold(text) AS lower(regexp_replace(text, '[^\\p{L}\\p{N}]+', '', 'g'));
+-- Matching of products (section 1): by GTIN, otherwise by brand and part number.
+CREATE MACRO product_key_of(gtin, brand, mpn) AS CASE
+  WHEN gtin IS NOT NULL AND ltrim(gtin, '0') <> '' THEN ltrim(gtin, '0')
+  WHEN fold(brand) <> '' AND fold(mpn) <> '' THEN fold(brand) || '-' || fold(mpn) END;
+CREATE MACRO shop_price(amount, style) AS CASE
+  WHEN amount < 10 THEN greatest(round(amount, 2), 0.05)
+  WHEN amount >= 2000 AND style < 4 THEN round(amount / 10) * 10 - 1
+  WHEN style < 6 THEN floor(amount) + 0.99
+  WHEN style < 7 THEN floor(amount) + 0.95
+  WHEN style < 8 THEN floor(amount)
+  ELSE round(amount, 2) END;
+-- JSON texts: a number with its cents, an instant, a string; null where the value is null.
+CREATE MACRO json_money(amount) AS coalesce(CASE WHEN amount = amount::DECIMAL(18,2)
+  THEN amount::DECIMAL(18,2)::VARCHAR ELSE amount::VARCHAR END, 'null');
+CREATE MACRO json_time(instant) AS coalesce('"' || replace(instant::VARCHAR, ' ', 'T') || 'Z"', 'null');
+CREATE MACRO json_text(text) AS coalesce(to_json(text)::VARCHAR, 'null');
+`;

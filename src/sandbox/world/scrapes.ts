@@ -1,0 +1,60 @@
+import { fraction, type ShopSource } from '../catalogue/shops.js';
+import type { WorldSession } from './world-database.js';
+
+const HOUR_MS = 3_600_000;
+const BROKEN_FOR_HOURS = 60;
+
+/** When a source was last read at or before `now`, by its period; in milliseconds since 1970. */
+export function findLastScrape(source: ShopSource, now: number): number {
+  const hours = now / HOUR_MS;
+  const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);
+  return Math.floor((source.phaseHours + rounds * source.periodHours) * 3600) * 1000;
+}
+
+/** One source's scrape within a step. */
+export interface Scrape {
+  modelId: number;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** The healthy sources whose turn came after `from`, up to `to`. */
+export function findDueScrapes(sources: readonly ShopSource[], from: number, to: number): Scrape[] {
+  return sources
+    .filter(({ healthy }) => healthy)
+    .map((source) => ({ modelId: source.modelId, at: findLastScrape(source, to) }))
+    .filter(({ at }) => at > from);
+}
+
+/** All healthy sources read once between `from` and `to`, for a step that needs more items than are due. */
+export function scrapeAll(sources: readonly ShopSource[], from: number, to: number): Scrape[] {
+  return sources
+    .filter(({ healthy }) => healthy)
+    .map(({ modelId }) => ({
+      modelId,
+      at: Math.ceil(from + (to - from) * (0.4 + 0.6 * fraction(0, modelId, 'scrape'))),
+    }));
+}
+
+/** Fills the table of sources as they stand at `now`; a broken one was read for the last time days ago. */
+export async function storeSources(session: WorldSession, sources: readonly ShopSource[], now: number): Promise<void> {
+  const rows = sources.map((source) => ({
+    ...source,
+    micros: findLastScrape(source, source.healthy ? now : now - BROKEN_FOR_HOURS * HOUR_MS) * 1000,
+  }));
+  await session.run(
+    `INSERT INTO sources SELECT modelId, siteId, name, healthy, periodHours, phaseHours, make_timestamp(micros) FROM (
+      SELECT unnest(from_json($sources, '[{"modelId":"BIGINT","siteId":"BIGINT","name":"VARCHAR","healthy":"BOOLEAN","periodHours":"INTEGER","phaseHours":"DOUBLE","micros":"BIGINT"}]'), max_depth := 2))`,
+    { sources: JSON.stringify(rows) },
+  );
+}
+
+/** Replaces the scrapes of the step under way. */
+export async function storeScrapes(session: WorldSession, scrapes: readonly Scrape[]): Promise<void> {
+  await session.run('DELETE FROM scrapes');
+  await session.run(
+    `INSERT INTO scrapes SELECT modelId, make_timestamp(millis * 1000) FROM (
+      SELECT unnest(from_json($scrapes, '[{"modelId":"BIGINT","millis":"BIGINT"}]'), max_depth := 2))`,
+    { scrapes: JSON.stringify(scrapes.map(({ modelId, at }) => ({ modelId, millis: at }))) },
+  );
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
+import { Database } from '../../duckdb/connection.js';
+import { quoteLiteral } from '../../duckdb/quote.js';
+
+/** Values by the names of the statement's parameters: `{ step: 3 }` for `$step`. */
+export type SqlValues = Record<string, DuckDBValue>;
+export type SqlRow = Record<string, DuckDBValue>;
+
+/** DuckDB as the sandbox uses it: one piece of work at a time, so a reader never meets half a step. */
+export class WorldDatabase {
+  readonly #database: Database;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** A scratch database in a file of `directory`, so that a large world need not fit into memory. */
+  static async open(directory: string): Promise<WorldDatabase> {
+    const database = await Database.open({
+      path: join(directory, 'world.duckdb'),
+      memoryLimit: '1GB',
+      tempDirectory: join(directory, 'spill'),
+    });
+    await database.run('PRAGMA disable_checkpoint_on_shutdown');
+    return new WorldDatabase(database);
+  }
+
+  /** Runs `work` when all work before it is done. Inside of `work`, use only the session it is given. */
+  use<T>(work: (session: WorldSession) => Promise<T>): Promise<T> {
+    const result = this.#queue.then(() => work(new WorldSession(this.#database)));
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await this.#queue;
+    this.#database.close();
+  }
+}
+
+export class WorldSession {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Runs a script of statements; each takes those of the values that it names. */
+  async run(script: string, values: SqlValues = {}): Promise<void> {
+    const statements = await this.#database.connection.extractStatements(script);
+    for (let k = 0; k < statements.count; k++) {
+      const prepared = await statements.prepare(k);
+      bindNamed(prepared, values);
+      await prepared.run();
+      prepared.destroySync();
+    }
+  }
+
+  /** The rows of a query as objects: for answers of a few rows. */
+  async rows(sql: string, values: SqlValues = {}): Promise<SqlRow[]> {
+    const prepared = await this.#database.connection.prepare(sql);
+    bindNamed(prepared, values);
+    return (await prepared.runAndReadAll()).getRowObjects();
+  }
+
+  async row(sql: string, values: SqlValues = {}): Promise<SqlRow | undefined> {
+    return (await this.rows(sql, values))[0];
+  }
+
+  /** The first column, INTEGER without nulls, as a typed array. */
+  async integers(sql: string, values: SqlValues = {}): Promise<Uint32Array> {
+    const parts: DuckDBValue[][] = [];
+    await this.eachChunk(sql, values, (chunk) => parts.push(chunk.getColumnValues(0)));
+    const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      all.set(part as number[], at);
+      at += part.length;
+    }
+    return all;
+  }
+
+  /** Hands over a large result in DuckDB's own portions. */
+  async eachChunk(sql: string, values: SqlValues, take: (chunk: DuckDBDataChunk) => void): Promise<void> {
+    const prepared = await this.#database.connection.prepare(sql);
+    bindNamed(prepared, values);
+    const result: DuckDBResult = await prepared.run();
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+      take(chunk);
+  }
+
+  /** Writes the one text column of a query as lines, byte for byte. */
+  async copyLines(select: string, path: string, values: SqlValues = {}): Promise<void> {
+    // An empty quote and a delimiter that no text holds: the CSV writer then adds nothing.
+    const options = `FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001'`;
+    const prepared = await this.#database.connection.prepare(`COPY (${select}) TO ${quoteLiteral(path)} (${options})`);
+    bindNamed(prepared, values);
+    await prepared.run();
+  }
+}
+
+function bindNamed(prepared: DuckDBPreparedStatement, values: SqlValues): void {
+  const named: SqlValues = {};
+  for (let k = 1; k <= prepared.parameterCount; k++) {
+    const name = prepared.parameterName(k);
+    const value = values[name];
+    if (value === undefined) throw new Error(`no value for the parameter $${name}`);
+    named[name] = value;
+  }
+  if (prepared.parameterCount > 0) prepared.bind(named);
+}

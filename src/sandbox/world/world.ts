@@ -1,0 +1,127 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Category } from '../catalogue/categories.js';
+import { type DatasetEntry, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import type { ShopSource } from '../catalogue/shops.js';
+import { ChangeFeed } from './change-feed.js';
+import { ItemView } from './item-view.js';
+import { findFirstAbove, NumberColumn } from './number-column.js';
+import { CREATE_CSV_MACROS } from './render-sql.js';
+import type { RowFile, RowFormat } from './row-file.js';
+import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
+import { WorldDatabase, type WorldSession } from './world-database.js';
+
+/** How a world comes by new listings: generated ones know their catalogue, loaded ones clone what they have. */
+export type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
+
+export interface NewItemBatch {
+  /** Numbers of the new items: from (inclusive) to (exclusive). */
+  from: number;
+  to: number;
+  /** Micros since 1970 between which they are first seen. */
+  firstSeen: number;
+  span: number;
+  salt: number;
+  step: number;
+}
+
+/** What a world is made of besides its rows. */
+export interface WorldFacts {
+  seed: number;
+  datasets: DatasetEntry[];
+  categories: Category[];
+  sources: ShopSource[];
+  insertNewItems: NewItems;
+}
+
+/** The shops, their items and all that ever changed: what the service reads from. */
+export class World {
+  readonly database: WorldDatabase;
+  readonly directory: string;
+  readonly feed: ChangeFeed;
+  readonly #views = new Map<number, ItemView>();
+  readonly #ids = new NumberColumn(new BigInt64Array(1024));
+  readonly #masks = new NumberColumn(new Uint32Array(1024));
+  facts!: WorldFacts;
+  /** Steps taken so far; a cached answer is good for one version. */
+  version = 0;
+
+  private constructor(directory: string, database: WorldDatabase) {
+    this.directory = directory;
+    this.database = database;
+    this.feed = new ChangeFeed(join(directory, 'changes.json'));
+  }
+
+  /** An empty world in a fresh temporary folder, which `close` removes. */
+  static async create(): Promise<World> {
+    const directory = await mkdtemp(join(tmpdir(), 'pricelake-sandbox-'));
+    const database = await WorldDatabase.open(directory);
+    const world = new World(directory, database);
+    await database.use((session) => session.run(CREATE_TABLES + CREATE_MACROS + CREATE_CSV_MACROS));
+    return world;
+  }
+
+  get itemCount(): number {
+    return this.#ids.length;
+  }
+
+  /** Number of the item with this id, or -1 when the caller can't see it. */
+  findItem(id: bigint, mask: number): number {
+    const n = findFirstAbove(this.#ids.values, this.#ids.length, id) - 1;
+    const isVisible = n >= 0 && this.#ids.values[n] === id && ((this.#masks.values[n] as number) & mask) !== 0;
+    return isVisible ? n : -1;
+  }
+
+  lastItemId(): bigint {
+    return this.#ids.values[this.#ids.length - 1] ?? 0n;
+  }
+
+  /** Takes note of the items that a step added. */
+  async noteItems(session: WorldSession): Promise<void> {
+    const sql = 'SELECT item_id, mask FROM items WHERE n >= $from::INTEGER ORDER BY n';
+    await session.eachChunk(sql, { from: this.itemCount }, (chunk) => {
+      const ids = chunk.getColumnValues(0) as bigint[];
+      const masks = chunk.getColumnValues(1) as number[];
+      for (let k = 0; k < ids.length; k++) {
+        this.#masks.push(masks[k] as number);
+        this.#ids.push(ids[k] as bigint);
+      }
+    });
+  }
+
+  /** The items as callers with exactly these datasets see them. */
+  view(datasets: readonly DatasetEntry[]): ItemView {
+    const view = new ItemView(this.directory, datasets);
+    const known = this.#views.get(view.mask);
+    if (known !== undefined) return known;
+    this.#views.set(view.mask, view);
+    return view;
+  }
+
+  sampleView(): ItemView {
+    return this.view([SAMPLE_DATASET]);
+  }
+
+  /** Rendered rows of a view, rendered now if nobody asked before. */
+  async rows(view: ItemView, format: RowFormat): Promise<RowFile> {
+    return (
+      view.rows(format) ??
+      this.database.use(async (session) => view.rows(format) ?? view.render(session, format, this.itemCount))
+    );
+  }
+
+  /** Renders what a step touched and makes its answers the current ones. */
+  async publishStep(session: WorldSession, step: number): Promise<void> {
+    for (const view of this.#views.values()) await view.refresh(session, step, this.itemCount);
+    this.version = step;
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+    for (const view of this.#views.values()) view.close();
+    this.feed.rows.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
