@@ -190,6 +190,20 @@ test('an abort ends a call that waits for its answer', async () => {
   expect(error.code).toBe('stopped');
 });
 
+test('an abort while the connection is being made sends nothing', async () => {
+  const stop = new AbortController();
+  const { client, urls } = await startService((_request, response) => sendJson(response, 200, {}), {
+    signal: stop.signal,
+  });
+  const call = client.bytes('/items', {});
+  for (let turns = 0; turns < 20; turns += 1) await Promise.resolve();
+  stop.abort();
+  expect((await catchError(call)).code).toBe('stopped');
+  for (let turns = 0; turns < 50; turns += 1) await turn();
+  expect(urls).toEqual([]);
+  expect(client.calls()).toBe(0);
+});
+
 test('an abort ends a call that waits to try again', async () => {
   const stop = new AbortController();
   const { port } = await listen((_request, response) => sendJson(response, 503, {}, { 'retry-after': '60' }));
