@@ -4,6 +4,7 @@ types, transaction versions and what filters find. Usage: read_lake.py <folder> 
 import datetime
 import decimal
 import glob
+import os
 import pathlib
 import re
 import sys
@@ -14,7 +15,7 @@ import pyarrow
 import pyarrow.parquet as parquet
 from deltalake import DeltaTable
 
-FOLDER = pathlib.Path(sys.argv[1])
+FOLDER = pathlib.Path(sys.argv[1]).resolve()
 TABLES = ["items", "history", "products", "sites", "check_results"]
 CURSOR = {"items": 9223372036854775022}
 UTC = datetime.timezone.utc
@@ -178,6 +179,19 @@ def read_with_duckdb():
         compare(f"DuckDB {duckdb.__version__} glob {name}", found, parquet.read_table(expected_path(name)))
 
 
+def read_catalog():
+    """catalog.sql in a DuckDB that knows nothing of pricelake, with the lake as working directory."""
+    expected = {name: parquet.read_table(expected_path(name)) for name in TABLES}
+    before = os.getcwd()
+    os.chdir(FOLDER / "lake")
+    connection = duckdb.connect()
+    connection.execute(pathlib.Path("catalog.sql").read_text())
+    for name in TABLES:
+        compare(f"DuckDB {duckdb.__version__} catalog {name}", connection.table(name).to_arrow_table(), expected[name])
+    check("DuckDB catalog: an empty table has its columns", "product_id" in connection.table("price_spread").columns)
+    os.chdir(before)
+
+
 def read_with_spark():
     from pyspark.sql import SparkSession
 
@@ -221,6 +235,7 @@ def read_with_spark():
 read_with_delta_rs()
 read_with_polars()
 read_with_duckdb()
+read_catalog()
 if "--spark" in sys.argv:
     read_with_spark()
 print(f"{len(failures)} failed" if failures else "all passed")

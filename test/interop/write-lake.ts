@@ -4,6 +4,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
+import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import type { DataFile, TableName } from '../../src/model.js';
@@ -133,4 +134,12 @@ const checks = select(
 );
 await write({ table: 'check_results', query: checks });
 await expectRows('check_results', checks);
+await publishPointer(lake, {
+  pipeline: 'interop',
+  runId: 'r1',
+  runNumber: 1n,
+  cursor: 9223372036854775022n,
+  at: new Date(start),
+  attributions: [],
+});
 db.close();

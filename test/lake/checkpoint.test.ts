@@ -6,7 +6,7 @@ import type { Lake } from '../../src/lake/lake.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import type { TableState } from '../../src/model.js';
-import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
+import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const CURSOR = 9223372036854775000n;
 
@@ -57,4 +57,39 @@ test('a checkpoint keeps tombstones for an hour', async () => {
   await readWithout(lake, /^0{19}\d\.json$/);
   const { tombstones } = await readLog(lake, 'items');
   expect(tombstones.size).toBe(6);
+});
+
+test('a checkpoint keeps partition values that are null or not ASCII, and paths that need encoding', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const from = `(VALUES (NULL), ('a b/c%'), ('日本 🛒'), ('"quote"')) AS v(brand)`;
+  const source = select(
+    'products',
+    { product_id: "'p'", brand: 'brand', offers: '1', shops: '1', run_id: "'r'" },
+    from,
+  );
+  for (let version = 0; version < 11; version += 1) {
+    const remove = (await readTable(lake, 'products')).files;
+    await write(db, lake, {
+      table: 'products',
+      select: source,
+      partitionBy: ['brand'],
+      remove,
+      txn: { v: BigInt(version) },
+    });
+  }
+  const state = await readTable(lake, 'products');
+  expect((await readLog(lake, 'products')).checkpoint).toBe(10n);
+  expect(new Set(state.files.map((file) => file.partitionValues.brand))).toEqual(
+    new Set([null, 'a b/c%', '日本 🛒', '"quote"']),
+  );
+  const log = tablePath(lake, 'products', '_delta_log');
+  for (const name of await readdir(log)) if (name.includes('checkpoint')) await rm(join(log, name));
+  expect(await readTable(lake, 'products')).toEqual(state);
+});
+
+test('the documented globs pass a checkpoint by; a deeper one fails loudly instead of mixing it in', async () => {
+  const lake = await writeVersions(11);
+  const db = await openDatabase();
+  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toHaveLength(30);
+  await expect(readRows(db, glob(lake, 'items/**/*.parquet'))).rejects.toThrow(/schema mismatch/i);
 });

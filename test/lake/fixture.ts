@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
-import { commitTable } from '../../src/lake/commit.js';
+import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
-import { stageTable } from '../../src/lake/stage.js';
-import type { DataFile, TableName } from '../../src/model.js';
-import { loadTableSchema } from '../../src/schemas.js';
+
+export { AT, ITEM, select, write } from './items.js';
 
 const open: (() => Promise<void> | void)[] = [];
 
@@ -29,51 +27,10 @@ export async function makeLake(name?: string): Promise<Lake> {
 }
 
 /** An in-memory DuckDB that is closed after the test. */
-export async function openDatabase(): Promise<Database> {
-  const db = await Database.open({ threads: 2 });
+export async function openDatabase(threads = 2): Promise<Database> {
+  const db = await Database.open({ threads });
   open.push(() => db.close());
   return db;
-}
-
-/** A select of `table`'s columns from `from`: those in `values` as given, the others null. */
-export function select(table: TableName, values: Record<string, string>, from = 'range(1) AS r(i)'): string {
-  const columns = loadTableSchema(table).columns.map(
-    ({ name, type }) => `CAST(${values[name] ?? 'NULL'} AS ${type}) AS ${quoteIdentifier(name)}`,
-  );
-  return `SELECT ${columns.join(', ')} FROM ${from}`;
-}
-
-/** Values of `items` that are worth a test: ids above 2^53, money, times with microseconds, lists, nulls. */
-export const ITEM = {
-  item_id: '9007199254740993 + i * 2',
-  title: "'Títle ' || i || ' 🛒'",
-  price: 'CASE WHEN i % 7 = 0 THEN NULL ELSE 99999999999999.0001 - i END',
-  currency: "CASE WHEN i % 2 = 0 THEN 'EUR' END",
-  datasets: "CASE WHEN i % 3 = 0 THEN ['a', NULL, 'ü'] END",
-  site_id: 'i % 3',
-  first_seen_at: "TIMESTAMPTZ '2026-01-01 00:00:00.000001+00' + to_microseconds(i)",
-  is_listed: 'i % 2 = 0',
-  run_id: "'r1'",
-};
-
-export const AT = new Date('2026-11-20T10:00:00.000Z');
-
-export interface Write {
-  table?: TableName;
-  select: string;
-  remove?: DataFile[];
-  txn?: Record<string, bigint>;
-  partitionBy?: string[];
-  at?: Date;
-}
-
-/** Stages and commits in one go. */
-export async function write(db: Database, lake: Lake, { table = 'items', ...change }: Write): Promise<bigint> {
-  const { partitionBy } = change;
-  const stage = { table, runId: 'r1', select: change.select, ...(partitionBy === undefined ? {} : { partitionBy }) };
-  const add = await stageTable(db, lake, stage);
-  const { remove = [], txn = {} } = change;
-  return commitTable(lake, { table, add, remove, txn }, { runId: 'r1', operation: 'TEST', at: change.at ?? AT });
 }
 
 /** Rows of a relation as JSON texts, sorted: to compare two ways of reading. */
