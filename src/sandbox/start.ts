@@ -1,12 +1,14 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { PricelakeError } from '../errors.js';
 import { SimulatedClock } from './clock.js';
 import { Account } from './http/account.js';
 import { buildApp } from './http/app.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
 import { generateWorld } from './world/generate-world.js';
+import { loadWorld } from './world/load-world.js';
 import { World } from './world/world.js';
 
 export type Handler = (request: Request) => Promise<Response>;
@@ -49,15 +51,35 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+const HOUR_MS = 3_600_000;
 const START_AT = new Date('2026-11-20T06:00:00Z');
 
 /** Starts the embedded service of the API document on 127.0.0.1, over a seeded world. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = 1, items = 20_000, plan = 'pro' } = options;
-  const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
-  const clock = new SimulatedClock(options.startAt ?? START_AT, options.clock ?? 'frozen');
   const world = await World.create();
-  await generateWorld(world, { seed, items, sites, startAt: clock.now() });
+  try {
+    const clock = await fillWorld(world, options);
+    return await serveWorld(world, clock, options);
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
+}
+
+/** A generated world, or the user's own items. Returns the clock as it stands at its end. */
+async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
+  const { seed = 1, items = 20_000, clock = 'frozen', startAt = START_AT } = options;
+  if (options.dataFile !== undefined) {
+    const latest = await loadWorld(world, options.dataFile, seed);
+    return new SimulatedClock(options.startAt ?? new Date(Math.ceil(latest / 1000) * 1000 + HOUR_MS), clock);
+  }
+  const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
+  await generateWorld(world, { seed, items, sites, startAt: startAt.getTime() });
+  return new SimulatedClock(startAt, clock);
+}
+
+async function serveWorld(world: World, clock: SimulatedClock, options: SandboxOptions): Promise<Sandbox> {
+  const { seed = 1, plan = 'pro' } = options;
   const limits = { ...options.limits };
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
   const account = new Account(clock, { seed, plan, limits, overage: options.overage });
@@ -80,7 +102,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 async function listen(fetch: Handler, port: number): Promise<Server> {
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) => {
+      const hint = 'Choose another port; 0 takes any free one.';
+      const message = `port ${port} cannot be opened: ${cause.message}`;
+      reject(new PricelakeError('usage', message, { hint }, { cause }));
+    });
     server.listen(port, '127.0.0.1', resolve);
   });
   return server;

@@ -1,12 +1,178 @@
-import type { CommandModule } from 'yargs';
+import type { Argv, CommandModule } from 'yargs';
 import { PricelakeError } from '../../errors.js';
+import type { Sandbox, SandboxOptions } from '../../sandbox/start.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
 import { runCommand } from '../run-command.js';
 
-export const sandboxCommand: CommandModule = {
-  command: 'sandbox',
-  describe: false,
-  handler: (argv) =>
-    runCommand(argv, async () => {
-      throw new PricelakeError('usage', 'sandbox is not part of this build');
-    }),
+const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const;
+const CLOCKS = ['frozen', 'real'] as const;
+
+interface SandboxArguments {
+  port: number;
+  seed: number;
+  items: number;
+  sites: number | undefined;
+  data: string | undefined;
+  plan: (typeof PLANS)[number];
+  rate: number | undefined;
+  clock: (typeof CLOCKS)[number];
+  start: string | undefined;
+}
+
+interface AdvanceArguments {
+  url: string | undefined;
+  hours: number;
+  changes: number | undefined;
+}
+
+const advanceCommand: CommandModule<object, AdvanceArguments> = {
+  command: 'advance',
+  describe: 'Move a running sandbox on: its clock, its prices, new and removed listings',
+  builder: (yargs) =>
+    yargs
+      .option('url', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Base URL the sandbox printed; default PRICELAKE_BASE_URL',
+      })
+      .option('hours', { type: 'number', default: 1, requiresArg: true, describe: 'How far the clock moves' })
+      .option('changes', {
+        type: 'number',
+        requiresArg: true,
+        describe: 'Exact number of changes; default: 0.8 % of the items an hour',
+      })
+      .example('$0 sandbox advance --url http://127.0.0.1:8600 --hours 24', 'A day passes')
+      .example('$0 sandbox advance --hours 1 --changes 5000', 'Five thousand changes, base URL from the environment'),
+  handler: (argv) => runCommand(argv, (context) => advanceRunning(argv, context)),
 };
+
+export const sandboxCommand: CommandModule<object, SandboxArguments> = {
+  command: 'sandbox',
+  describe: 'Serve the whole API over a made-up world, or over your own items, on this machine',
+  builder: (yargs) => addSandboxOptions(yargs.command(advanceCommand)),
+  handler: (argv) => runCommand(argv, (context) => serveSandbox(argv, context)),
+};
+
+function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
+  // `global: false` keeps these out of `sandbox advance`.
+  const own = { requiresArg: true, global: false } as const;
+  return yargs
+    .option('port', { ...own, type: 'number', default: 0, describe: 'Port on 127.0.0.1; 0 takes any free one' })
+    .option('seed', { ...own, type: 'number', default: 1, describe: 'The same seed gives the same world' })
+    .option('items', { ...own, type: 'number', default: 20_000, describe: 'Listings of the made-up world' })
+    .option('sites', { ...own, type: 'number', describe: 'Shops; default grows with --items, 8 to 400' })
+    .option('data', { ...own, type: 'string', describe: 'Your own Items instead: NDJSON, plain or gzip' })
+    .option('plan', { ...own, choices: PLANS, default: 'pro' as const, describe: 'Plan of the account' })
+    .option('rate', { ...own, type: 'number', describe: "Requests a second; 0 for no limit; default the plan's" })
+    .option('clock', {
+      ...own,
+      choices: CLOCKS,
+      default: 'frozen' as const,
+      describe: 'frozen: moves only by `sandbox advance`; real: runs on',
+    })
+    .option('start', { ...own, type: 'string', describe: 'Where the clock starts, e.g. 2026-11-20T06:00:00Z' })
+    .example('$0 sandbox', 'A world of 20,000 listings on any free port')
+    .example('$0 sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, as fast as it goes')
+    .example('$0 sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial')
+    .epilogue(
+      'Needs no network and no account. Runs until Ctrl-C; what it holds is in a temporary folder and gone afterwards.\nWith --json it prints one line once it listens: {"baseUrl":…,"keys":{"live":…,"test":…}}.',
+    );
+}
+
+async function serveSandbox(argv: SandboxArguments, context: CommandContext): Promise<undefined> {
+  const options = toSandboxOptions(argv);
+  const { startSandbox } = await import('../../sandbox/start.js');
+  const sandbox = await startSandbox(options);
+  try {
+    const { baseUrl, keys } = sandbox;
+    await context.output.write(context.json ? `${JSON.stringify({ baseUrl, keys })}\n` : describeSandbox(sandbox));
+    // A server has no other end: being stopped is how it finishes its work.
+    await new Promise<void>((resolve) => {
+      if (context.signal.aborted) resolve();
+      context.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function toSandboxOptions(argv: SandboxArguments): SandboxOptions {
+  const { port, seed, items, sites, data, plan, rate, clock, start } = argv;
+  requireInteger('port', port, 0, 65_535);
+  requireInteger('seed', seed, 0, 1_000_000);
+  requireInteger('items', items, 1, 50_000_000);
+  if (sites !== undefined) requireInteger('sites', sites, 1, 2000);
+  if (rate !== undefined && !(rate >= 0)) throw new PricelakeError('usage', `--rate ${rate} is not 0 or more`);
+  if (start !== undefined && Number.isNaN(Date.parse(start))) {
+    throw new PricelakeError('usage', `--start "${start}" is not a date-time such as 2026-11-20T06:00:00Z`);
+  }
+  return {
+    ...{ port, seed, items, plan, clock },
+    ...(sites === undefined ? {} : { sites }),
+    ...(data === undefined ? {} : { dataFile: data }),
+    ...(rate === undefined ? {} : { ratePerSecond: rate === 0 ? null : rate }),
+    ...(start === undefined ? {} : { startAt: new Date(start) }),
+  };
+}
+
+function requireInteger(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new PricelakeError('usage', `--${name} ${value} is not an integer from ${min} to ${max}`);
+}
+
+/** What a person needs to go on: a call to try, and a pipeline file that fits. */
+function describeSandbox({ baseUrl, keys }: Sandbox): string {
+  return `The sandbox listens on ${baseUrl}
+
+  live key  ${keys.live}
+  test key  ${keys.test}  (sample dataset only)
+
+Try it:
+  curl -H 'Authorization: Bearer ${keys.live}' '${baseUrl}/api/v1/items?size=1'
+
+Copy it into a lake with this pipeline file, prices.yaml:
+  name: prices
+  source:
+    baseUrl: \${PRICELAKE_BASE_URL}
+    apiKey: \${PRICELAKE_API_KEY}
+  lake:
+    path: ./lake
+
+and, in another terminal:
+  export PRICELAKE_BASE_URL=${baseUrl}
+  export PRICELAKE_API_KEY=${keys.live}
+  pricelake sync prices.yaml
+  pricelake sandbox advance --hours 1
+
+Ctrl-C ends it.
+`;
+}
+
+async function advanceRunning(argv: AdvanceArguments, context: CommandContext): Promise<CommandReport | undefined> {
+  const url = argv.url ?? process.env.PRICELAKE_BASE_URL;
+  if (url === undefined || !URL.canParse(url)) {
+    const hint = 'Give --url as the running sandbox printed it, or set PRICELAKE_BASE_URL.';
+    throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
+  }
+  const { hours, changes } = argv;
+  const answer = await postAdvance(new URL('/sandbox/advance', url), { hours, changes }, context.signal);
+  if (context.json) return answer;
+  const { now, ...counts } = answer;
+  const list = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  await context.output.write(`${list.join(', ')}; the sandbox's clock stands at ${now}\n`);
+  return undefined;
+}
+
+async function postAdvance(url: URL, body: object, signal: AbortSignal): Promise<CommandReport> {
+  let response: Response;
+  try {
+    response = await fetch(url, { method: 'POST', body: JSON.stringify(body), signal });
+  } catch (cause) {
+    const hint = 'Start one with `pricelake sandbox`, and give the base URL that it prints.';
+    throw new PricelakeError('unavailable', `no sandbox answers at ${url.origin}`, { hint }, { cause });
+  }
+  const answer = (await response.json().catch(() => ({}))) as CommandReport;
+  if (response.ok) return answer;
+  const message = `${url.origin} refused: ${answer.message ?? `HTTP ${response.status}`}`;
+  throw new PricelakeError('usage', message, { status: response.status });
+}

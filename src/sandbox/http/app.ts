@@ -25,7 +25,7 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   addFacetsRoute(api, service);
   addItemRoutes(api, service, selections);
   addChangeRoutes(api, service);
-  addProductRoutes(api, service);
+  addProductRoutes(api, service, selections);
   addExportRoute(api, service, selections);
   addControlRoutes(app, service);
   app.route('/api/v1', api);

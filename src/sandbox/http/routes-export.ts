@@ -12,7 +12,8 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
-    const matching = await selections.find(readItemFilter(service.world, caller, parameters), null);
+    const { where, values } = readItemFilter(service.world, caller, parameters);
+    const matching = await selections.items(`SELECT n FROM items WHERE ${where} ORDER BY n`, values);
     const file = await service.world.rows(caller.view, format === 'csv' ? 'csv' : 'json');
     const { rows, headers } = takeQuota(service, caller, matching);
     const head = format === 'csv' ? CSV_HEADER : '';

@@ -29,7 +29,10 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service, selection
     const order = ORDERS[parameters.choice('sort', SORTS, '-lastChanged')];
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 500, byDefault: 50 });
-    const found = await selections.find(filter, order);
+    const found = await selections.items(
+      `SELECT n FROM items WHERE ${filter.where} ORDER BY ${order}, n`,
+      filter.values,
+    );
     const rows = await world.rows(caller.view, 'json');
     const content = found.subarray(page * size, (page + 1) * size);
     const totalPages = Math.ceil(found.length / size);

@@ -1,5 +1,60 @@
 import type { Hono } from 'hono';
+import type { SqlValues } from '../world/world-database.js';
+import { ApiError } from './api-error.js';
 import type { SandboxEnv } from './app.js';
-import type { Service } from './caller.js';
+import { chooseDatasets, type Service } from './caller.js';
+import { addCategory, addWords, FilterBuilder } from './item-filter.js';
+import { answerJson } from './json-answer.js';
+import { Parameters } from './parameters.js';
+import { findProductKeys, offersWhere, PRODUCT_ORDERS, renderProducts } from './product-sql.js';
+import type { Selections } from './selections.js';
 
-export function addProductRoutes(_app: Hono<SandboxEnv>, _service: Service): void {}
+const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
+
+/** `/products` and `/products/{id}` (section 4): the same product across shops. */
+export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
+  const { world } = service;
+
+  app.get('/products', async (c) => {
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'));
+    const filter = new FilterBuilder();
+    addWords(filter, parameters.text('q'));
+    addCategory(filter, world, parameters.text('category'));
+    filter.addGiven('brand = $brand', 'brand', parameters.text('brand'));
+    filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
+    const currency = parameters.currency('currency');
+    const minShops = parameters.int32('minShops', { min: 1, byDefault: 1 });
+    const order = PRODUCT_ORDERS[parameters.choice('sort', SORTS, '-offers')];
+    const page = parameters.int32('page', { min: 0, byDefault: 0 });
+    const size = parameters.int32('size', { min: 1, max: 200, byDefault: 50 });
+    const { where, values } = filter.build();
+    const sql = findProductKeys({ where, values }, currency, order);
+    const keys = await selections.products(sql, { ...values, mask, minShops, currency });
+    const content = await render(service, keys.slice(page * size, (page + 1) * size), currency, { mask, currency });
+    const totals = `"totalElements":${keys.length},"totalPages":${Math.ceil(keys.length / size)}`;
+    return answerJson(Buffer.from(`{"content":[${content}],"page":${page},"size":${size},${totals}}`));
+  });
+
+  app.get('/products/:id', async (c) => {
+    const caller = c.get('caller');
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const mask = chooseDatasets(caller, parameters.int64('dataset'), 404);
+    const currency = parameters.currency('currency');
+    const id = c.req.param('id');
+    const key = /^\d+$/.test(id) ? id.replace(/^0+/, '') : id;
+    const sql = `SELECT n FROM items WHERE product_key = $key AND ${offersWhere(currency)} ORDER BY price NULLS LAST, n`;
+    const offers = await selections.items(sql, { key, mask, currency });
+    const [product] = await render(service, [key], currency, { mask, currency });
+    if (product === undefined) throw new ApiError(404, `No offers of a product ${id} among the items you can see.`);
+    const rows = await world.rows(caller.view, 'json');
+    return answerJson(rows.wrap(`{"product":${product},"offers":[`, offers, ']}'));
+  });
+}
+
+async function render(service: Service, keys: string[], currency: string | null, values: SqlValues): Promise<string[]> {
+  const sql = renderProducts(currency);
+  const bound = { ...values, keys: JSON.stringify(keys) };
+  const rows = await service.world.database.use((session) => session.rows(sql, bound));
+  return rows.map(({ json }) => json as string);
+}

@@ -93,7 +93,7 @@ UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id
 /** New listings of a world that came from a file: variants of what its shops sell already. */
 export const CLONE_ITEMS = `
 INSERT INTO items
-SELECT n, $maxId::BIGINT + 1 + (n - $from::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
+SELECT n, $maxId::BIGINT + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
   price, NULL, NULL, currency, url || CASE WHEN url LIKE '%?%' THEN '&' ELSE '?' END || 'variant=' || n, image, attributes,
   category_id, category_json, mask, site_id, site_json, model_id, source_json,
   seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER

@@ -1,0 +1,46 @@
+import type { ItemFilter } from './item-filter.js';
+
+/** Offers that make up a product: listed, visible, matched; in one currency where one is asked for. */
+export function offersWhere(currency: string | null): string {
+  const inCurrency = currency === null ? '' : ' AND currency = $currency';
+  return `mask & $mask::INTEGER <> 0 AND removed_at IS NULL AND product_key IS NOT NULL${inCurrency}`;
+}
+
+export const PRODUCT_ORDERS = {
+  '-offers': 'count(*) DESC',
+  '-shops': 'count(DISTINCT site_id) DESC',
+  price: 'min(price) NULLS LAST',
+  '-price': 'min(price) DESC NULLS LAST',
+};
+
+/** Keys of the products of which an offer passes the filter; counts are of all its offers. */
+export function findProductKeys(filter: ItemFilter, currency: string | null, order: string): string {
+  return `SELECT product_key FROM items WHERE ${offersWhere(currency)}
+    GROUP BY product_key HAVING count(DISTINCT site_id) >= $minShops::INTEGER AND bool_or(${filter.where || 'true'})
+    ORDER BY ${order}, product_key`;
+}
+
+/** Products (section 2) as JSON text, one row each, in the order of $keys. Texts come from the oldest offer that has one. */
+export function renderProducts(currency: string | null): string {
+  return `
+WITH wanted AS (
+  SELECT unnest(from_json($keys, '["VARCHAR"]')) AS product_key, unnest(range(len(from_json($keys, '["VARCHAR"]')))) AS place
+), offers AS (
+  SELECT * FROM items SEMI JOIN wanted USING (product_key) WHERE ${offersWhere(currency)}
+), ranges AS (
+  SELECT product_key, string_agg(concat('{"currency":', json_text(currency), ',"min":', json_money(low), ',"max":', json_money(high),
+    ',"offers":', priced, '}'), ',' ORDER BY currency) AS ranges
+  FROM (SELECT product_key, currency, min(price) AS low, max(price) AS high, count(*) AS priced
+    FROM offers WHERE price IS NOT NULL AND currency IS NOT NULL GROUP BY ALL)
+  GROUP BY product_key
+), heads AS (
+  SELECT product_key, arg_min(title, n) AS title, arg_min(brand, n) AS brand, arg_min(mpn, n) AS mpn, arg_min(gtin, n) AS gtin,
+    coalesce(arg_min(category_json, n) FILTER (category_json <> 'null'), 'null') AS category,
+    count(*) AS offers, count(DISTINCT site_id) AS shops
+  FROM offers GROUP BY product_key
+)
+SELECT concat('{"id":', json_text(product_key), ',"title":', json_text(title), ',"brand":', json_text(brand), ',"mpn":', json_text(mpn),
+  ',"gtin":', json_text(gtin), ',"category":', category, ',"offers":', offers, ',"shops":', shops,
+  ',"prices":[', coalesce(ranges, ''), ']}') AS json
+FROM wanted JOIN heads USING (product_key) LEFT JOIN ranges USING (product_key) ORDER BY place`;
+}

@@ -1,0 +1,152 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { hasSystemCode, PricelakeError } from '../../errors.js';
+import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
+import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import { findBadLine } from './find-bad-line.js';
+import { COUNT_BROKEN, FIND_REPEATED, INSERT_LOADED_PAST, LOAD_ITEMS, READ_ITEMS } from './load-sql.js';
+import { publishChanges } from './publish-changes.js';
+import { CLONE_ITEMS } from './step-sql.js';
+import type { World } from './world.js';
+import type { SqlRow, WorldSession } from './world-database.js';
+
+/** Dataset of items that name none. */
+const UNNAMED = 'Items';
+
+/**
+ * Fills an empty world with the Items of a file (NDJSON, gzip too).
+ * Returns the latest moment that the file knows of, in milliseconds since 1970.
+ * @throws PricelakeError `usage` when the file can't be read, `config` naming the line that is no Item
+ */
+export async function loadWorld(world: World, file: string, seed: number): Promise<number> {
+  const path = await unpack(world, file);
+  return world.database.use(async (session) => {
+    await readItems(session, file, path);
+    const datasets = await findDatasets(session, file);
+    const categories = await storeCategories(session);
+    const items = Number((await session.row('SELECT count(*) AS items FROM loaded'))?.items);
+    await session.run(LOAD_ITEMS, {
+      seed,
+      datasets: JSON.stringify(datasets),
+      unnamed: UNNAMED,
+      sampleMask: maskOf([SAMPLE_DATASET]),
+      sampleOneIn: Math.max(3, Math.ceil(items / 150)),
+    });
+    await session.run(INSERT_LOADED_PAST);
+    world.facts = {
+      seed,
+      datasets,
+      categories,
+      sources: await readSources(session),
+      insertNewItems: async (open, batch) =>
+        open.run(CLONE_ITEMS, { ...batch, known: world.itemCount, maxId: world.lastItemId() }),
+    };
+    await world.noteItems(session);
+    await publishChanges(world, session, seed);
+    const latest = await session.row(
+      'SELECT epoch_ms(greatest(max(last_seen_at), max(last_changed_at), max(removed_at))) AS latest FROM items',
+    );
+    return Number(latest?.latest);
+  });
+}
+
+/** A plain file is read where it lies; Node unpacks gzip, since DuckDB takes a damaged one for a shorter file. */
+async function unpack(world: World, file: string): Promise<string> {
+  try {
+    const source = await open(file);
+    const { buffer, bytesRead } = await source.read(Buffer.alloc(2), 0, 2, 0);
+    await source.close();
+    if (bytesRead < 2 || buffer.readUInt16BE() !== 0x1f8b) return file;
+    const path = join(world.directory, 'data.ndjson');
+    await pipeline(createReadStream(file), createGunzip(), createWriteStream(path));
+    return path;
+  } catch (cause) {
+    const isMissing = hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES');
+    const reason = isMissing ? 'the file cannot be read' : 'the gzip data are damaged';
+    const hint = 'Give the path of an NDJSON file, one Item a line, plain or gzip.';
+    throw new PricelakeError(isMissing ? 'usage' : 'config', `${file}: ${reason}`, { hint }, { cause });
+  }
+}
+
+async function readItems(session: WorldSession, file: string, path: string): Promise<void> {
+  let counts: SqlRow | undefined;
+  try {
+    await session.run(READ_ITEMS, { path });
+    counts = await session.row(COUNT_BROKEN);
+  } catch (cause) {
+    throw await describeBadFile(file, path, String(cause), cause);
+  }
+  if (counts?.items === 0n) throw await describeBadFile(file, path, 'the file holds no items');
+  if (counts?.broken !== 0n) throw await describeBadFile(file, path, 'a field of an Item is missing');
+  if (counts?.repeated !== 0n) {
+    const id = (await session.row(FIND_REPEATED))?.id;
+    throw await describeBadFile(file, path, `the id ${id} occurs more than once`);
+  }
+}
+
+async function describeBadFile(
+  file: string,
+  path: string,
+  otherwise: string,
+  cause?: unknown,
+): Promise<PricelakeError> {
+  const bad = await findBadLine(path);
+  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
+  const hint = 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.';
+  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
+}
+
+async function findDatasets(session: WorldSession, file: string): Promise<DatasetEntry[]> {
+  const rows = await session.rows(
+    `SELECT name FROM (
+      SELECT unnest(names) AS name, generate_subscripts(names, 1) AS place
+      FROM (SELECT CASE WHEN len(datasets) > 0 THEN datasets ELSE [$unnamed] END AS names FROM loaded)
+    ) GROUP BY name ORDER BY avg(place), name`,
+    { unnamed: UNNAMED },
+  );
+  if (rows.length > MAX_DATASETS) {
+    const hint = `Keep at most ${MAX_DATASETS} names in \`datasets\`.`;
+    throw new PricelakeError('config', `${file}: ${rows.length} datasets are too many`, { hint });
+  }
+  return rows.map(({ name }, bit) => ({ id: 11 + bit * 3, bit, name: String(name), description: null }));
+}
+
+/** The category tree from the paths: a parent that no item is in gets a slug of its own. */
+async function storeCategories(session: WorldSession): Promise<Category[]> {
+  const rows = await session.rows(`SELECT category.slug AS slug, min(category.path) AS path, min(category.name) AS name
+    FROM loaded WHERE category.slug IS NOT NULL GROUP BY category.slug ORDER BY path, slug`);
+  const categories: Category[] = [];
+  const add = (path: string, name: string, slug: string): Category => {
+    const parentPath = path.split(PATH_SEPARATOR).slice(0, -1).join(PATH_SEPARATOR);
+    const parentName = parentPath.split(PATH_SEPARATOR).at(-1) as string;
+    const parent =
+      parentPath === ''
+        ? null
+        : (categories.find((category) => category.path === parentPath) ??
+          add(parentPath, parentName, slugify(parentPath)));
+    const category = { id: 100 + categories.length, name, slug, path, parentId: parent?.id ?? null };
+    categories.push(category);
+    return category;
+  };
+  for (const { path, name, slug } of rows) add(String(path), String(name), String(slug));
+  await session.run(
+    `INSERT INTO categories SELECT unnest(from_json($categories, '[{"id":"INTEGER","name":"VARCHAR","slug":"VARCHAR","path":"VARCHAR","parentId":"INTEGER"}]'), max_depth := 2)`,
+    { categories: JSON.stringify(categories) },
+  );
+  return categories;
+}
+
+async function readSources(session: WorldSession) {
+  const rows = await session.rows('SELECT model_id, site_id, name FROM sources ORDER BY model_id');
+  return rows.map(({ model_id, site_id, name }, index) => ({
+    modelId: Number(model_id),
+    siteId: Number(site_id),
+    name: String(name),
+    healthy: true,
+    periodHours: 12,
+    phaseHours: (index * 1.7) % 12,
+  }));
+}
