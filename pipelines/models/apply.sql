@@ -47,8 +47,7 @@ SELECT
   coalesce(t.title, b.title) AS title,
   b.brand, b.mpn, b.gtin, b.gtin14, b.product_id,
   CASE WHEN t.price_change IS NOT NULL THEN t.price_change.price ELSE coalesce(t.listing_price, b.price) END AS price,
-  CASE WHEN t.price_change IS NOT NULL THEN coalesce(t.price_change.previous_price, b.price)
-       ELSE b.previous_price END AS previous_price,
+  CASE WHEN t.price_change IS NOT NULL THEN t.price_change.previous_price ELSE b.previous_price END AS previous_price,
   CASE WHEN t.price_change IS NOT NULL THEN t.price_change.observed_at ELSE b.price_changed_at END AS price_changed_at,
   coalesce(b.currency, t.currency) AS currency,
   coalesce(b.url, t.url) AS url,

@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+/** The lake's items are the service's, value by value. */
+async function expectExactCopy(): Promise<void> {
+  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
+  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
+  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
+}
+
+describe('sync', () => {
+  test('the first run copies every item, removed ones included, and the whole history', async () => {
+    world = await openWorld();
+    const report = await world.sync();
+    await expectExactCopy();
+    const { changes } = await world.sandbox.dump();
+    const history = await readLake(world.lakePath, (glob) => `SELECT change_id FROM ${glob('history')} ORDER BY 1`);
+    expect(history.map(([id]) => id)).toEqual(changes.map((line) => /"id":\s*(\d+)/.exec(line)?.[1]));
+    expect(report).toMatchObject({ published: true, resumed: false });
+    expect(report.row.received).toBe(report.row.written + report.row.rejected + report.row.deduplicated);
+    expect(report.checks.filter((check) => check.severity === 'gate' && check.violations > 0n)).toEqual([]);
+  });
+
+  test('later runs bring price changes, new, removed and re-listed items, and the copy stays exact', async () => {
+    world = await openWorld();
+    await world.sync();
+    for (let hour = 0; hour < 4; hour++) {
+      const moved = await world.sandbox.advance({ hours: 6, changes: 200 });
+      const report = await world.sync();
+      expect(report.row.mode).toBe('feed');
+      expect(report.row.written).toBeGreaterThanOrEqual(BigInt(moved.changes));
+      expect(report.row.received).toBe(report.row.written + report.row.rejected + report.row.deduplicated);
+      await expectExactCopy();
+    }
+  });
+
+  test('a run without news writes no file', async () => {
+    world = await openWorld();
+    await world.sync();
+    const before = await listFiles(world.lakePath);
+    const report = await world.sync();
+    expect(report.published).toBe(false);
+    expect(report.row.received).toBe(0n);
+    expect(await listFiles(world.lakePath)).toEqual(before);
+  });
+
+  test('the ledger of a run without news is written by the next run that writes', async () => {
+    world = await openWorld();
+    await world.sync();
+    await world.sync();
+    await world.sandbox.advance({ hours: 1, changes: 10 });
+    await world.sync();
+    const runs = await readLake(
+      world.lakePath,
+      (glob) => `SELECT run_number, mode, received FROM ${glob('runs')} ORDER BY run_number`,
+    );
+    expect(runs.map(([number, mode]) => `${number} ${mode}`)).toEqual(['1 snapshot', '2 feed', '3 feed']);
+    expect(runs[1]?.[2]).toBe('0');
+  });
+
+  test('history: none takes the feed from the fence on', async () => {
+    world = await openWorld({ history: 'none' });
+    const report = await world.sync();
+    expect(report.row.cursor_from).toBeNull();
+    expect(world.requests.filter((request) => request.startsWith('/changes?'))).toHaveLength(1);
+    await world.sandbox.advance({ hours: 6, changes: 100 });
+    await world.sync();
+    await expectExactCopy();
+    const [[rows] = []] = await readLake(world.lakePath, (glob) => `SELECT count(*) FROM ${glob('history')}`);
+    expect(rows).toBe('100');
+  });
+
+  test('the world may move on while the export runs: what it shows is not applied twice', async () => {
+    let moved = false;
+    world = await openWorld({
+      intercept: async (request, next) => {
+        const answer = await next(request);
+        if (!moved && request.url.includes('/export')) {
+          moved = true;
+          const body = Buffer.from(await answer.arrayBuffer());
+          await world.sandbox.advance({ hours: 1, changes: 150 });
+          return new Response(body, { headers: answer.headers });
+        }
+        return answer;
+      },
+    });
+    await world.sync();
+    await expectExactCopy();
+  });
+});
+
+async function listFiles(folder: string): Promise<string[]> {
+  const { readdir } = await import('node:fs/promises');
+  const names = await readdir(folder, { recursive: true });
+  return names.filter((name) => !name.startsWith('_pricelake')).sort();
+}
