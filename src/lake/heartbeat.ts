@@ -5,11 +5,25 @@ import { ignoreMissing } from './layout.js';
 /** How often a living owner shows that it lives. */
 const INTERVAL_MS = 10_000;
 
+/** A held lock. */
+export interface LakeLock {
+  /** Aborted when the lock is found to be another's: nothing may be written any more. */
+  lost: AbortSignal;
+  /** Lets the next writer in. */
+  release(): Promise<void>;
+}
+
 /**
  * Beats by writing the lock's own text over itself: the file system dates the write, so that hosts with different
  * clocks agree. Takes `file` over and closes it on release.
  */
-export function startHeartbeat(path: string, file: FileHandle, text: string, io: Io) {
+export function startHeartbeat(
+  path: string,
+  file: FileHandle,
+  text: string,
+  io: Io,
+  intervalMs = INTERVAL_MS,
+): LakeLock {
   const lost = new AbortController();
   let beating: Promise<void> = Promise.resolve();
   const beat = async () => {
@@ -24,7 +38,7 @@ export function startHeartbeat(path: string, file: FileHandle, text: string, io:
   // A beat that fails (a file system that is away) is missed, not fatal: the next one tells.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
-  }, INTERVAL_MS);
+  }, intervalMs);
   timer.unref();
   return {
     lost: lost.signal,

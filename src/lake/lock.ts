@@ -4,9 +4,12 @@ import { z } from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { explainDiskFull } from './disk-full.js';
-import { startHeartbeat } from './heartbeat.js';
+import { type LakeLock, startHeartbeat } from './heartbeat.js';
+
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';
+
+export type { LakeLock } from './heartbeat.js';
 
 const ownerSchema = z.object({
   pid: z.number(),
@@ -20,12 +23,6 @@ type Owner = z.infer<typeof ownerSchema>;
 
 /** An owner that can't be seen from here counts as dead when its heartbeat is older than this. */
 const STALE_MS = 60_000;
-
-export interface LakeLock {
-  /** Aborted when the lock is found to be another's: nothing may be written any more. */
-  lost: AbortSignal;
-  release(): Promise<void>;
-}
 
 /**
  * Makes this process the lake's only writer. The lock of a dead owner is taken over: on this host (and in this
