@@ -10,9 +10,15 @@ import { syncCommand } from './commands/sync.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
-const COMMANDS = [demoCommand, syncCommand, checkCommand, spreadCommand, queryCommand, statusCommand, sandboxCommand];
-
-const COMMAND_NAMES = COMMANDS.map((command) => String(command.command).split(' ', 1)[0] ?? '');
+const COMMAND_NAMES = [
+  demoCommand,
+  syncCommand,
+  checkCommand,
+  spreadCommand,
+  queryCommand,
+  statusCommand,
+  sandboxCommand,
+].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
 
 const EPILOGUE = `Results go to stdout, logs and progress to stderr.
 Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 a check failed · 4 key or plan refuses
@@ -24,7 +30,9 @@ export async function runCli(args: string[]): Promise<void> {
   let failure: unknown;
   const program = buildProgram(args);
   program.fail((message, error) => {
-    failure ??= error ?? usageError(message, COMMAND_NAMES, program);
+    // What yargs itself throws (a missing value) is a mistake on the command line as well.
+    const thrown = error instanceof Error && error.name !== 'YError' ? error : undefined;
+    failure ??= thrown ?? usageError(message ?? error.message, COMMAND_NAMES, program);
     throw failure;
   });
   try {
@@ -38,7 +46,7 @@ export async function runCli(args: string[]): Promise<void> {
 
 /** The command line as yargs knows it. */
 export function buildProgram(args: string[]): Argv {
-  let program = yargs(args)
+  return yargs(args)
     .scriptName('pricelake')
     .usage(
       '$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
@@ -52,9 +60,14 @@ export function buildProgram(args: string[]): Argv {
     .demandCommand(1, 'Name a command.')
     .exitProcess(false)
     .wrap(Math.min(110, process.stdout.columns ?? 100))
-    .epilogue(EPILOGUE);
-  for (const command of COMMANDS) program = program.command(command);
-  return program;
+    .epilogue(EPILOGUE)
+    .command(demoCommand)
+    .command(syncCommand)
+    .command(checkCommand)
+    .command(spreadCommand)
+    .command(queryCommand)
+    .command(statusCommand)
+    .command(sandboxCommand);
 }
 
 function readVersion(): string {

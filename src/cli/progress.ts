@@ -53,6 +53,8 @@ export function createTerminalProgress(stream: NodeJS.WritableStream, write: (li
       else write(line);
     },
     close() {
+      // `stop` would drop the lines that wait to be printed above the bars.
+      screen?.update();
       screen?.stop();
       screen = undefined;
       bars.clear();

@@ -31,7 +31,9 @@ export function createCliIo(options: CliIoOptions): CliIo {
 
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (level === 'debug' && !debug) return;
-    const line = terminal ? formatLogLine(level, event, facts) : toJsonText({ at: now(), level, event, ...facts });
+    // A fact that is named like one of the event's own members does not replace it.
+    const own = { at: now(), level, event };
+    const line = terminal ? formatLogLine(level, event, facts) : toJsonText({ ...own, ...facts, ...own });
     const safe = redactor.redact(line);
     if (terminal) view.printAbove(safe);
     else write(safe);

@@ -1,8 +1,43 @@
 import type { CommandModule } from 'yargs';
+import { LAKE_OPTION } from '../lake-option.js';
+import { FORMATS, type Format } from '../output/format-names.js';
 import { runCommand } from '../run-command.js';
 
-export const queryCommand: CommandModule = {
-  command: 'query',
-  describe: 'query',
-  handler: (argv) => runCommand(argv, async () => ({})),
+interface QueryArguments {
+  sql: string | undefined;
+  lake: string;
+  file: string | undefined;
+  format: Format | undefined;
+  output: string | undefined;
+  memory: string;
+}
+
+export const queryCommand: CommandModule<object, QueryArguments> = {
+  command: 'query [sql]',
+  describe: 'Ask the lake in SQL, read-only',
+  builder: (yargs) =>
+    yargs
+      .positional('sql', { type: 'string', describe: 'One SELECT in the SQL of DuckDB' })
+      .option('lake', LAKE_OPTION)
+      .option('file', { type: 'string', requiresArg: true, describe: 'Read the SQL from this file' })
+      .option('format', { choices: FORMATS, describe: 'Form of the result; default table' })
+      .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
+      .option('memory', {
+        type: 'string',
+        default: '2GB',
+        requiresArg: true,
+        describe: 'Memory DuckDB may take before it spills',
+      })
+      .example('$0 query "SELECT site_name, count(*) FROM items GROUP BY ALL"', 'Listings per shop')
+      .example(
+        '$0 query "FROM history" --format arrow --output history.arrows',
+        'All changes, typed, for pandas or Polars',
+      )
+      .example('$0 query --file report.sql --format csv', 'A query kept in a file')
+      .epilogue(
+        `Tables: items, history, products, product_prices, price_spread, sites, datasets, runs, rejects, check_results.
+Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (read them with a parser that keeps them), Arrow has Int64 and Decimal128. CSV is written as it is, without a guard against spreadsheet formulas.`,
+      ),
+  handler: (argv) =>
+    runCommand(argv, async (context) => (await import('../actions/run-query.js')).runQuery(argv, context)),
 };

@@ -1,0 +1,34 @@
+-- The widest price spreads, with the product's title and the names of the cheapest and the dearest shop.
+-- $currency: only this currency, NULL for all · $min_shops: in at least so many shops
+-- $with_outliers: false leaves out products with a price far from all others · $top: so many rows
+SELECT
+  spread.product_id,
+  products.title,
+  products.brand,
+  spread.currency,
+  spread.offers,
+  spread.shops,
+  spread."min",
+  spread.p25,
+  spread.median,
+  spread.p75,
+  spread."max",
+  spread.mean,
+  spread.stddev,
+  spread.spread,
+  spread.spread_pct,
+  spread.cheapest_site_id,
+  cheapest.name AS cheapest_shop,
+  spread.dearest_site_id,
+  dearest.name AS dearest_shop,
+  spread.outliers,
+  spread.attribution
+FROM price_spread AS spread
+LEFT JOIN products USING (product_id)
+LEFT JOIN sites AS cheapest ON cheapest.site_id = spread.cheapest_site_id AND cheapest.is_current
+LEFT JOIN sites AS dearest ON dearest.site_id = spread.dearest_site_id AND dearest.is_current
+WHERE ($currency IS NULL OR spread.currency = $currency)
+  AND spread.shops >= $min_shops
+  AND ($with_outliers OR spread.outliers = 0)
+ORDER BY spread.spread_pct DESC, spread.product_id, spread.currency
+LIMIT $top

@@ -1,0 +1,89 @@
+import type { Check } from '../../check/check.js';
+import { loadChecks } from '../../check/load.js';
+import { runChecks } from '../../check/run.js';
+import { suggestName } from '../../check/suggest-name.js';
+import { PricelakeError } from '../../errors.js';
+import type { CheckResult, Severity } from '../../model.js';
+import { RawJson } from '../json-text.js';
+import { layOutTable } from '../output/table-layout.js';
+import { formatCount } from '../progress.js';
+import { readLake } from '../read-lake.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface CheckRequest {
+  lake: string;
+  failOn: Severity;
+  select?: string[] | undefined;
+}
+
+/** From grave to slight. */
+const ORDER: Severity[] = ['gate', 'error', 'warn'];
+
+/**
+ * Runs the checks over the published tables and shows what they found.
+ * @throws PricelakeError `check_failed` when one of severity `failOn` or graver found something.
+ */
+export async function runCheckCommand(request: CheckRequest, context: CommandContext): Promise<CommandReport> {
+  const checks = selectChecks(await loadChecks(), request.select);
+  const quiet = { ...context.io, log: () => {} };
+  const results = await readLake({ path: request.lake, signal: context.signal }, ({ db }) =>
+    runChecks(db, checks, {}, quiet),
+  );
+  if (!context.json) await context.output.write(formatResults(results, checks, context.output.columns));
+  const report = results.map(describeResult);
+  const failed = results.filter((result) => isFailure(result, request.failOn));
+  if (failed.length > 0) {
+    const names = failed.map(({ name }) => name).join(', ');
+    throw new PricelakeError('check_failed', `${failed.length} of ${results.length} checks failed: ${names}`, {
+      checks: report,
+    });
+  }
+  return { checks: report };
+}
+
+/** Whether a result counts as failed for `failOn`: it found something, and is as grave. */
+export function isFailure({ violations, severity }: CheckResult, failOn: Severity): boolean {
+  return violations > 0n && ORDER.indexOf(severity) <= ORDER.indexOf(failOn);
+}
+
+function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
+  if (names === undefined) return checks;
+  const known = checks.map(({ name }) => name);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const near = suggestName(name, known);
+    const hint = near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
+    throw new PricelakeError('usage', `--select ${name}: no such check`, { hint });
+  }
+  return checks.filter(({ name }) => names.includes(name));
+}
+
+function formatResults(results: CheckResult[], checks: Check[], width: number | undefined): string {
+  const next = new Map(checks.map((check) => [check.name, check.next]));
+  const rows = results.map(({ name, severity, violations }) => {
+    const passed = violations === 0n;
+    return [passed ? 'ok' : 'FAILED', severity, name, passed ? '' : formatCount(violations)];
+  });
+  const table = layOutTable(
+    ['status', 'severity', 'check', 'violations'],
+    rows,
+    ['left', 'left', 'left', 'right'],
+    width,
+  );
+  const notes = results
+    .filter(({ violations }) => violations > 0n)
+    .map(
+      ({ name, description, sample }) =>
+        `\n${name}: ${description}\n  first rows: ${sample}\n  → ${next.get(name) ?? ''}\n`,
+    );
+  return table + notes.map(removeControls).join('');
+}
+
+/** Samples are data of others: JSON escapes C0 controls, but not C1 and bidirectional ones. */
+function removeControls(text: string): string {
+  return text.replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu, '');
+}
+
+function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult): CommandReport {
+  return { name, severity, passed: violations === 0n, violations, description, sample: new RawJson(sample), seconds };
+}

@@ -1,0 +1,50 @@
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const ASCII = /^[\u0020-\u007e]*$/u;
+const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
+const INVISIBLE = /^[\p{Mark}\p{Cf}]+$/u;
+
+/** First and last code points that terminals show two cells wide (East Asian Width W and F). */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0x33ff],
+  [0x3400, 0x4dbf],
+  [0x4e00, 0x9fff],
+  [0xa000, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x20000, 0x3fffd],
+];
+
+/** Cells a text takes on a terminal. */
+export function measureWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += measureGrapheme(segment);
+  return width;
+}
+
+/** The text in at most `width` cells, ending in `…` where something was cut. */
+export function truncateToWidth(text: string, width: number): string {
+  if (measureWidth(text) <= width) return text;
+  let used = 0;
+  let kept = '';
+  for (const { segment } of graphemes.segment(text)) {
+    const cells = measureGrapheme(segment);
+    if (used + cells > width - 1) break;
+    used += cells;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+function measureGrapheme(grapheme: string): number {
+  if (EMOJI.test(grapheme)) return 2;
+  if (INVISIBLE.test(grapheme)) return 0;
+  const point = grapheme.codePointAt(0) ?? 0;
+  return WIDE.some(([first, last]) => point >= first && point <= last) ? 2 : 1;
+}

@@ -1,0 +1,35 @@
+import { rowToJson } from '../../check/value-json.js';
+import type { ResultSet } from './format.js';
+import type { Output } from './output.js';
+
+/** One JSON array of objects, a row a line; numbers are exact, also beyond 2^53. */
+export async function writeJson(result: ResultSet, output: Output): Promise<bigint> {
+  const rows = await writeRows(result, output, { open: '[\n', between: ',\n' });
+  await output.write(rows === 0n ? ']\n' : '\n]\n');
+  return rows;
+}
+
+/** One JSON object a line. */
+export async function writeNdjson(result: ResultSet, output: Output): Promise<bigint> {
+  const rows = await writeRows(result, output, { open: '', between: '\n' });
+  if (rows > 0n) await output.write('\n');
+  return rows;
+}
+
+/** Rows as JSON objects with a separator between them; shared with the `--json` line of `query`. */
+export async function writeRows(
+  { columns, batches }: ResultSet,
+  output: Output,
+  marks: { open: string; between: string },
+): Promise<bigint> {
+  const names = columns.map(({ name }) => name);
+  let rows = 0n;
+  let open = marks.open === '' || (await output.write(marks.open));
+  for await (const batch of batches) {
+    if (!open) break;
+    const text = batch.map((row) => rowToJson(names, row)).join(marks.between);
+    if (batch.length > 0) open = await output.write(rows === 0n ? text : marks.between + text);
+    rows += BigInt(batch.length);
+  }
+  return rows;
+}

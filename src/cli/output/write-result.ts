@@ -1,0 +1,69 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { PricelakeError } from '../../errors.js';
+import { toJsonText } from '../json-text.js';
+import { toPlainLine } from '../plain-text.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+import { loadFormat, type ResultSet } from './format.js';
+import type { Format } from './format-names.js';
+import { writeRows } from './json.js';
+import { createStreamOutput, type Output } from './output.js';
+
+export interface ResultDestination {
+  format: Format | undefined;
+  /** A file instead of stdout. */
+  file: string | undefined;
+}
+
+/**
+ * Writes a command's result where it was asked for: in a format to stdout or to a file, or with `--json` inside the
+ * one line. Returns the report of the JSON line, undefined when the line is written already.
+ * @throws PricelakeError `usage` when `--json` and a format would share stdout.
+ */
+export async function writeResult(
+  result: ResultSet,
+  { format, file }: ResultDestination,
+  { io, output, json }: Pick<CommandContext, 'io' | 'output' | 'json'>,
+): Promise<CommandReport | undefined> {
+  requireOneOwner({ format, file }, json);
+  if (json && file === undefined) return writeJsonLine(result, output);
+  const write = await loadFormat(format ?? 'table');
+  const rows = file === undefined ? await write(result, output) : await writeToFile(file, (to) => write(result, to));
+  if (result.credits.length > 0) {
+    if ((format ?? 'table') === 'table' && file === undefined) await output.write(formatCredits(result.credits));
+    else io.log('info', 'attribution', { texts: result.credits });
+  }
+  return { rows, file, format: format ?? 'table', attribution: result.credits };
+}
+
+/** Refuses `--json` together with a format on stdout, before anything is read. */
+export function requireOneOwner({ format, file }: ResultDestination, json: boolean): void {
+  if (json && format !== undefined && file === undefined) {
+    throw new PricelakeError('usage', `--json and --format ${format} both want stdout`, {
+      hint: 'Leave one of them out, or name a file with --output.',
+    });
+  }
+}
+
+/** Licence texts under a table. */
+function formatCredits(credits: string[]): string {
+  return `\nData of open-data sources; pass these credits on with it:\n${credits.map((text) => `  ${toPlainLine(text)}\n`).join('')}`;
+}
+
+/** Streams the one line, so that a long result is never held whole. */
+async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
+  const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
+  await output.write(`{"ok":true,"columns":${toJsonText(columns)},"rows":[`);
+  const rows = await writeRows(result, output, { open: '', between: ',' });
+  await output.write(`],"rowCount":${rows},"attribution":${toJsonText(result.credits)}}\n`);
+}
+
+async function writeToFile(path: string, write: (output: Output) => Promise<bigint>): Promise<bigint> {
+  const stream = createWriteStream(path);
+  const done = finished(stream);
+  done.catch(() => {});
+  const rows = await write(createStreamOutput(stream));
+  stream.end();
+  await done;
+  return rows;
+}

@@ -1,0 +1,55 @@
+import { type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { quoteList } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors.js';
+
+/** From now on SQL on this database reaches only these folders, and cannot change that. */
+export async function lockDown(db: Database, folders: string[]): Promise<void> {
+  await db.run(`SET allowed_directories = ${quoteList(folders)}`);
+  await db.run('SET enable_external_access = false');
+  await db.run('SET lock_configuration = true');
+}
+
+/** How statements begin that only read. */
+const READING = /^[\s(]*(?:SELECT|FROM|WITH|VALUES|TABLE|PIVOT|UNPIVOT|DESCRIBE|DESC|SHOW|SUMMARIZE)\b/iu;
+const EXPLAINING = /^\s*EXPLAIN\s+(?:ANALYZE\s+)?/iu;
+const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
+
+/**
+ * Prepares one statement that only reads. What may be read is `lockDown`'s concern; this keeps COPY and its kin from
+ * writing into the folders that may be read.
+ * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one.
+ */
+export async function prepareSelect(db: Database, sql: string): Promise<DuckDBPreparedStatement> {
+  const statements = await extractStatements(db, sql);
+  if (statements.count !== 1) {
+    throw new PricelakeError('query', `${statements.count} statements were given; one SELECT is run at a time`);
+  }
+  // Looked at before it is prepared: EXPORT DATABASE makes its folder while it is only bound.
+  const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
+  const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
+  if (!READING.test(read)) throw refuse(read);
+  const statement = await statements.prepare(0);
+  const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
+  // EXPLAIN ANALYZE runs what it explains, e.g. WITH … INSERT.
+  if (explains) await prepareSelect(db, read);
+  if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
+  return statement;
+}
+
+function refuse(statement: string): PricelakeError {
+  const [word = 'this statement'] = statement.trim().split(/\s/u, 1);
+  return new PricelakeError('query', `${word.toUpperCase()} is refused: a query only reads`, {
+    hint: 'Give one SELECT.',
+  });
+}
+
+async function extractStatements(db: Database, sql: string) {
+  try {
+    return await db.connection.extractStatements(sql);
+  } catch (cause) {
+    // The binding has no better answer for a text without a statement.
+    const empty = cause instanceof Error && cause.message === 'Error in native callback';
+    throw empty ? new PricelakeError('query', 'there is no statement in the SQL', {}, { cause }) : cause;
+  }
+}

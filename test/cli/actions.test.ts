@@ -1,0 +1,199 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCheckCommand } from '../../src/cli/actions/run-check.js';
+import { runQuery } from '../../src/cli/actions/run-query.js';
+import { showSpread } from '../../src/cli/actions/show-spread.js';
+import { showStatus } from '../../src/cli/actions/show-status.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import type { CommandContext } from '../../src/cli/run-command.js';
+import { createCliIo } from '../../src/cli/terminal-io.js';
+import { CREDIT, publishLake } from './lake-fixture.js';
+import { MemoryOutput } from './memory-output.js';
+import { MemoryStream } from './memory-stream.js';
+
+let lake: string;
+let faulty: string;
+beforeAll(async () => {
+  lake = await publishLake();
+  faulty = await publishLake([
+    { item_id: '5', gtin: "'4006381333932'", price: '-1' },
+    { item_id: '6', price: '10.5' },
+    { item_id: '7', price: '10000', site_id: '3' },
+  ]);
+});
+afterAll(async () => {
+  for (const path of [lake, faulty]) await rm(dirname(path), { recursive: true });
+});
+
+function openContext(json = false) {
+  const output = new MemoryOutput();
+  const stderr = new MemoryStream();
+  const io = createCliIo({ stream: stderr, env: {} });
+  return { output, stderr, io, json, signal: new AbortController().signal } satisfies CommandContext & {
+    stderr: MemoryStream;
+  };
+}
+
+const ALL = { minShops: 2, top: 20, outliers: true };
+
+describe('spread', () => {
+  it('shows the widest spreads with shop names and the credits under the table', async () => {
+    const context = openContext();
+    await showSpread({ lake, ...ALL }, context);
+    expect(context.output.text).toMatch(
+      /4006381333931 +Kettle \[31m red +EUR +3 +3 +10\.0001 +15\.0000 +20\.0000 +100\.0 +Alpha +茶店/u,
+    );
+    expect(context.output.text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
+  });
+
+  it('marks outliers, and leaves them out when asked', async () => {
+    const context = openContext();
+    await showSpread({ lake: faulty, ...ALL }, context);
+    expect(context.output.text).toMatch(/1 !\n/u);
+    const without = openContext(true);
+    await showSpread({ lake: faulty, ...ALL, outliers: false }, without);
+    expect(JSON.parse(without.output.text)).toMatchObject({ ok: true, rowCount: 0 });
+  });
+
+  it('loses no credit in any form', async () => {
+    const json = openContext(true);
+    expect(await showSpread({ lake, ...ALL }, json)).toBeUndefined();
+    expect(JSON.parse(json.output.text)).toMatchObject({ attribution: [CREDIT], rows: [{ attribution: [CREDIT] }] });
+    const csv = openContext();
+    await showSpread({ lake, ...ALL, format: 'csv' }, csv);
+    expect(csv.output.text).toContain(CREDIT);
+    expect(csv.stderr.text).toContain(CREDIT);
+    const arrow = openContext();
+    await showSpread({ lake, ...ALL, format: 'arrow' }, arrow);
+    const table = tableFromIPC(Buffer.concat(arrow.output.chunks));
+    expect(table.schema.metadata.get('attribution')).toBe(JSON.stringify([CREDIT]));
+  });
+
+  it('selects by currency and number of shops', async () => {
+    for (const selection of [
+      { ...ALL, currency: 'PLN' },
+      { ...ALL, minShops: 4 },
+      { ...ALL, top: 0 },
+    ]) {
+      const context = openContext(true);
+      await showSpread({ lake, ...selection }, context);
+      expect(JSON.parse(context.output.text).rows).toEqual([]);
+    }
+    await expect(showSpread({ lake, ...ALL, top: 1.5 }, openContext())).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('query', () => {
+  const memory = '1GB';
+
+  it('streams exact rows in the one JSON line', async () => {
+    const context = openContext(true);
+    await runQuery({ lake, memory, sql: 'SELECT item_id FROM items ORDER BY item_id LIMIT 1' }, context);
+    expect(context.output.text).toBe(
+      `{"ok":true,"columns":[{"name":"item_id","type":"BIGINT"}],"rows":[{"item_id":9007199254740993}],"rowCount":1,"attribution":["${CREDIT}"]}\n`,
+    );
+  });
+
+  it('reads the SQL from a file and writes the result to one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'query-'));
+    await writeFile(join(folder, 'q.sql'), 'SELECT count(*) AS n FROM items;\n');
+    const output = join(folder, 'n.csv');
+    const context = openContext(true);
+    const report = await runQuery({ lake, memory, file: join(folder, 'q.sql'), format: 'csv', output }, context);
+    expect(report).toEqual({ rows: 1n, file: output, format: 'csv', attribution: [CREDIT] });
+    expect(await readFile(output, 'utf8')).toBe('n\r\n4\r\n');
+    expect(context.output.text).toBe('');
+    await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    ['selec', 'query', 'Parser Error: syntax error at or near "selec"'],
+    ['FROM itms', 'query', 'Catalog Error: Table with name itms does not exist! Did you mean "items"?'],
+    ["FROM read_text('/etc/passwd')", 'query', /^Permission Error: Cannot access file/u],
+    ["SELECT 'x'::BIGINT", 'query', /^Conversion Error: Could not convert string 'x' to INT64$/u],
+  ])('answers %j with one clear line', async (sql, code, message) => {
+    await expect(runQuery({ lake, memory, sql }, openContext())).rejects.toMatchObject({
+      code,
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
+  });
+
+  it('takes the SQL once and stdout for one purpose', async () => {
+    await expect(runQuery({ lake, memory }, openContext())).rejects.toMatchObject({ code: 'usage' });
+    await expect(runQuery({ lake, memory, sql: 'SELECT 1', format: 'csv' }, openContext(true))).rejects.toMatchObject({
+      code: 'usage',
+    });
+    await expect(runQuery({ lake, memory: 'much', sql: 'SELECT 1' }, openContext())).rejects.toThrow(/--memory much/u);
+  });
+
+  it('stays within its memory', async () => {
+    const sql = 'SELECT list(range) FROM range(100000000)';
+    await expect(runQuery({ lake, memory: '64MB', sql }, openContext())).rejects.toMatchObject({
+      code: 'query',
+      message: expect.stringMatching(/^Out of Memory Error/u),
+    });
+  });
+
+  it('says that there is no lake', async () => {
+    await expect(runQuery({ lake: '/nowhere', memory, sql: 'SELECT 1' }, openContext())).rejects.toMatchObject({
+      code: 'lake_invalid',
+    });
+  });
+});
+
+describe('check', () => {
+  it('passes on a sound lake', async () => {
+    const context = openContext();
+    const report = await runCheckCommand({ lake, failOn: 'warn' }, context);
+    expect(context.output.text).not.toContain('FAILED');
+    expect(context.output.text).toMatch(/ok +gate +items_key_unique/u);
+    expect(report.checks).toHaveLength(17);
+  });
+
+  it('fails with what was found and what to look at', async () => {
+    const context = openContext();
+    const failure = runCheckCommand({ lake: faulty, failOn: 'error' }, context);
+    await expect(failure).rejects.toMatchObject({
+      code: 'check_failed',
+      message: '1 of 17 checks failed: price_not_negative',
+    });
+    expect(context.output.text).toMatch(/FAILED +error +price_not_negative +1\n/u);
+    expect(context.output.text).toMatch(/FAILED +warn +gtin_check_digit +1\n/u);
+    expect(context.output.text).toContain('"item_id":5');
+    expect(context.output.text).toContain("→ Look at the item's page;");
+  });
+
+  it('fails by the severity that was asked for, among the checks that were selected', async () => {
+    await runCheckCommand({ lake: faulty, failOn: 'gate' }, openContext());
+    await runCheckCommand({ lake: faulty, failOn: 'error', select: ['gtin_check_digit'] }, openContext());
+    const strict = runCheckCommand({ lake: faulty, failOn: 'warn', select: ['gtin_check_digit'] }, openContext(true));
+    const error = await strict.catch((e) => e);
+    expect(toJsonText(error.facts.checks)).toContain('"sample":[{"gtin":"4006381333932","items":1,"first_item_id":5}]');
+  });
+
+  it('names the check that was meant', async () => {
+    await expect(
+      runCheckCommand({ lake, failOn: 'error', select: ['gtin_check_digits'] }, openContext()),
+    ).rejects.toMatchObject({ code: 'usage', facts: { hint: 'Did you mean gtin_check_digit?' } });
+  });
+});
+
+describe('status', () => {
+  it('tells run, cursor, tables and last runs', async () => {
+    const context = openContext();
+    const report = await showStatus({ lake }, context);
+    expect(context.output.text).toMatch(/run 1 \(r1\) of prices, published 2026-11-20T09:00:00.000Z, cursor 42/u);
+    expect(context.output.text).toMatch(/items +0 +4 +3 +\d/u);
+    expect(context.output.text).toMatch(/1 +snapshot +2026-11-20T08:59:00Z +60 +7/u);
+    expect(JSON.parse(toJsonText(report))).toMatchObject({
+      published: true,
+      runId: 'r1',
+      runNumber: 1,
+      cursor: 42,
+      runs: [{ run: 1, cursor_to: 42 }],
+    });
+  });
+});

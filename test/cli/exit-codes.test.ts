@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { describeError, formatError } from '../../src/cli/error-report.js';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import { type ErrorCode, PricelakeError } from '../../src/errors.js';
+
+describe('the exit code', () => {
+  const cases: [ErrorCode, number][] = [
+    ['usage', 2],
+    ['config', 2],
+    ['query', 2],
+    ['lake_invalid', 2],
+    ['gate_failed', 3],
+    ['check_failed', 3],
+    ['unauthorized', 4],
+    ['plan_refuses', 4],
+    ['quota', 5],
+    ['lake_locked', 6],
+    ['unavailable', 75],
+    ['snapshot_incomplete', 75],
+    ['contract', 1],
+    ['disk_full', 1],
+    ['not_found', 1],
+    ['bad_request', 1],
+  ];
+  it.each(cases)('of %s is %i', (code, exit) => {
+    expect(exitCodeOf(new PricelakeError(code, 'x'))).toBe(exit);
+  });
+
+  it('of a stop tells the signal, and of anything else is 1', () => {
+    expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGINT' }))).toBe(130);
+    expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGTERM' }))).toBe(143);
+    expect(exitCodeOf(new TypeError('x'))).toBe(1);
+    expect(exitCodeOf('x')).toBe(1);
+  });
+});
+
+describe('an error', () => {
+  const quota = new PricelakeError('quota', 'the month is\nused up', {
+    hint: 'Wait.',
+    docsUrl: 'https://docs.example/q',
+    upgradeUrl: 'https://plans.example',
+    nextRunAt: new Date('2026-12-01T00:00:00Z'),
+    exportRows: 9007199254740993n,
+  });
+
+  it('is one line for a person, then what to do', () => {
+    expect(formatError(quota)).toBe(
+      [
+        'pricelake: the month is used up',
+        '  → Wait.',
+        '  next run: 2026-12-01T00:00:00.000Z',
+        '  docs: https://docs.example/q',
+        '  plans: https://plans.example',
+      ].join('\n'),
+    );
+  });
+
+  it('is one object for a machine, further facts beside', () => {
+    expect(toJsonText(describeError(quota))).toBe(
+      '{"ok":false,"error":{"code":"quota","message":"the month is used up","hint":"Wait.","docsUrl":"https://docs.example/q","upgradeUrl":"https://plans.example","nextRunAt":"2026-12-01T00:00:00.000Z","facts":{"exportRows":9007199254740993}}}',
+    );
+  });
+
+  it('of a full disk is named as such wherever it comes from', () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    expect(describeError(full)).toMatchObject({
+      error: { code: 'disk_full', hint: expect.stringMatching(/Free some space/u) },
+    });
+    expect(describeError(new Error('boom'))).toMatchObject({ error: { code: 'unexpected', message: 'boom' } });
+  });
+});

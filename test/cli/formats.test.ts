@@ -1,0 +1,143 @@
+import { tableFromIPC, type Vector } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadFormat, toResultSet } from '../../src/cli/output/format.js';
+import type { Format } from '../../src/cli/output/format-names.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { MemoryOutput } from './memory-output.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await Database.open();
+});
+afterAll(() => db.close());
+
+async function format(kind: Format, sql: string, output = new MemoryOutput()): Promise<MemoryOutput> {
+  const write = await loadFormat(kind);
+  await write(toResultSet(await db.connection.stream(sql), ['CC BY 4.0']), output);
+  return output;
+}
+
+const EXACT = `SELECT 9223372036854775807 AS id, 99999999999999.9999::DECIMAL(18,4) AS price,
+  TIMESTAMPTZ '2026-11-20 09:00:00.123456Z' AS at, DATE '2026-11-20' AS day, true AS listed, ['a', NULL] AS names,
+  0.1::DOUBLE AS share, NULL::VARCHAR AS gone`;
+
+describe('json', () => {
+  it('keeps every digit of int64 and decimals, and microseconds', async () => {
+    expect((await format('ndjson', EXACT)).text).toBe(
+      '{"id":9223372036854775807,"price":99999999999999.9999,"at":"2026-11-20T09:00:00.123456Z","day":"2026-11-20","listed":true,"names":["a",null],"share":0.1,"gone":null}\n',
+    );
+  });
+
+  it('is one array, also when it is empty or longer than a chunk', async () => {
+    expect(JSON.parse((await format('json', 'SELECT 1 AS n WHERE false')).text)).toEqual([]);
+    const rows = JSON.parse((await format('json', 'SELECT range AS n FROM range(5000)')).text);
+    expect(rows).toHaveLength(5000);
+    expect(rows[4999]).toEqual({ n: 4999 });
+  });
+
+  it('makes names of columns unique', async () => {
+    expect(JSON.parse((await format('ndjson', 'SELECT 1 AS a, 2 AS a')).text)).toEqual({ a: 1, 'a:1': 2 });
+  });
+
+  it('writes what JSON has no number for as text, structs as objects and maps as pairs', async () => {
+    const sql = "SELECT 'nan'::DOUBLE AS x, {'a': 1::HUGEINT} AS s, MAP {'k': 2} AS m, INTERVAL 1 DAY AS i";
+    expect(JSON.parse((await format('ndjson', sql)).text)).toEqual({
+      x: 'NaN',
+      s: { a: 1 },
+      m: [{ key: 'k', value: 2 }],
+      i: '1 day',
+    });
+  });
+});
+
+describe('csv', () => {
+  it('quotes as RFC 4180, tells NULL from an empty text and leaves the data as it is', async () => {
+    const sql = `SELECT * FROM (VALUES ('a"b', 'x,y', NULL, ''), ('line' || chr(10) || 'two', '=1+1', 'é', ' ')) t(a, b, c, d)`;
+    expect((await format('csv', sql)).text).toBe('a,b,c,d\r\n"a""b","x,y",,""\r\n"line\ntwo",=1+1,é, \r\n');
+  });
+
+  it('stops when the reader has gone', async () => {
+    const output = await format('csv', 'FROM range(1000000000)', new MemoryOutput(undefined, 2));
+    expect(output.chunks).toHaveLength(2);
+  });
+});
+
+describe('table', () => {
+  it('aligns numbers right and texts left by what a terminal shows', async () => {
+    const sql = "SELECT * FROM (VALUES ('茶', 1.5), ('👩‍🚀 x', 10.25), ('e\u0301', NULL)) t(shop, price)";
+    expect((await format('table', sql)).text).toBe(
+      ['shop  price', '────  ─────', '茶     1.50', '👩‍🚀 x  10.25', 'e\u0301          ', ''].join('\n'),
+    );
+  });
+
+  it('removes control characters of the data and isolates right-to-left texts', async () => {
+    const sql = "SELECT 'a' || chr(27) || '[2Jb' || chr(10) || 'c' || chr(8238) AS x, 'שלום' AS y";
+    expect((await format('table', sql)).text).toContain('a[2Jb c  \u2068שלום\u2069');
+  });
+
+  it('fits the terminal, cutting long texts and never numbers', async () => {
+    const sql = "SELECT 123456789012 AS id, repeat('x', 100) AS title, repeat('茶', 50) AS more";
+    const lines = (await format('table', sql, new MemoryOutput(40))).text.split('\n');
+    expect(lines[2]).toBe('123456789012  xxxxxxxxxxx…  茶茶茶茶茶…');
+  });
+
+  it('is cut after a thousand rows and says so', async () => {
+    const { text } = await format('table', 'FROM range(3000)');
+    expect(text.split('\n')).toHaveLength(2 + 1000 + 2);
+    expect(text).toMatch(/… more than 1000 rows; --format csv/u);
+    expect((await format('table', 'FROM range(1000)')).text).not.toContain('more than');
+  });
+});
+
+describe('arrow', () => {
+  it('has exact types and values, and the licence texts in its metadata', async () => {
+    const table = tableFromIPC(Buffer.concat((await format('arrow', EXACT)).chunks));
+    expect(table.schema.fields.map((field) => String(field.type))).toEqual([
+      'Int64',
+      'Decimal[18e+4]',
+      'Timestamp<MICROSECOND, UTC>',
+      'Date32<DAY>',
+      'Bool',
+      'List<Utf8>',
+      'Float64',
+      'Utf8',
+    ]);
+    expect(table.schema.metadata.get('attribution')).toBe('["CC BY 4.0"]');
+    const column = (name: string) => table.getChild(name) as Vector;
+    expect(column('id').get(0)).toBe(9223372036854775807n);
+    expect(column('price').data[0]?.values).toEqual(toDecimal128(999999999999999999n));
+    expect(column('at').data[0]?.values[0]).toBe(1_795_165_200_123_456n);
+    expect(column('listed').get(0)).toBe(true);
+    expect([...column('names').get(0)]).toEqual(['a', null]);
+    expect(column('gone').get(0)).toBeNull();
+  });
+
+  it('holds negative and wide decimals', async () => {
+    const sql = 'SELECT * FROM (VALUES (-1.5::DECIMAL(38,4)), (NULL), (9999999999999999999999999999999999.9999)) t(x)';
+    const table = tableFromIPC(Buffer.concat((await format('arrow', sql)).chunks));
+    const values = table.getChild('x')?.data[0]?.values;
+    expect(values.slice(0, 4)).toEqual(toDecimal128(-15_000n));
+    expect(values.slice(8, 12)).toEqual(toDecimal128(10n ** 38n - 1n));
+    expect(table.getChild('x')?.nullCount).toBe(1);
+  });
+
+  it('is a stream of batches, readable also when it is empty', async () => {
+    const many = await format('arrow', "SELECT range AS n, 'x' || range AS t FROM range(150000)");
+    const table = tableFromIPC(Buffer.concat(many.chunks));
+    expect(table.numRows).toBe(150_000);
+    expect(table.batches.length).toBeGreaterThan(1);
+    expect(table.get(149_999)?.toJSON()).toEqual({ n: 149_999n, t: 'x149999' });
+    expect(tableFromIPC(Buffer.concat((await format('arrow', 'SELECT 1 AS n WHERE false')).chunks)).numRows).toBe(0);
+  });
+
+  it('refuses a HUGEINT that no Decimal128(38) holds', async () => {
+    await expect(format('arrow', "SELECT '170141183460469231731687303715884105727'::HUGEINT")).rejects.toThrow(
+      /does not fit Arrow's Decimal128/u,
+    );
+  });
+});
+
+function toDecimal128(unscaled: bigint): Uint32Array {
+  const halves = BigInt64Array.of(BigInt.asIntN(64, unscaled), BigInt.asIntN(64, unscaled >> 64n));
+  return new Uint32Array(halves.buffer);
+}

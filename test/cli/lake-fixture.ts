@@ -1,0 +1,71 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { derivedSelects } from '../../src/analyze/derive.js';
+import { commitTable } from '../../src/lake/commit.js';
+import { openLake } from '../../src/lake/lake.js';
+import { publishPointer } from '../../src/lake/publish.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { TABLE_NAMES, TXN_CURSOR, TXN_RUN } from '../../src/model.js';
+import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
+
+export const CREDIT = 'Open Prices, CC BY 4.0';
+const AT = new Date('2026-11-20T09:00:00Z');
+
+/**
+ * A published lake: a kettle in three shops, one of them of open data, and a lamp in one; titles hold what terminals
+ * must not act on. `items` adds or replaces rows.
+ */
+export async function publishLake(items: Row[] = []): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'pricelake-cli-')), 'lake');
+  const lake = await openLake(path, { create: true });
+  const db = await openEmptyTables();
+  await db.run("SET VARIABLE run_id = 'r1'");
+  await insertRows(db, 'sites', [
+    { name: "'Alpha'" },
+    { site_id: '2', name: "'Beta'", attribution: `'${CREDIT}'` },
+    { site_id: '3', name: "'茶店'" },
+  ]);
+  await insertRows(db, 'items', [
+    { item_id: '9007199254740993', title: "'Kettle \x1b[31m red'", price: '10.0001' },
+    { item_id: '9007199254740994', site_id: '2', price: '15' },
+    { item_id: '9007199254740995', site_id: '3', price: '20' },
+    {
+      item_id: '9007199254740996',
+      product_id: "'lamp-1'",
+      gtin: 'NULL',
+      gtin14: 'NULL',
+      price: 'NULL',
+      currency: 'NULL',
+    },
+    ...items,
+  ]);
+  await insertRows(db, 'history', [{}]);
+  await insertRows(db, 'runs', [
+    {
+      pipeline: "'prices'",
+      mode: "'snapshot'",
+      started_at: "TIMESTAMPTZ '2026-11-20 08:59:00Z'",
+      finished_at: "TIMESTAMPTZ '2026-11-20 09:00:00Z'",
+      seconds: '60',
+      tries: '1',
+      cursor_to: '42',
+      caught_up: 'true',
+      calls: '7',
+      overage: 'false',
+      bytes_received: '100',
+      items: '4',
+      pricelake_version: "'0.1.0'",
+      duckdb_version: "'1.5.6'",
+    },
+  ]);
+  for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
+  for (const table of TABLE_NAMES) {
+    const add = await stageTable(db, lake, { table, runId: 'r1', select: `SELECT * FROM ${table}` });
+    const change = { table, add, remove: [], txn: { [TXN_CURSOR]: 42n, [TXN_RUN]: 1n } };
+    await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: AT });
+  }
+  db.close();
+  await publishPointer(lake, { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 42n, at: AT, attributions: [] });
+  return path;
+}

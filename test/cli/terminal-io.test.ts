@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { formatProgress } from '../../src/cli/progress.js';
+import { createCliIo } from '../../src/cli/terminal-io.js';
+import { MemoryStream } from './memory-stream.js';
+
+const at = new Date('2026-11-20T09:00:00Z');
+
+describe('the log away from a terminal', () => {
+  it('is JSON lines with exact integers', () => {
+    const stream = new MemoryStream();
+    createCliIo({ stream, env: {}, now: () => at }).log('info', 'feed.page', { cursor: 2n ** 63n - 1n, at: undefined });
+    expect(stream.text).toBe(
+      '{"at":"2026-11-20T09:00:00.000Z","level":"info","event":"feed.page","cursor":9223372036854775807}\n',
+    );
+  });
+
+  it('has debug events only when asked', () => {
+    const stream = new MemoryStream();
+    createCliIo({ stream, env: {} }).log('debug', 'x');
+    expect(stream.text).toBe('');
+    createCliIo({ stream, env: { PRICELAKE_DEBUG: '1' } }).log('debug', 'x');
+    expect(stream.text).toContain('"event":"x"');
+  });
+
+  it('tells progress every few seconds and at the end', () => {
+    const stream = new MemoryStream();
+    let now = at.getTime();
+    const io = createCliIo({ stream, env: {}, now: () => new Date(now) });
+    for (let i = 0; i < 100; i += 1) {
+      io.progress({ step: 'snapshot', rows: BigInt(i), bytes: i });
+      now += 100;
+    }
+    io.progress({ step: 'snapshot', rows: 100n, bytes: 100, done: true });
+    const events = stream.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ rows }) => rows)).toEqual([50, 100]);
+    expect(events[1]).toMatchObject({ event: 'progress', step: 'snapshot', done: true });
+  });
+});
+
+describe('the log on a terminal', () => {
+  it('is one readable line an event, without control characters of others', () => {
+    const stream = new MemoryStream(true);
+    createCliIo({ stream, env: {} }).log('warn', 'rejects', { file: 'a b', reason: '\u001b[2Jx\ny', rows: 3n });
+    expect(stream.text).toBe('! rejects file="a b" reason="\\u001b[2Jx\\ny" rows=3\n');
+  });
+
+  it('keeps working after progress was drawn and closed', () => {
+    const stream = new MemoryStream(true);
+    const io = createCliIo({ stream, env: {} });
+    io.progress({ step: 'snapshot', rows: 1n, totalRows: 2n, bytes: 10 });
+    io.log('info', 'between');
+    io.close();
+    io.log('info', 'after');
+    expect(stream.text).toContain('between');
+    expect(stream.text).toContain('· after\n');
+  });
+});
+
+describe('secrets', () => {
+  it('are never printed, in no encoding', () => {
+    const stream = new MemoryStream();
+    const io = createCliIo({ stream, secrets: ['s/ecret+1'], env: { PRICELAKE_API_KEY: 'key-from-env' } });
+    io.protectSecret('late"secret');
+    io.log('error', 'request', {
+      header: 'Bearer key-from-env',
+      url: `https://x.example?k=${encodeURIComponent('s/ecret+1')}`,
+      body: 's/ecret+1 late"secret',
+    });
+    expect(JSON.parse(stream.text)).toMatchObject({
+      header: 'Bearer ***',
+      url: 'https://x.example?k=***',
+      body: '*** ***',
+    });
+    expect(io.redact('key-from-env')).toBe('***');
+  });
+});
+
+describe('a progress line', () => {
+  it('has share, rows, bytes, rate and time left', () => {
+    const line = formatProgress({ step: 'snapshot', rows: 500_000n, totalRows: 1_000_000n, bytes: 12_300_000 }, 10);
+    expect(line).toBe(
+      'snapshot     ████████████░░░░░░░░░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
+    );
+  });
+
+  it('does without a total and tells the time it took', () => {
+    expect(formatProgress({ step: 'feed', rows: 1_000n, bytes: 0, done: true }, 2)).toBe(
+      'feed         1,000 rows 500 rows/s done in 2.0s',
+    );
+  });
+});
