@@ -1,0 +1,112 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { change, dataset, facets, item } from '../../src/api/contract.js';
+import { PricelakeError } from '../../src/errors.js';
+import { startSandbox } from '../../src/sandbox/start.js';
+import { parse, Service } from './service.js';
+
+let directory: string;
+let lines: string[];
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
+  const sandbox = await startSandbox({ items: 400 });
+  await sandbox.advance({ hours: 3, changes: 60 });
+  lines = (await sandbox.dump()).items;
+  await sandbox.close();
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function write(name: string, content: string | Buffer): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, content);
+  return path;
+}
+
+async function refusal(path: string): Promise<PricelakeError> {
+  const error = await startSandbox({ dataFile: path }).then(
+    async (sandbox) => sandbox.close(),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(PricelakeError);
+  return error as PricelakeError;
+}
+
+describe('a data file', () => {
+  it.each(['plain', 'gzip'])('is served item by item as it stands (%s)', async (form) => {
+    const text = `${[...lines].reverse().join('\n')}\n`;
+    const service = await Service.start({ dataFile: await write(form, form === 'gzip' ? gzipSync(text) : text) });
+    const served = (await service.sandbox.dump()).items.map((line) => parse(line, item));
+    const inOrder = (one: z.infer<typeof item>) => ({ ...one, datasets: [...one.datasets].sort() });
+    expect(served.map(inOrder)).toEqual(lines.map((line) => inOrder(parse(line, item))));
+    const datasets = await service.read('/datasets', z.array(dataset));
+    expect(datasets.map(({ name }) => name)).toContain('Open prices');
+    const { categories } = await service.read('/facets', facets);
+    expect(categories.map(({ path }) => path)).toContain('Electronics > TV & Audio');
+    await service.close();
+  });
+
+  it('has a past that ends where the items stand', async () => {
+    const service = await Service.start({ dataFile: await write('past', lines.join('\n')) });
+    const { items, changes } = await service.sandbox.dump();
+    const last = new Map(changes.map((line) => parse(line, change)).map((entry) => [entry.item?.id, entry] as const));
+    for (const line of items) {
+      const { id, price, lastChangedAt } = parse(line, item);
+      expect(last.get(id)).toMatchObject({ price, observedAt: lastChangedAt });
+    }
+    expect(await service.readFeed()).toHaveLength(changes.length);
+    await service.close();
+  });
+
+  it('moves on like a made-up world', async () => {
+    const service = await Service.start({ dataFile: await write('moves', lines.join('\n')) });
+    const counts = await service.sandbox.advance({ hours: 2, changes: 150 });
+    expect(counts.changes).toBe(150);
+    expect(counts.new).toBeGreaterThan(0);
+    const { items } = await service.sandbox.dump();
+    expect(items).toHaveLength(lines.length + counts.new);
+    for (const line of items) parse(line, item);
+    await service.close();
+  });
+
+  it('may leave out what may be null', async () => {
+    const minimal = {
+      id: 5,
+      site: { id: 1, name: 'A', host: 'a.example', attribution: null },
+      source: { modelId: 2, name: 'A' },
+      firstSeenAt: '2026-01-01T00:00:00Z',
+      lastSeenAt: '2026-01-02T00:00:00Z',
+      lastChangedAt: '2026-01-01T00:00:00Z',
+    };
+    const service = await Service.start({ dataFile: await write('minimal', JSON.stringify(minimal)) });
+    expect(await service.read('/items/5', item)).toMatchObject({ title: null, attributes: {}, datasets: ['Items'] });
+    await service.close();
+  });
+
+  it('is refused with the line that is no Item', async () => {
+    const broken: [string, string][] = [
+      ['{oops', 'not JSON'],
+      ['{"id":1}', 'site'],
+      [lines[0] ?? '', 'occurred before'],
+      [(lines[3] ?? '').replace(/"id":\d+/, '"id":"seven"'), 'id'],
+    ];
+    for (const [line, reason] of broken) {
+      const error = await refusal(await write('broken', [lines[0], lines[1], line].join('\n')));
+      expect(error.code).toBe('config');
+      expect(error.message).toContain('line 3');
+      expect(error.message).toContain(reason);
+      expect(error.facts.hint).toContain('Item');
+    }
+  });
+
+  it('is refused when it is missing, empty, or a damaged gzip', async () => {
+    expect((await refusal(join(directory, 'nowhere'))).code).toBe('usage');
+    expect((await refusal(await write('empty', ''))).code).toBe('config');
+    const gzip = gzipSync(lines.join('\n'));
+    const error = await refusal(await write('cut.gz', gzip.subarray(0, gzip.length - 20)));
+    expect(error.message).toContain('gzip');
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { item, planInfo } from '../../src/api/contract.js';
+import { parse, Service } from './service.js';
+
+let service: Service;
+let items: string[];
+beforeAll(async () => {
+  service = await Service.start();
+  items = (await service.sandbox.dump()).items;
+});
+afterAll(() => service.close());
+
+/** RFC 4180, as a reader of the file would do it. */
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  const field = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n)/gy;
+  let row: string[] = [];
+  for (let match = field.exec(text); match !== null; match = field.exec(text)) {
+    const [, value = '', end] = match;
+    row.push(value.startsWith('"') ? value.slice(1, -1).replaceAll('""', '"') : value);
+    if (end !== ',') {
+      rows.push(row);
+      row = [];
+    }
+  }
+  return rows;
+}
+
+describe('GET /export', () => {
+  it('streams every item as a line of JSON, as /items/{id} answers it', async () => {
+    const answer = await service.get('/export?format=ndjson&status=all');
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(answer.headers.get('x-export-rows')).toBe(String(items.length));
+    expect(answer.text).toBe(items.map((line) => `${line}\n`).join(''));
+    for (const line of items) parse(line, item);
+  });
+
+  it('answers CSV by default: one header row, one row an item, newlines inside quotes', async () => {
+    const answer = await service.get('/export?status=all');
+    expect(answer.headers.get('content-type')).toContain('text/csv');
+    const [header, ...rows] = parseCsv(answer.text);
+    expect(rows).toHaveLength(items.length);
+    expect(answer.headers.get('x-export-rows')).toBe(String(items.length));
+    for (const [k, line] of items.entries()) {
+      const cells = Object.fromEntries((header ?? []).map((name, at) => [name, rows[k]?.[at]]));
+      const one = parse(line, item);
+      expect(cells).toMatchObject({
+        id: String(one.id),
+        title: one.title ?? '',
+        currency: one.currency ?? '',
+        siteHost: one.site.host,
+        siteAttribution: one.site.attribution ?? '',
+        categoryPath: one.category?.path ?? '',
+        firstSeenAt: one.firstSeenAt,
+        removedAt: one.removedAt ?? '',
+      });
+      expect(Number(cells.price)).toBe(one.price ?? 0);
+      expect(JSON.parse(cells.datasets ?? '')).toEqual(one.datasets);
+      expect(JSON.parse(cells.attributes ?? '')).toEqual(JSON.parse(JSON.stringify(one.attributes, toPlainNumber)));
+    }
+  });
+
+  it('takes the filters of /items, and ignores what is not its parameter', async () => {
+    const answer = await service.get('/export?format=ndjson&currency=PLN&minPrice=50&sort=price&page=3&size=1');
+    const wanted = items.filter((line) => {
+      const { currency, price, removedAt } = parse(line, item);
+      return currency === 'PLN' && price !== null && price >= 50 && removedAt === null;
+    });
+    expect(answer.headers.get('x-export-rows')).toBe(String(wanted.length));
+    expect(answer.text.split('\n').filter(Boolean)).toEqual(wanted);
+  });
+
+  it('bills overage on a paid plan and leaves the export whole', async () => {
+    const small = await Service.start({ limits: { exportRowsPerMonth: 100 } });
+    const answer = await small.get('/export?format=ndjson&status=all');
+    expect(answer.headers.get('x-export-overage')).toBe('true');
+    expect(answer.headers.get('x-export-truncated')).toBeNull();
+    expect(answer.headers.get('x-export-rows-remaining')).toBe('0');
+    expect(answer.text.split('\n')).toHaveLength(1501);
+    await small.close();
+  });
+
+  it('ends at the quota without overage, and says how many rows matched', async () => {
+    const small = await Service.start({ limits: { exportRowsPerMonth: 100 }, overage: false });
+    const answer = await small.get('/export?format=ndjson&status=all');
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'x-export-rows': '100',
+      'x-export-truncated': 'true',
+      'x-export-matching': '1500',
+      'x-export-rows-remaining': '0',
+    });
+    expect(answer.text.split('\n')).toHaveLength(101);
+    const again = await small.get('/export');
+    expect(again.headers.get('x-export-rows')).toBe('0');
+    expect((await small.read('/plan', planInfo)).usage?.exportRows).toBe(100n);
+    await small.close();
+  });
+
+  it('names the parameter that is not valid', async () => {
+    const answer = await service.get('/export?format=xml');
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain("'format'");
+  });
+});
+
+function toPlainNumber(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}

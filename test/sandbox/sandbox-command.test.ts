@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const TSX = import.meta.resolve('tsx');
+const started: ChildProcess[] = [];
+
+function run(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['--import', TSX, MAIN, 'sandbox', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  return child;
+}
+
+async function finish(child: ReturnType<typeof run>) {
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+describe('pricelake sandbox', () => {
+  it('prints one JSON line once it listens, moves on by `advance`, and ends with a signal', async () => {
+    const server = run(['--items', '200', '--json', '--rate', '0']);
+    const [line] = await once(createInterface({ input: server.stdout }), 'line');
+    const { baseUrl, keys } = JSON.parse(line as string);
+    const answer = await fetch(`${baseUrl}/api/v1/plan`, { headers: { authorization: `Bearer ${keys.live}` } });
+    expect(answer.status).toBe(200);
+    const advanced = await finish(
+      run(['advance', '--hours', '2', '--changes', '12', '--json'], { PRICELAKE_BASE_URL: baseUrl }),
+    );
+    expect(JSON.parse(advanced.stdout)).toMatchObject({ ok: true, changes: 12, now: '2026-11-20T08:00:00.000Z' });
+    server.kill('SIGTERM');
+    expect((await finish(server)).code).toBe(0);
+  });
+
+  it('prints a pipeline file that fits, for a person', async () => {
+    const server = run(['--items', '50']);
+    let text = '';
+    for await (const chunk of server.stdout) {
+      text += chunk;
+      if (text.includes('Ctrl-C')) break;
+    }
+    const yaml = text.slice(text.indexOf('  name:'), text.indexOf('\nand, in')).replace(/^ {2}/gm, '');
+    expect(parseYaml(yaml)).toEqual({
+      name: 'prices',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the pipeline file's own syntax
+      source: { baseUrl: '${PRICELAKE_BASE_URL}', apiKey: '${PRICELAKE_API_KEY}' },
+      lake: { path: './lake' },
+    });
+    expect(text).toMatch(/curl -H 'Authorization: Bearer sandbox_live_\w+'/);
+    server.kill('SIGINT');
+  });
+
+  it('says what is wrong with a flag or a file, and exits with 2', async () => {
+    const answers = await Promise.all([
+      finish(run(['--items', '0'])),
+      finish(run(['--data', '/no/such/file.ndjson'])),
+      finish(run(['advance', '--url', 'nowhere'])),
+    ]);
+    expect(answers.map(({ code }) => code)).toEqual([2, 2, 2]);
+    expect(answers[0]?.stderr).toContain('--items 0');
+    expect(answers[1]?.stderr).toContain('/no/such/file.ndjson');
+    expect(answers[2]?.stderr).toContain('--url nowhere');
+  });
+});

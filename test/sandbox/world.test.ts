@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { change, item } from '../../src/api/contract.js';
+import { startSandbox } from '../../src/sandbox/start.js';
+import { parse, Service } from './service.js';
+
+type Item = z.infer<typeof item>;
+type Change = z.infer<typeof change>;
+
+async function readState(service: Service): Promise<{ items: Map<bigint, Item>; changes: Change[] }> {
+  const { items, changes } = await service.sandbox.dump();
+  const parsed = items.map((line) => parse(line, item));
+  return {
+    items: new Map(parsed.map((one) => [one.id, one])),
+    changes: changes.map((line) => parse(line, change)),
+  };
+}
+
+/** What the feed alone tells of an item. */
+interface Replayed {
+  price: number | null;
+  previousPrice: number | null;
+  title: string | null;
+  removedAt: string | null;
+  lastChangedAt: string;
+}
+
+function replay(before: Map<bigint, Replayed>, changes: Change[]): Map<bigint, Replayed> {
+  const state = new Map(before);
+  for (const entry of changes) {
+    if (entry.item === null) continue;
+    const known = state.get(entry.item.id) ?? { price: null, previousPrice: null, title: null, removedAt: null };
+    const moved = entry.changes.price;
+    if (moved !== undefined) expect(moved).toEqual([known.price, entry.price]);
+    if (moved !== undefined) expect(entry.previousPrice).toBe(known.price);
+    state.set(entry.item.id, {
+      price: entry.price,
+      previousPrice: moved === undefined ? known.previousPrice : (moved[0] as number | null),
+      title: entry.kind === 'NEW' ? entry.item.title : ((entry.changes.title?.[1] as string) ?? known.title),
+      removedAt: entry.kind === 'REMOVED' ? entry.observedAt : entry.kind === 'RELISTED' ? null : known.removedAt,
+      lastChangedAt: entry.observedAt,
+    });
+  }
+  return state;
+}
+
+const told = ({ price, previousPrice, removedAt, lastChangedAt }: Replayed): Omit<Replayed, 'title'> => ({
+  price,
+  previousPrice,
+  removedAt,
+  lastChangedAt,
+});
+
+describe('the seed', () => {
+  it('gives the same bytes again, also after the same steps; another seed gives others', async () => {
+    const [first, second, other] = await Promise.all(
+      [7, 7, 8].map(async (seed) => {
+        const sandbox = await startSandbox({ items: 800, seed });
+        await sandbox.advance({ hours: 5, changes: 200 });
+        await sandbox.advance({ hours: 24 });
+        const dump = await sandbox.dump();
+        await sandbox.close();
+        return dump;
+      }),
+    );
+    expect(second).toEqual(first);
+    expect(other?.items[0]).not.toBe(first?.items[0]);
+  });
+});
+
+describe('the past', () => {
+  it('adds up: replaying the whole feed gives the items as they stand', async () => {
+    const service = await Service.start({ items: 2500 });
+    const { items, changes } = await readState(service);
+    const replayed = replay(new Map(), changes);
+    expect(replayed.size).toBe(items.size);
+    for (const [id, one] of items) expect(told(replayed.get(id) as Replayed)).toEqual(told(one));
+    expect(changes.length / items.size).toBeGreaterThan(1.2);
+    expect(changes.length / items.size).toBeLessThan(1.5);
+    await service.close();
+  });
+});
+
+describe('advance', () => {
+  it('makes exactly the number of changes, and the feed leads from the state before to the state after', async () => {
+    const service = await Service.start({ items: 2000 });
+    for (const step of [
+      { hours: 1, changes: 300 },
+      { hours: 24, changes: 900 },
+      { hours: 0.01, changes: 5000 },
+      { hours: 6 },
+    ]) {
+      const before = await readState(service);
+      const counts = await service.sandbox.advance(step);
+      const after = await readState(service);
+      const fresh = await service.readFeed(before.changes.at(-1)?.id);
+      expect(fresh).toHaveLength(step.changes ?? counts.changes);
+      expect(counts.changes).toBe(counts.new + counts.changed + counts.removed + counts.relisted);
+      expect(fresh.filter(({ kind }) => kind === 'NEW')).toHaveLength(counts.new);
+      const replayed = replay(before.items, fresh);
+      expect(replayed.size).toBe(after.items.size);
+      for (const [id, one] of after.items) expect(told(replayed.get(id) as Replayed)).toEqual(told(one));
+      const times = fresh.map(({ observedAt }) => observedAt.replace('Z', ''));
+      expect(times).toEqual([...times].sort());
+    }
+    await service.close();
+  });
+
+  it('moves lastSeenAt on with the scrapes of the sources that were due', async () => {
+    const service = await Service.start({ items: 1000 });
+    const before = await readState(service);
+    await service.sandbox.advance({ hours: 5, changes: 0 });
+    const after = await readState(service);
+    const seen = [...after.items.values()].filter((one) => one.lastSeenAt !== before.items.get(one.id)?.lastSeenAt);
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.length).toBeLessThan(after.items.size);
+    expect(seen.every(({ lastSeenAt, removedAt }) => removedAt === null && lastSeenAt > '2026-11-20T06')).toBe(true);
+    await service.close();
+  });
+
+  it('is reached over HTTP without a key, and refuses what it does not understand', async () => {
+    const service = await Service.start({ items: 500 });
+    const url = `${service.sandbox.baseUrl}/sandbox/advance`;
+    const post = (body: string) => fetch(url, { method: 'POST', body });
+    const counts = (await (await post('{"hours":1,"changes":7}')).json()) as { changes: number };
+    expect(counts.changes).toBe(7);
+    for (const body of ['', '{}', '{"hours":-1}', '{"hours":1,"changes":1.5}', '{"hours":1,"speed":2}']) {
+      expect((await post(body)).status).toBe(400);
+    }
+    const state = (await (await fetch(`${service.sandbox.baseUrl}/sandbox`)).json()) as object;
+    expect(state).toMatchObject({ seed: 1, now: '2026-11-20T07:00:00.000Z' });
+    await service.close();
+  });
+
+  it('serves rendered pages as they stand after the step', async () => {
+    const service = await Service.start({ items: 600 });
+    await service.get('/export?format=csv');
+    await service.get('/items?size=500');
+    await service.sandbox.advance({ hours: 2, changes: 400 });
+    const { items } = await service.sandbox.dump();
+    expect((await service.get('/export?format=ndjson&status=all')).text.trimEnd().split('\n')).toEqual(items);
+    const csv = await service.get('/export?format=csv&status=all');
+    expect(csv.headers.get('x-export-rows')).toBe(String(items.length));
+    for (const line of items) expect(csv.text).toContain(/\d+/.exec(line)?.[0]);
+    await service.close();
+  });
+});
+
+describe('wrap', () => {
+  it('lets a test stand between the client and the service', async () => {
+    const service = await Service.start({
+      items: 20,
+      wrap: (next) => async (request) =>
+        request.url.endsWith('/plan') ? new Response('down', { status: 503 }) : next(request),
+    });
+    expect((await service.get('/plan')).status).toBe(503);
+    expect((await service.get('/items')).status).toBe(200);
+    await service.close();
+  });
+});
