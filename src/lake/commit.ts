@@ -5,6 +5,7 @@ import { PricelakeError } from '../errors.js';
 import type { StagedFile, TableChange } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
 import { writeCheckpoint } from './checkpoint.js';
+import { cleanLog } from './clean-log.js';
 import { deleteFiles, removeEmptyFolders } from './delete-files.js';
 import { writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { type LogState, logPath, readLog } from './delta-log.js';
@@ -47,6 +48,7 @@ export async function commitTable(lake: Lake, change: TableChange, info: CommitI
   );
   if (version > 0n && version % CHECKPOINT_INTERVAL === 0n) {
     await explainDiskFull(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
+    await cleanLog(lake, change.table, info.at);
   }
   return version;
 }

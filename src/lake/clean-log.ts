@@ -1,0 +1,39 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TableName } from '../model.js';
+import { ignoreMissing, type Lake, tablePath } from './layout.js';
+
+/** Delta's default of `delta.logRetentionDuration`. */
+const RETENTION_MS = 30 * 86_400_000;
+
+/**
+ * Deletes log entries and checkpoints before the newest checkpoint that is 30 days old (protocol, "Metadata
+ * Cleanup"): what is left still gives the table's state, and the log of a lake that runs for years stays small.
+ */
+export async function cleanLog(lake: Lake, table: TableName, at: Date): Promise<void> {
+  const folder = tablePath(lake, table, '_delta_log');
+  const names = (await readdir(folder)).filter((name) => /^\d{20}\./.test(name)).sort();
+  const keepFrom = await findOldCheckpoint(folder, names, at.getTime() - RETENTION_MS);
+  if (keepFrom === undefined) return;
+  for (const name of names.filter((name) => name.slice(0, 20) < keepFrom))
+    await rm(join(folder, name), { force: true });
+}
+
+/** Version (20 digits) of the newest checkpoint whose commit is at or before `cutoff`. */
+async function findOldCheckpoint(folder: string, names: string[], cutoff: number): Promise<string | undefined> {
+  for (const name of names.filter((name) => name.slice(20) === '.checkpoint.parquet').reverse()) {
+    const version = name.slice(0, 20);
+    const committedAt = await readCommitTime(join(folder, `${version}.json`));
+    if (committedAt !== undefined && committedAt <= cutoff) return version;
+  }
+  return undefined;
+}
+
+/** `commitInfo.timestamp` of a log entry: unlike the file's own time it survives a copy of the lake. */
+async function readCommitTime(path: string): Promise<number | undefined> {
+  const text = (await readFile(path, 'utf8').catch(ignoreMissing)) ?? '';
+  const line = text.split('\n').find((line) => line.startsWith('{"commitInfo"'));
+  return line === undefined
+    ? undefined
+    : (JSON.parse(line) as { commitInfo: { timestamp?: number } }).commitInfo.timestamp;
+}
