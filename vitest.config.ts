@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/interop/**'],
+    globalSetup: 'test/build.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

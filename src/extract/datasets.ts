@@ -22,6 +22,7 @@ export async function landDatasets(client: ApiClient, landing: Landing, io: Io):
     const answer = stringify(await client.json('/datasets', {}, datasets)) ?? '[]';
     landed = { type: 'datasets', readAt, answer, calls: client.calls() };
     await landing.journal.append(landed);
+    io.log('debug', 'landed', { what: 'datasets' });
   }
   return { datasets: datasets.parse(parseExactJson(landed.answer)), readAt: landed.readAt };
 }

@@ -26,6 +26,7 @@ export async function landFeed(client: ApiClient, landing: Landing, from: bigint
   if (journal.last('feed.done') === undefined) {
     const cursor = await pullPages(client, landing, from, io);
     await journal.append({ type: 'feed.done', cursor, calls: client.calls() });
+    io.log('debug', 'landed', { what: 'feed', cursor });
   }
   const pages = journal.all('feed.page');
   return {

@@ -37,6 +37,7 @@ export async function landHydration(client: ApiClient, landing: Landing, need: H
     const end = await file.append(page);
     await file.sync();
     await journal.append({ type: 'hydrate.page', rows: itemIds.length, end, readAt, calls: client.calls() });
+    io.log('debug', 'landed', { what: 'hydration', rows: itemIds.length });
     for (const id of itemIds) need.itemIds.delete(id);
     io.progress({ step: 'hydrate', rows: wanted - BigInt(need.itemIds.size), totalRows: wanted, bytes: end });
   };

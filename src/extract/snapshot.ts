@@ -42,6 +42,7 @@ export async function landSnapshot(
   if (journal.last('fence') === undefined) {
     const cursor = await readNewestChangeId(client);
     await journal.append({ type: 'fence', cursor, calls: client.calls() });
+    io.log('debug', 'landed', { what: 'fence', cursor });
   }
   if (journal.last('export.done') === undefined) await downloadExport(client, landing, events, io);
   else {
@@ -115,6 +116,7 @@ async function downloadOnce(
     },
     onSegment: async (segment: Segment) => {
       await journal.append({ type: 'export.segment', attempt, ...segment });
+      io.log('debug', 'landed', { what: 'segment', ...segment });
       events.onSegment({ path: path.join(landing.folder, segment.file), rows: segment.rows, readAt });
     },
   });
@@ -130,6 +132,7 @@ async function downloadOnce(
   const overage = headers['x-export-overage'] === 'true';
   const calls = client.calls();
   await journal.append({ type: 'export.done', attempt, announced, landed: landed.rows, overage, calls });
+  io.log('debug', 'landed', { what: 'export', rows: landed.rows, bytes: landed.bytes });
 }
 
 function readExportRows(headers: Record<string, string>): bigint {

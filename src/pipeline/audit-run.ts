@@ -20,6 +20,7 @@ export async function auditRun(run: Run, candidate: Candidate, rows: readonly Ru
   await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
     SELECT * FROM ${tableRelation('runs', files)} UNION ALL SELECT * FROM next_runs`);
   const results = await runChecks(db, await loadChecks(), run.pipeline.checks, io);
+  io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   if (failed.length === 0) return results;
   await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });

@@ -20,7 +20,9 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
   for (const table of TABLE_NAMES) {
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
-    if (change !== undefined) await commitTable(lake, change, { runId: landing.runId, operation: 'SYNC', at });
+    if (change === undefined) continue;
+    const version = await commitTable(lake, change, { runId: landing.runId, operation: 'SYNC', at });
+    io.log('debug', 'committed', { table, version });
   }
   await clearIdleRuns(lake);
   await publishPointer(lake, {
@@ -31,6 +33,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     at,
     attributions: staged.attributions,
   });
+  io.log('debug', 'pointed', { runId: landing.runId });
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
 }

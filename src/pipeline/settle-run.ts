@@ -25,6 +25,7 @@ export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> 
   const settled = journal.last('tally');
   if (settled !== undefined) return settled;
   await journal.append({ type: 'tally', ...tally }, { type: 'calls', calls: run.client.calls() });
+  run.io.log('debug', 'settled', { ...tally });
   return tally;
 }
 

@@ -34,6 +34,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   const add = async (table: TableName, select: string | undefined, remove: DataFile[], txn = {}) => {
     if (isCommitted(run, table)) return;
     const files = select === undefined ? [] : await stage(run, table, select, metadata);
+    run.io.log('debug', 'staged', { table, files: files.length });
     candidate[table] = { table, add: files, remove, txn: { [TXN_RUN]: run.landing.runNumber, ...txn } };
   };
   await add('history', `SELECT ${selectColumns('history')} FROM new_changes`, [], { [TXN_CURSOR]: cursor });

@@ -75,7 +75,10 @@ export function makePipeline(
 }
 
 /** Rows of a lake by plain glob, as text. */
-export async function readLake(lakePath: string, sql: (glob: (table: string) => string) => string): Promise<string[][]> {
+export async function readLake(
+  lakePath: string,
+  sql: (glob: (table: string) => string) => string,
+): Promise<string[][]> {
   const db = await Database.open();
   try {
     const glob = (table: string) =>

@@ -1,0 +1,99 @@
+import { rm } from 'node:fs/promises';
+import { PricelakeError } from '../../errors.js';
+import { openLake } from '../../lake/lake.js';
+import { readPointer } from '../../lake/publish.js';
+import { findUnfinishedRun } from '../../landing/landing.js';
+import { readPipeline } from '../../pipeline/pipeline-file.js';
+import { syncPipeline } from '../../pipeline/sync.js';
+import { packagePath } from '../../schemas.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+import { describeReport, formatReport } from '../run-report.js';
+import { type SandboxProcess, startSandboxProcess } from '../sandbox-process.js';
+import { runCheckCommand } from './run-check.js';
+import { showSpread } from './show-spread.js';
+
+export interface DemoRequest {
+  lake: string;
+  items: number;
+}
+
+const HOURS = 6;
+
+/** The whole way on the embedded sandbox: first copy, a world that moves on, sync, nothing new, checks, spread. */
+export async function runDemo(request: DemoRequest, context: CommandContext): Promise<CommandReport> {
+  if (!Number.isInteger(request.items) || request.items < 1) {
+    throw new PricelakeError('usage', `--items ${request.items} is not a whole number above 0`);
+  }
+  await clearDemoLake(request.lake);
+  const say = (text: string) => (context.json ? true : context.output.write(text));
+  await say(
+    `1. A sandbox of the service with ${request.items.toLocaleString('en-US')} listings starts on this machine.\n`,
+  );
+  const sandbox = await startSandboxProcess(request.items, context.signal);
+  try {
+    return await runSteps(request, context, sandbox, say);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+type Say = (text: string) => Promise<boolean> | boolean;
+
+async function runSteps(
+  { lake }: DemoRequest,
+  context: CommandContext,
+  sandbox: SandboxProcess,
+  say: Say,
+): Promise<CommandReport> {
+  const { io, signal } = context;
+  const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.apiKey };
+  const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
+  pipeline.lake.path = lake;
+  io.protectSecret(sandbox.apiKey);
+  const sync = async (title: string) => {
+    await say(`\n${title}\n`);
+    const report = await syncPipeline(pipeline, io, signal);
+    await say(formatReport(report, lake));
+    return describeReport(report, lake);
+  };
+  const runs = [await sync('2. The first run copies everything.')];
+  const { now: _now, ...moved } = await sandbox.advance(HOURS);
+  const kinds = Object.entries(moved).map(([kind, count]) => `${kind} ${count}`);
+  runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run brings the changes.`));
+  runs.push(await sync('4. Nothing has happened since: no file is written.'));
+  await say('\n5. The checks over the copy.\n');
+  const checks = await runCheckCommand({ lake, failOn: 'gate' }, context);
+  await say('\n6. The widest price spreads, products with an absurd price left out.\n');
+  await showSpread({ lake, minShops: 4, top: 10, outliers: false, format: 'table' }, { ...context, json: false });
+  await say(nextSteps(lake));
+  return { runs, ...checks };
+}
+
+function nextSteps(lake: string): string {
+  const shop = `SELECT site_name, count(*) AS cheapest FROM price_spread JOIN (SELECT DISTINCT site_id, site_name FROM items) ON site_id = cheapest_site_id GROUP BY ALL ORDER BY 2 DESC LIMIT 5`;
+  return `
+Next:
+  npx pricelake spread --lake ${lake} --currency EUR --min-shops 5
+  npx pricelake query --lake ${lake} "${shop}"
+  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lake}/items/*/*.parquet') GROUP BY ALL"
+  npx pricelake sandbox     prints a key and a pipeline file to go on with
+`;
+}
+
+/** Only a lake that an earlier demo made is removed; a foreign folder is refused by openLake. */
+async function clearDemoLake(path: string): Promise<void> {
+  const lake = await openLake(path, { create: true });
+  const owner = (await readPointer(lake))?.pipeline ?? (await readUnfinishedPipeline(lake.root));
+  if (owner !== undefined && owner !== 'demo') {
+    throw new PricelakeError('usage', `${path} is the lake of pipeline "${owner}", not of a demo`, {
+      hint: 'Name another folder with --lake.',
+    });
+  }
+  await rm(lake.root, { recursive: true });
+}
+
+async function readUnfinishedPipeline(lakeRoot: string): Promise<string | undefined> {
+  const landing = await findUnfinishedRun(lakeRoot);
+  await landing?.journal.close();
+  return landing?.journal.last('begin')?.pipeline;
+}
