@@ -20,9 +20,12 @@ const COMMAND_NAMES = [
   sandboxCommand,
 ].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
 
-const EPILOGUE = `Results go to stdout, logs and progress to stderr.
-Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 a check failed · 4 key or plan refuses
-5 budget or quota used up · 6 another run holds the lake · 75 try again later · 130/143 stopped by a signal`;
+const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:
+    0  done                               5  budget or quota used up
+    1  unexpected                         6  another run holds the lake
+    2  usage or configuration            75  a passing fault: try again later
+    3  a check failed                   130  stopped by SIGINT
+    4  the key or the plan refuses      143  stopped by SIGTERM`;
 
 /** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
 export async function runCli(args: string[]): Promise<void> {

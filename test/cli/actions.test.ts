@@ -137,6 +137,17 @@ describe('query', () => {
     });
   });
 
+  it.each([0, 300])('stops %i ms after the signal, whatever the statement is doing', async (delay) => {
+    const controller = new AbortController();
+    const reason = new Error('stopped');
+    if (delay === 0) controller.abort(reason);
+    else setTimeout(() => controller.abort(reason), delay);
+    const sql = 'SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3';
+    const startedAt = performance.now();
+    await expect(runQuery({ lake, memory, sql }, { ...openContext(), signal: controller.signal })).rejects.toThrow();
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+  });
+
   it('says that there is no lake', async () => {
     await expect(runQuery({ lake: '/nowhere', memory, sql: 'SELECT 1' }, openContext())).rejects.toMatchObject({
       code: 'lake_invalid',

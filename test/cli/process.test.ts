@@ -76,12 +76,9 @@ describe('the pricelake command', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('stops a running query on %s with exit code %i', async (signal, code) => {
-    const sql = 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3';
-    const outcome = await run(['query', sql, '--lake', lake, '--json'], (child) => {
-      setTimeout(() => child.kill(signal), 1500);
-    });
+    const args = ['query', 'FROM range(1000000000000)', '--lake', lake, '--format', 'csv'];
+    const outcome = await run(args, (child) => child.stdout?.once('data', () => child.kill(signal)));
     expect(outcome.code).toBe(code);
     expect(outcome.stderr).toContain(`pricelake: stopped by ${signal}`);
-    expect(JSON.parse(outcome.stdout)).toMatchObject({ ok: false, error: { code: 'stopped' } });
   });
 });

@@ -21,11 +21,12 @@ export interface ResultDestination {
  * @throws PricelakeError `usage` when `--json` and a format would share stdout.
  */
 export async function writeResult(
-  result: ResultSet,
+  whole: ResultSet,
   { format, file }: ResultDestination,
-  { io, output, json }: Pick<CommandContext, 'io' | 'output' | 'json'>,
+  { io, output, json, signal }: CommandContext,
 ): Promise<CommandReport | undefined> {
   requireOneOwner({ format, file }, json);
+  const result = { ...whole, batches: stopOnAbort(whole.batches, signal) };
   if (json && file === undefined) return writeJsonLine(result, output);
   const write = await loadFormat(format ?? 'table');
   const rows = file === undefined ? await write(result, output) : await writeToFile(file, (to) => write(result, to));
@@ -42,6 +43,13 @@ export function requireOneOwner({ format, file }: ResultDestination, json: boole
     throw new PricelakeError('usage', `--json and --format ${format} both want stdout`, {
       hint: 'Leave one of them out, or name a file with --output.',
     });
+  }
+}
+
+async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal): ResultSet['batches'] {
+  for await (const batch of batches) {
+    signal.throwIfAborted();
+    yield batch;
   }
 }
 
