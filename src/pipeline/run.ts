@@ -23,9 +23,10 @@ const MEMORY_LIMIT = '800MB';
 export interface Run {
   pipeline: Pipeline;
   io: Io;
-  signal: AbortSignal | undefined;
   lake: Lake;
   lock: LakeLock;
+  /** Aborted when the process is told to stop, or when the lock was lost. */
+  stop: AbortSignal;
   db: Database;
   client: ApiClient;
   landing: Landing;
@@ -40,9 +41,14 @@ export interface Run {
 /** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
 export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
-  const client = createClient({ baseUrl, apiKey, ...(signal === undefined ? {} : { signal }) }, io);
+  const stop = new AbortController();
+  const client = createClient({ baseUrl, apiKey, signal: stop.signal }, io);
   const lake = await openLake(pipeline.lake.path, { create: true });
   const lock = await lockLake(lake, io);
+  for (const source of [signal, lock.lost]) {
+    if (source?.aborted) stop.abort(source.reason);
+    source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
+  }
   try {
     await recoverLake(lake, io);
     const tables = await readTables(lake);
@@ -58,7 +64,7 @@ export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal):
     const db = await openDatabase(lake, workFolder, landing.runId);
     const typer = new Typer(db, { runId: landing.runId, workFolder });
     const resumed = unfinished !== undefined;
-    return { pipeline, io, signal, lake, lock, db, client, landing, typer, workFolder, tables, resumed };
+    return { pipeline, io, stop: stop.signal, lake, lock, db, client, landing, typer, workFolder, tables, resumed };
   } catch (error) {
     await lock.release();
     await client.close();

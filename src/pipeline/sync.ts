@@ -35,13 +35,16 @@ export async function syncPipeline(pipeline: Pipeline, io: Io, signal?: AbortSig
       await addIdleRun(run.lake, row);
       return { published: false, resumed: run.resumed, row, checks: [] };
     }
+    run.stop.throwIfAborted();
     const batch = await normalizeRun(run, extract);
     const datasets = await extractDatasets(run);
+    run.stop.throwIfAborted();
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract.feed.cursor);
     const row = await describeRun(run, extract, tally);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows);
+    run.stop.throwIfAborted();
     await publishRun(run, staged, rows, checks);
     return { published: true, resumed: run.resumed, row, checks };
   } finally {

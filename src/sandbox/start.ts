@@ -59,6 +59,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const world = await World.create();
   try {
     const clock = await fillWorld(world, options);
+    // Rendered now, so that the first export starts at once.
+    await world.rows(world.view(world.facts.datasets), 'json');
     return await serveWorld(world, clock, options);
   } catch (error) {
     await world.close();

@@ -82,7 +82,7 @@ describe('a run that is killed at any step and started again', () => {
     const lakePath = path.join(folder, 'bootstrapped');
     await syncPipeline(makePipeline(world.sandbox, lakePath), io);
     bootstrapped = await readTables(lakePath);
-    expect(await expectSameAfterKill(undefined, bootstrapped)).toBeGreaterThan(17);
+    expect(await expectSameAfterKill(undefined, bootstrapped)).toBeGreaterThanOrEqual(17);
   }, 120_000);
 
   test('ends in the tables of a later run that was never killed', async () => {
@@ -94,6 +94,6 @@ describe('a run that is killed at any step and started again', () => {
     await syncPipeline(makePipeline(world.sandbox, lakePath), io);
     synced = await readTables(lakePath);
     expect(synced.items).not.toEqual(bootstrapped.items);
-    expect(await expectSameAfterKill(before, synced)).toBeGreaterThan(17);
+    expect(await expectSameAfterKill(before, synced)).toBeGreaterThanOrEqual(17);
   }, 120_000);
 });

@@ -74,6 +74,8 @@ export function makePipeline(
   };
 }
 
+const PARTITIONS: Record<string, string> = { items: 'site_id=*/', history: 'observed_date=*/' };
+
 /** Rows of a lake by plain glob, as text. */
 export async function readLake(
   lakePath: string,
@@ -82,7 +84,7 @@ export async function readLake(
   const db = await Database.open();
   try {
     const glob = (table: string) =>
-      `read_parquet('${lakePath}/${table}/${table === 'items' || table === 'history' ? '*/' : ''}*.parquet', hive_partitioning = false)`;
+      `read_parquet('${lakePath}/${table}/${PARTITIONS[table] ?? ''}*.parquet', hive_partitioning = false)`;
     const rows = await db.connection.runAndReadAll(sql(glob));
     return rows.getRows().map((row) => row.map((value) => (value === null ? '∅' : String(value))));
   } finally {

@@ -1,37 +1,37 @@
-/** Catalogue: a product is what several shops sell. Leaves and their slots come in as JSON. */
-export const CREATE_PRODUCTS = `
-CREATE TABLE leaf AS
-SELECT unnest(from_json($leaves, '[{"categoryId":"INTEGER","nouns":["VARCHAR"],"brands":["VARCHAR"],"median":"DOUBLE","sigma":"DOUBLE","isBook":"BOOLEAN","mask":"INTEGER","json":"VARCHAR"}]'), max_depth := 2);
-CREATE TABLE leaf_slot AS
-SELECT unnest(from_json($leafSlots, '["INTEGER"]')) AS category_id, unnest(range(len(from_json($leafSlots, '["INTEGER"]')))) AS slot;
+/** Catalogue: a product is what several shops sell. Brands, nouns and shops come in as JSON, one row a draw. */
+export const CREATE_CATALOGUE = `
+CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
+  "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":"INTEGER","nouns":"INTEGER"}]'), max_depth := 2);
+CREATE TABLE leaf_brand AS SELECT unnest(from_json($leafBrands, '[{"category_id":"INTEGER","k":"INTEGER","brand":"VARCHAR"}]'), max_depth := 2);
+CREATE TABLE leaf_noun AS SELECT unnest(from_json($leafNouns, '[{"category_id":"INTEGER","k":"INTEGER","noun":"VARCHAR"}]'), max_depth := 2);
+CREATE TABLE leaf_slot AS SELECT unnest(from_json($leafSlots, '[{"slot":"INTEGER","category_id":"INTEGER"}]'), max_depth := 2);
+CREATE TABLE shop_slot AS SELECT unnest(from_json($shopSlots, '[{"slot":"INTEGER","site_id":"BIGINT","host":"VARCHAR","currency":"VARCHAR",
+  "per_euro":"DOUBLE","word":"VARCHAR","mask":"INTEGER","level":"DOUBLE","site_json":"VARCHAR","model_id":"BIGINT","source_json":"VARCHAR"}]'), max_depth := 2);
 CREATE TABLE catalogue AS
 WITH drawn AS (
   SELECT p, hash(p, $seed::BIGINT, 1) AS h1, hash(p, $seed::BIGINT, 2) AS h2, hash(p, $seed::BIGINT, 3) AS h3,
     hash(p, $seed::BIGINT, 4) % 1000 AS kind
   FROM range($products::BIGINT) r(p)
+), leaved AS (
+  SELECT d.*, l.*, (h2 % l.brands)::INTEGER AS brand_at, (h3 % l.nouns)::INTEGER AS noun_at
+  FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l USING (category_id)
 ), bodies AS (
-  SELECT d.*, l.*,
-    l.brands[1 + (h2 % len(l.brands))::INTEGER] AS brand,
-    upper(substr(l.brands[1 + (h2 % len(l.brands))::INTEGER], 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
+  SELECT v.*, b.brand, t.noun,
+    upper(substr(b.brand, 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
       || CASE h3 % 7 WHEN 0 THEN '/B' WHEN 1 THEN '.EU' WHEN 2 THEN ' X' ELSE '' END AS mpn,
-    (CASE WHEN l.isBook THEN 978000000000 + h1 % 1000000000
+    (CASE WHEN is_book THEN 978000000000 + h1 % 1000000000
       WHEN kind < 120 THEN NULL
       WHEN kind < 150 THEN 2000000 + h1 % 7000000
       WHEN kind < 330 THEN h1 % 9900000000 + 100000000
       ELSE ([40, 42, 30, 50, 59, 73, 80, 84, 87, 76])[1 + (h2 % 10)::INTEGER] * 10000000000 + h1 % 10000000000 END)::BIGINT AS body,
-    CASE WHEN l.isBook THEN 13 WHEN kind < 150 THEN 8 WHEN kind < 330 THEN 12 ELSE 13 END AS width
-  FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l ON l.categoryId = s.category_id
+    CASE WHEN is_book THEN 13 WHEN kind < 150 THEN 8 WHEN kind < 330 THEN 12 ELSE 13 END AS width
+  FROM leaved v JOIN leaf_brand b ON b.category_id = v.category_id AND b.k = v.brand_at
+  JOIN leaf_noun t ON t.category_id = v.category_id AND t.k = v.noun_at
 )
-SELECT p::INTEGER AS p, categoryId AS category_id, json AS category_json, mask, brand, mpn,
-  fold(brand) || '-' || fold(mpn) AS brand_key,
+SELECT p::INTEGER AS p, category_id, brand, mpn, noun,
   lpad((body * 10 + check_digit(body))::VARCHAR, width, '0') AS gtin,
-  brand || ' ' || nouns[1 + (h3 % len(nouns))::INTEGER] || ' ' || mpn AS title,
   median * exp(sigma * gauss(hash(p, $seed::BIGINT, 5), hash(p, $seed::BIGINT, 6))) AS base_price
 FROM bodies ORDER BY p;
-CREATE TABLE shop AS
-SELECT unnest(from_json($shops, '[{"siteId":"BIGINT","host":"VARCHAR","currency":"VARCHAR","perEuro":"DOUBLE","words":["VARCHAR"],"mask":"INTEGER","level":"DOUBLE","json":"VARCHAR","models":["BIGINT"],"modelJsons":["VARCHAR"]}]'), max_depth := 2);
-CREATE TABLE shop_slot AS
-SELECT unnest(from_json($shopSlots, '["BIGINT"]')) AS siteId, unnest(range(len(from_json($shopSlots, '["BIGINT"]')))) AS slot;
 `;
 
 /**
@@ -47,16 +47,15 @@ WITH drawn AS (
   FROM range($from::BIGINT, $to::BIGINT) r(n)
 ), offers AS (
   -- The exponent makes some products widely sold and most of them rare.
-  SELECT d.*, c.*, s.* EXCLUDE (mask), c.mask AS leaf_mask, s.mask AS shop_mask,
-    1 + (h2 % len(s.models))::INTEGER AS model_at,
+  SELECT d.*, c.*, s.* EXCLUDE (mask), l.mask AS leaf_mask, s.mask AS shop_mask, l.json_ai, l.json_manual,
     -- A shop writes its GTINs in one form, nearly always.
-    hash(s.siteId, CASE WHEN h3 % 12 = 0 THEN n ELSE 0 END) % 10 AS form,
-    shop_price(c.base_price * s.perEuro * s.level * exp(0.11 * gauss(h4, h5)), (s.siteId * 7 + h6 % 2) % 10)
+    hash(s.site_id, CASE WHEN h3 % 12 = 0 THEN n ELSE 0 END) % 10 AS form,
+    shop_price(c.base_price * s.per_euro * s.level * exp(0.11 * gauss(h4, h5)), (s.site_id * 7 + h6 % 2) % 10)
       * CASE h6 % 900 WHEN 1 THEN 10 WHEN 2 THEN 100 WHEN 3 THEN 0.1 ELSE 1 END AS amount
   FROM drawn d
   JOIN catalogue c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
-  JOIN shop_slot z ON z.slot = h2 % 4096
-  JOIN shop s ON s.siteId = z.siteId
+  JOIN shop_slot s ON s.slot = h2 % 4096
+  JOIN leaf l USING (category_id)
 ), codes AS (
   SELECT *,
     CASE WHEN h3 % 100 < 11 THEN NULL
@@ -64,7 +63,7 @@ WITH drawn AS (
       ELSE gtin END AS code,
     CASE WHEN h3 % 1000 > 960 THEN NULL WHEN h3 % 10 = 3 THEN upper(brand) WHEN h3 % 50 = 4 THEN brand || '®' ELSE brand END AS shop_brand,
     CASE WHEN h4 % 10 < 3 THEN NULL WHEN h4 % 10 = 4 THEN replace(mpn, '-', ' ') ELSE mpn END AS shop_mpn,
-    title || CASE WHEN h5 % 5 = 0 THEN ', ' || words[1 + (h5 % len(words))::INTEGER] ELSE '' END AS shop_title
+    concat(brand, ' ', noun, ' ', mpn, CASE WHEN h5 % 5 = 0 THEN ', ' || word ELSE '' END) AS shop_title
   FROM offers
 ), written AS (
   SELECT *,
@@ -82,7 +81,7 @@ SELECT n::INTEGER, 9107000000000001 + n * 3 + (h8 % 2)::BIGINT,
     WHEN 7 THEN NULL WHEN 8 THEN 'قهوة عربية ' || shop_title WHEN 9 THEN '   ' || shop_title || chr(160)
     WHEN 10 THEN repeat(shop_title || ' / ', 12) WHEN 11 THEN shop_title || chr(8232) || '1;2,3' ELSE shop_title END,
   shop_brand, shop_mpn, shop_code,
-  CASE WHEN shop_code IS NOT NULL THEN ltrim(shop_code, '0') WHEN shop_brand IS NOT NULL AND shop_mpn IS NOT NULL THEN brand_key END,
+  CASE WHEN shop_code IS NOT NULL THEN ltrim(shop_code, '0') ELSE product_key_of(NULL, shop_brand, shop_mpn) END,
   CASE WHEN h8 % 250 = 0 THEN NULL ELSE amount END, NULL, NULL,
   CASE WHEN h8 % 1500 = 1 THEN NULL ELSE currency END,
   CASE WHEN h8 % 700 = 2 THEN NULL ELSE 'https://' || host || '/p/' || lower(replace(mpn, ' ', '%20')) || '?id=' || n END,
@@ -94,10 +93,10 @@ SELECT n::INTEGER, 9107000000000001 + n * 3 + (h8 % 2)::BIGINT,
       WHEN 2 THEN ',"inStore":true' WHEN 3 THEN concat(',"articleNumber":', 9007199254740993 + (h6 % 1000)::BIGINT * 2)
       WHEN 4 THEN ',"delivery":"2–3 Tage, \\"express\\" möglich"' ELSE '' END, '}') END,
   CASE WHEN h5 % 25 = 1 THEN NULL ELSE category_id END,
-  CASE WHEN h5 % 25 = 1 THEN 'null' ELSE replace(category_json, '$source', CASE WHEN h5 % 8 = 3 THEN 'MANUAL' ELSE 'AI' END) END,
+  CASE WHEN h5 % 25 = 1 THEN 'null' WHEN h5 % 8 = 3 THEN json_manual ELSE json_ai END,
   (CASE WHEN h5 % 25 <> 1 THEN leaf_mask | shop_mask WHEN shop_mask <> 0 THEN shop_mask ELSE $fallbackMask::INTEGER END)
     | CASE WHEN h8 % $sampleOneIn::BIGINT = 5 THEN $sampleMask::INTEGER ELSE 0 END,
-  siteId, json, models[model_at], modelJsons[model_at],
+  site_id, site_json, model_id, source_json,
   seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER
 FROM written, LATERAL (SELECT make_timestamp($firstSeen::BIGINT + CASE
   WHEN h4 % 10 < 6 THEN (h5 % ($span::BIGINT // 80 + 1))::BIGINT

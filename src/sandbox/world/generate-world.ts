@@ -2,7 +2,7 @@ import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../cat
 import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { buildShops, buildSources, type Shop, type ShopSource } from '../catalogue/shops.js';
 import {
-  CREATE_PRODUCTS,
+  CREATE_CATALOGUE,
   INSERT_GONE_PENDING,
   INSERT_ITEMS,
   INSERT_NEW_PENDING,
@@ -50,7 +50,7 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
   world.facts = { seed, datasets: ACCOUNT_DATASETS, categories, sources, insertNewItems: insert };
   await world.database.use(async (session) => {
     const catalogue = catalogueJson(shops, sources, categories, leaves);
-    await session.run(CREATE_PRODUCTS, { seed, products, ...catalogue });
+    await session.run(CREATE_CATALOGUE, { seed, products, ...catalogue });
     await storeTables(session, shops, categories);
     await storeSources(session, sources, startAt);
     const past = { firstSeen: (startAt - HISTORY_MS) * 1000, span: (HISTORY_MS - 86_400_000) * 1000 };
@@ -78,33 +78,51 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
 
 /** Shops, sources and leaves as DuckDB takes them, with their pieces of an item's JSON. */
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
-  const leafRows = leaves.map((leaf) => {
-    const { name, path, slug } = categories.find(({ id }) => id === leaf.categoryId) as Category;
-    return { ...leaf, json: JSON.stringify({ name, path, slug, source: '$source' }) };
-  });
-  const shopRows = shops.map((shop) => {
-    const { siteId: id, name, host, attribution } = shop;
-    const own = sources.filter((source) => source.siteId === id);
-    const modelJsons = own.map(({ modelId, name }) => JSON.stringify({ modelId, name }));
-    const json = JSON.stringify({ id, name, host, attribution });
-    return { ...shop, json, models: own.map(({ modelId }) => modelId), modelJsons };
-  });
+  const rows = {
+    leaves: leaves.map((leaf) => describeLeaf(leaf, categories)),
+    leafBrands: leaves.flatMap(({ categoryId, brands }) =>
+      brands.map((brand, k) => ({ category_id: categoryId, k, brand })),
+    ),
+    leafNouns: leaves.flatMap(({ categoryId, nouns }) =>
+      nouns.map((noun, k) => ({ category_id: categoryId, k, noun })),
+    ),
+    leafSlots: fillSlots(LEAF_SLOTS, leaves).map(({ categoryId }, slot) => ({ slot, category_id: categoryId })),
+    shopSlots: fillSlots(SHOP_SLOTS, shops).map((shop, slot) => describeShop(shop, slot, sources)),
+  };
+  return Object.fromEntries(Object.entries(rows).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+function describeLeaf(leaf: Leaf, categories: Category[]): object {
+  const { categoryId, median, sigma, isBook, mask, brands, nouns } = leaf;
+  const { name, path, slug } = categories.find(({ id }) => id === categoryId) as Category;
   return {
-    leaves: JSON.stringify(leafRows),
-    shops: JSON.stringify(shopRows),
-    leafSlots: JSON.stringify(fillSlots(LEAF_SLOTS, leaves, ({ categoryId }) => categoryId)),
-    shopSlots: JSON.stringify(fillSlots(SHOP_SLOTS, shops, ({ siteId }) => siteId)),
+    ...{ category_id: categoryId, median, sigma, is_book: isBook, mask, brands: brands.length, nouns: nouns.length },
+    json_ai: JSON.stringify({ name, path, slug, source: 'AI' }),
+    json_manual: JSON.stringify({ name, path, slug, source: 'MANUAL' }),
+  };
+}
+
+/** A shop's slots take its sources and its words in turn. */
+function describeShop(shop: Shop, slot: number, sources: ShopSource[]): object {
+  const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
+  const own = sources.filter(({ siteId }) => siteId === id);
+  const source = own[slot % own.length] as ShopSource;
+  return {
+    ...{ slot, site_id: id, host, currency, per_euro: perEuro, mask, level, word: words[slot % words.length] },
+    site_json: JSON.stringify({ id, name, host, attribution }),
+    model_id: source.modelId,
+    source_json: JSON.stringify({ modelId: source.modelId, name: source.name }),
   };
 }
 
 /** Weights as a table of equal slots: a hash modulo its length draws by weight. */
-function fillSlots<T extends { weight: number }>(count: number, entries: T[], id: (entry: T) => number): number[] {
+function fillSlots<T extends { weight: number }>(count: number, entries: T[]): T[] {
   const total = entries.reduce((sum, { weight }) => sum + weight, 0);
-  const slots: number[] = [];
+  const slots: T[] = [];
   let sum = 0;
   for (const entry of entries) {
     sum += entry.weight;
-    while (slots.length < Math.round((count * sum) / total)) slots.push(id(entry));
+    while (slots.length < Math.round((count * sum) / total)) slots.push(entry);
   }
   return slots;
 }

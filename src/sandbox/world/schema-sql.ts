@@ -33,7 +33,7 @@ CREATE MACRO check_digit(body) AS (10 - (
     + body // 10000000000 % 10 + body // 1000000000000 % 10)
   + body // 10 % 10 + body // 1000 % 10 + body // 100000 % 10 + body // 10000000 % 10
     + body // 1000000000 % 10 + body // 100000000000 % 10) % 10) % 10;
-CREATE MACRO fold(text) AS lower(regexp_replace(text, '[^\\p{L}\\p{N}]+', '', 'g'));
+CREATE MACRO fold(text) AS lower(regexp_replace(translate(text, ' -/.®&', ''), '[^\\p{L}\\p{N}]+', '', 'g'));
 -- Matching of products (section 1): by GTIN, otherwise by brand and part number.
 CREATE MACRO product_key_of(gtin, brand, mpn) AS CASE
   WHEN gtin IS NOT NULL AND ltrim(gtin, '0') <> '' THEN ltrim(gtin, '0')
