@@ -5,6 +5,7 @@ import { PricelakeError } from '../errors.js';
 import { SimulatedClock } from './clock.js';
 import { Account } from './http/account.js';
 import { buildApp } from './http/app.js';
+import { buildCaller } from './http/caller.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
 import { generateWorld } from './world/generate-world.js';
@@ -59,8 +60,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const world = await World.create();
   try {
     const clock = await fillWorld(world, options);
-    // Rendered now, so that the first export starts at once.
-    await world.rows(world.view(world.facts.datasets), 'json');
     return await serveWorld(world, clock, options);
   } catch (error) {
     await world.close();
@@ -85,7 +84,10 @@ async function serveWorld(world: World, clock: SimulatedClock, options: SandboxO
   const limits = { ...options.limits };
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
   const account = new Account(clock, { seed, plan, limits, overage: options.overage });
-  const app = buildApp({ world, clock, account });
+  const service = { world, clock, account };
+  // Rendered now, so that the first export starts at once.
+  await world.rows(buildCaller(service, 'live').view, 'json');
+  const app = buildApp(service);
   const handle: Handler = async (request) => app.fetch(request);
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
   return {

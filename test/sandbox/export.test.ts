@@ -96,6 +96,19 @@ describe('GET /export', () => {
     await small.close();
   });
 
+  it('streams a large world in the order of the ids, segment by segment, also right after a step', async () => {
+    const large = await Service.start({ items: 21_000 });
+    for (const changes of [0, 3000]) {
+      await large.sandbox.advance({ hours: 1, changes });
+      const truth = (await large.sandbox.dump()).items.map((line) => /\d+/.exec(line)?.[0]);
+      const csv = parseCsv((await large.get('/export?status=all')).text);
+      expect(csv.slice(1).map(([id]) => id)).toEqual(truth);
+      const ndjson = (await large.get('/export?format=ndjson&status=all')).text.trimEnd().split('\n');
+      expect(ndjson.map((line) => /\d+/.exec(line)?.[0])).toEqual(truth);
+    }
+    await large.close();
+  });
+
   it('names the parameter that is not valid', async () => {
     const answer = await service.get('/export?format=xml');
     expect(answer.status).toBe(400);

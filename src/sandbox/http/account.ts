@@ -32,13 +32,11 @@ export class Account {
     this.#month = clock.monthEnd().getTime();
   }
 
-  /** The plan in effect: Free once a trial has ended. */
+  /** The plan in effect: Free once a trial has ended. Limits of the options hold in either. */
   get plan(): Plan {
     const { plan, limits, overage } = this.#options;
-    if (this.trialEndsAt !== null && this.#clock.now() >= this.trialEndsAt.getTime()) {
-      return { ...PLANS.free, status: 'CANCELED' };
-    }
-    const chosen = PLANS[plan];
+    const hasEnded = this.trialEndsAt !== null && this.#clock.now() >= this.trialEndsAt.getTime();
+    const chosen: Plan = hasEnded ? { ...PLANS.free, status: 'CANCELED' } : PLANS[plan];
     return { ...chosen, limits: { ...chosen.limits, ...limits }, overage: overage ?? chosen.overage };
   }
 

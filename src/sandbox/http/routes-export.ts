@@ -1,5 +1,9 @@
 import type { Hono } from 'hono';
+import { findSegmentEnd, type ItemView } from '../world/item-view.js';
+import { findFirstAbove } from '../world/number-column.js';
 import { CSV_HEADER } from '../world/render-sql.js';
+import type { RowFormat } from '../world/row-file.js';
+import type { World } from '../world/world.js';
 import type { SandboxEnv } from './app.js';
 import type { Caller, Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
@@ -14,11 +18,11 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
     const { where, values } = readItemFilter(service.world, caller, parameters);
     const matching = await selections.items(`SELECT n FROM items WHERE ${where} ORDER BY n`, values);
-    const file = await service.world.rows(caller.view, format === 'csv' ? 'csv' : 'json');
     const { rows, headers } = takeQuota(service, caller, matching);
     const head = format === 'csv' ? CSV_HEADER : '';
     headers.set('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
-    return new Response(streamChunks(head, file.chunks(rows)), { headers });
+    const chunks = readChunks(service.world, caller.view, format === 'csv' ? 'csv' : 'json', rows);
+    return new Response(streamChunks(head, chunks), { headers });
   });
 }
 
@@ -43,20 +47,31 @@ function takeQuota(service: Service, caller: Caller, matching: Uint32Array): { r
   return { rows, headers };
 }
 
+/** Segment by segment: one that nobody asked for before is rendered when its turn comes. */
+async function* readChunks(world: World, view: ItemView, format: RowFormat, rows: Uint32Array): AsyncGenerator<Buffer> {
+  for (let first = 0; first < rows.length; ) {
+    const end = findSegmentEnd(rows[first] as number);
+    const last = findFirstAbove(rows, rows.length, end - 1);
+    const file = await world.rows(view, format, end);
+    yield* file.chunks(rows.subarray(first, last));
+    first = last;
+  }
+}
+
 /** Chunks are read when the client takes them: memory stays flat however large the export. */
-function streamChunks(head: string, chunks: Generator<Buffer>): ReadableStream<Uint8Array> {
+function streamChunks(head: string, chunks: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         if (head !== '') controller.enqueue(Buffer.from(head));
       },
-      pull(controller) {
-        const next = chunks.next();
+      async pull(controller) {
+        const next = await chunks.next();
         if (next.done) controller.close();
         else controller.enqueue(next.value);
       },
-      cancel() {
-        chunks.return(undefined);
+      async cancel() {
+        await chunks.return(undefined);
       },
     },
     { highWaterMark: 1 },

@@ -5,7 +5,20 @@ import { itemCsv, itemJson } from './render-sql.js';
 import { RowFile, type RowFormat } from './row-file.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
+/** Rows are rendered by segments, as they are needed; a small first one lets an export start early. */
+const FIRST_SEGMENT = 20_000;
 const SEGMENT = 200_000;
+
+interface Rendered {
+  file: RowFile;
+  /** Rows below this number are in the file and up to date. */
+  upTo: number;
+}
+
+/** End of the segment that an item is in. */
+export function findSegmentEnd(n: number): number {
+  return n < FIRST_SEGMENT ? FIRST_SEGMENT : FIRST_SEGMENT + Math.ceil((n + 1 - FIRST_SEGMENT) / SEGMENT) * SEGMENT;
+}
 
 /**
  * The items as one caller sees them: `datasets` of an item names only those that the caller may read.
@@ -15,7 +28,7 @@ export class ItemView {
   readonly datasets: readonly DatasetEntry[];
   readonly mask: number;
   readonly #directory: string;
-  readonly #files = new Map<RowFormat, RowFile>();
+  readonly #rendered = new Map<RowFormat, Rendered>();
   readonly #retired: RowFile[] = [];
   #version = 0;
 
@@ -25,33 +38,40 @@ export class ItemView {
     this.mask = maskOf(datasets);
   }
 
-  /** The rendered rows; undefined until `render` was called for the format. */
-  rows(format: RowFormat): RowFile | undefined {
-    return this.#files.get(format);
+  /** The rows when all below `upTo` are rendered already, else undefined. */
+  rows(format: RowFormat, upTo: number): RowFile | undefined {
+    const rendered = this.#rendered.get(format);
+    return rendered !== undefined && rendered.upTo >= upTo ? rendered.file : undefined;
   }
 
-  /** Renders every item; from then on `refresh` keeps the rows up to date. */
-  async render(session: WorldSession, format: RowFormat, itemCount: number): Promise<RowFile> {
-    const file = new RowFile(join(this.#directory, `view-${this.mask}-${this.#version++}.${format}`), format);
-    for (let from = 0; from < itemCount; from += SEGMENT) {
-      const values = { from, to: from + SEGMENT };
-      await this.#append(session, file, format, 'n >= $from::BIGINT AND n < $to::BIGINT', values);
+  /** Renders what is missing below `upTo`; from then on `refresh` keeps it up to date. */
+  async render(session: WorldSession, format: RowFormat, upTo: number): Promise<RowFile> {
+    const rendered = this.#rendered.get(format) ?? { file: this.#openFile(format), upTo: 0 };
+    this.#rendered.set(format, rendered);
+    while (rendered.upTo < upTo) {
+      const values = { from: rendered.upTo, to: Math.min(upTo, findSegmentEnd(rendered.upTo)) };
+      await this.#append(session, rendered.file, format, 'n >= $from::BIGINT AND n < $to::BIGINT', values);
+      rendered.upTo = values.to;
     }
-    this.#files.set(format, file);
-    return file;
+    return rendered.file;
   }
 
-  /** Renders what a step touched, in every format that somebody asked for before. */
+  /** Renders again what a step touched, and what is new where all was rendered before. */
   async refresh(session: WorldSession, step: number, itemCount: number): Promise<void> {
-    for (const [format, file] of [...this.#files]) {
-      if (file.size < 64e6 || file.size < 3 * file.liveSize) {
-        await this.#append(session, file, format, 'touched = $step::INTEGER', { step });
-      } else {
-        // Mostly outdated rows: a fresh file. Exports under way go on reading the old one.
+    for (const [format, { file, upTo }] of [...this.#rendered]) {
+      if (file.size > 64e6 && file.size > 3 * file.liveSize) {
+        // Mostly outdated rows: a fresh file. Exports under way go on with it.
         this.#retired.push(file);
-        await this.render(session, format, itemCount);
+        this.#rendered.delete(format);
+      } else {
+        await this.#append(session, file, format, 'touched = $step::INTEGER AND n < $upTo::BIGINT', { step, upTo });
       }
+      if (format === 'json') await this.render(session, format, itemCount);
     }
+  }
+
+  #openFile(format: RowFormat): RowFile {
+    return new RowFile(join(this.#directory, `view-${this.mask}-${this.#version++}.${format}`), format);
   }
 
   async #append(
@@ -80,6 +100,7 @@ export class ItemView {
   }
 
   close(): void {
-    for (const file of [...this.#retired, ...this.#files.values()]) file.close();
+    for (const file of this.#retired) file.close();
+    for (const { file } of this.#rendered.values()) file.close();
   }
 }

@@ -43,7 +43,8 @@ const CSV_COLUMNS: [name: string, expression: string][] = [
 export const CSV_HEADER = `${CSV_COLUMNS.map(([name]) => name).join(',')}\n`;
 
 export const CREATE_CSV_MACROS = `
-CREATE MACRO csv_text(text) AS coalesce(CASE WHEN text = '' OR regexp_matches(text, '[",\\r\\n]')
+CREATE MACRO csv_text(text) AS coalesce(CASE
+  WHEN text = '' OR contains(text, ',') OR contains(text, '"') OR contains(text, chr(10)) OR contains(text, chr(13))
   THEN '"' || replace(text, '"', '""') || '"' ELSE text END, '');
 CREATE MACRO csv_money(amount) AS replace(json_money(amount), 'null', '');
 CREATE MACRO csv_time(instant) AS coalesce(replace(instant::VARCHAR, ' ', 'T') || 'Z', '');

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
-import { type DatasetEntry, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { ShopSource } from '../catalogue/shops.js';
 import { ChangeFeed } from './change-feed.js';
 import { ItemView } from './item-view.js';
@@ -100,16 +100,11 @@ export class World {
     return view;
   }
 
-  sampleView(): ItemView {
-    return this.view([SAMPLE_DATASET]);
-  }
-
-  /** Rendered rows of a view, rendered now if nobody asked before. */
-  async rows(view: ItemView, format: RowFormat): Promise<RowFile> {
-    return (
-      view.rows(format) ??
-      this.database.use(async (session) => view.rows(format) ?? view.render(session, format, this.itemCount))
-    );
+  /** Rendered rows of a view, at least those below `upTo`; rendered now if nobody asked before. */
+  async rows(view: ItemView, format: RowFormat, upTo = this.itemCount): Promise<RowFile> {
+    const wanted = Math.min(upTo, this.itemCount);
+    const ready = view.rows(format, wanted);
+    return ready ?? this.database.use((session) => view.render(session, format, wanted));
   }
 
   /** Renders what a step touched and makes its answers the current ones. */
