@@ -2,7 +2,7 @@ import type { SimulatedClock } from '../clock.js';
 import { FEED_DELAY_MS } from '../clock.js';
 import { INSERT_NEW_PENDING } from './generate-sql.js';
 import { publishChanges } from './publish-changes.js';
-import { findDueScrapes, type Scrape, scrapeAll, storeScrapes } from './scrapes.js';
+import { chooseEnough, type Scrape, storeScrapes } from './scrapes.js';
 import { APPLY_SCRAPES, APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING, PICK_STEP_CHANGES } from './step-sql.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
@@ -86,12 +86,13 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   return kinds;
 }
 
-/** The sources that are due; all of them when the step asks for more changes than those can give. */
+/** The sources that are due, and as many more as the step's changes need. */
 async function chooseScrapes(world: World, session: WorldSession, step: Step): Promise<Scrape[]> {
-  const due = findDueScrapes(world.facts.sources, step.from, step.to);
-  await storeScrapes(session, due);
-  const { listed } = await countScraped(session);
-  return step.total > listed / 2 ? scrapeAll(world.facts.sources, step.from, step.to) : due;
+  const rows = await session.rows(
+    'SELECT model_id, count(*) AS listed FROM items WHERE removed_at IS NULL GROUP BY model_id',
+  );
+  const listed = new Map(rows.map((row) => [Number(row.model_id), Number(row.listed)]));
+  return chooseEnough(world.facts.sources, listed, step);
 }
 
 interface Round extends Step {

@@ -8,11 +8,14 @@ import type { SqlValues, WorldSession } from './world-database.js';
 /** Rows are rendered by segments, as they are needed; a small first one lets an export start early. */
 const FIRST_SEGMENT = 20_000;
 const SEGMENT = 200_000;
+/** Bytes from which on outdated rows are worth a fresh file. */
+const COMPACT_FROM = 64e6;
 
 interface Rendered {
   file: RowFile;
-  /** Rows below this number are in the file and up to date. */
+  /** Rows below this number are in the file, as they stood after the step. */
   upTo: number;
+  step: number;
 }
 
 /** End of the segment that an item is in. */
@@ -38,16 +41,20 @@ export class ItemView {
     this.mask = maskOf(datasets);
   }
 
-  /** The rows when all below `upTo` are rendered already, else undefined. */
-  rows(format: RowFormat, upTo: number): RowFile | undefined {
+  /** The rows when all below `upTo` are rendered as they stand after `step`, else undefined. */
+  rows(format: RowFormat, upTo: number, step: number): RowFile | undefined {
     const rendered = this.#rendered.get(format);
-    return rendered !== undefined && rendered.upTo >= upTo ? rendered.file : undefined;
+    return rendered !== undefined && rendered.upTo >= upTo && rendered.step === step ? rendered.file : undefined;
   }
 
-  /** Renders what is missing below `upTo`; from then on `refresh` keeps it up to date. */
-  async render(session: WorldSession, format: RowFormat, upTo: number): Promise<RowFile> {
-    const rendered = this.#rendered.get(format) ?? { file: this.#openFile(format), upTo: 0 };
-    this.#rendered.set(format, rendered);
+  /** Renders what is missing below `upTo`, and again what steps up to `step` touched. */
+  async render(session: WorldSession, format: RowFormat, upTo: number, step: number): Promise<RowFile> {
+    const rendered = this.#reuse(format, step);
+    if (rendered.step < step) {
+      const values = { since: rendered.step, upTo: rendered.upTo };
+      await this.#append(session, rendered.file, format, 'touched > $since::INTEGER AND n < $upTo::BIGINT', values);
+      rendered.step = step;
+    }
     while (rendered.upTo < upTo) {
       const values = { from: rendered.upTo, to: Math.min(upTo, findSegmentEnd(rendered.upTo)) };
       await this.#append(session, rendered.file, format, 'n >= $from::BIGINT AND n < $to::BIGINT', values);
@@ -56,22 +63,21 @@ export class ItemView {
     return rendered.file;
   }
 
-  /** Renders again what a step touched, and what is new where all was rendered before. */
-  async refresh(session: WorldSession, step: number, itemCount: number): Promise<void> {
-    for (const [format, { file, upTo }] of [...this.#rendered]) {
-      if (file.size > 64e6 && file.size > 3 * file.liveSize) {
-        // Mostly outdated rows: a fresh file. Exports under way go on with it.
-        this.#retired.push(file);
-        this.#rendered.delete(format);
-      } else {
-        await this.#append(session, file, format, 'touched = $step::INTEGER AND n < $upTo::BIGINT', { step, upTo });
-      }
-      if (format === 'json') await this.render(session, format, itemCount);
-    }
+  /** Whether somebody asked for the format before. */
+  has(format: RowFormat): boolean {
+    return this.#rendered.has(format);
   }
 
-  #openFile(format: RowFormat): RowFile {
-    return new RowFile(join(this.#directory, `view-${this.mask}-${this.#version++}.${format}`), format);
+  /** The file so far; a fresh one when most of its rows are outdated. Exports under way go on with that. */
+  #reuse(format: RowFormat, step: number): Rendered {
+    const known = this.#rendered.get(format);
+    if (known !== undefined && (known.file.size < COMPACT_FROM || known.file.size < 3 * known.file.liveSize))
+      return known;
+    if (known !== undefined) this.#retired.push(known.file);
+    const path = join(this.#directory, `view-${this.mask}-${this.#version++}.${format}`);
+    const fresh = { file: new RowFile(path, format), upTo: 0, step };
+    this.#rendered.set(format, fresh);
+    return fresh;
   }
 
   async #append(

@@ -18,22 +18,36 @@ export interface Scrape {
   at: number;
 }
 
-/** The healthy sources whose turn came after `from`, up to `to`. */
-export function findDueScrapes(sources: readonly ShopSource[], from: number, to: number): Scrape[] {
-  return sources
-    .filter(({ healthy }) => healthy)
-    .map((source) => ({ modelId: source.modelId, at: findLastScrape(source, to) }))
-    .filter(({ at }) => at > from);
-}
+/** A scrape changes a part of its source's items at most; more changes need more sources. */
+const ITEMS_PER_CHANGE = 1.5;
 
-/** All healthy sources read once between `from` and `to`, for a step that needs more items than are due. */
-export function scrapeAll(sources: readonly ShopSource[], from: number, to: number): Scrape[] {
-  return sources
-    .filter(({ healthy }) => healthy)
-    .map(({ modelId }) => ({
-      modelId,
-      at: Math.ceil(from + (to - from) * (0.4 + 0.6 * fraction(0, modelId, 'scrape'))),
-    }));
+/**
+ * The healthy sources whose turn comes within the step, then others until their listed items suffice for its changes.
+ * @param listed number of listed items by source
+ */
+export function chooseEnough(
+  sources: readonly ShopSource[],
+  listed: ReadonlyMap<number, number>,
+  step: { step: number; from: number; to: number; total: number },
+): Scrape[] {
+  const healthy = sources.filter((source) => source.healthy);
+  const scrapes: Scrape[] = [];
+  let items = 0;
+  const add = (modelId: number, at: number) => {
+    scrapes.push({ modelId, at });
+    items += listed.get(modelId) ?? 0;
+  };
+  const isDue = (source: ShopSource) => findLastScrape(source, step.to) > step.from;
+  for (const source of healthy.filter(isDue)) add(source.modelId, findLastScrape(source, step.to));
+  const others = healthy
+    .filter((source) => !isDue(source))
+    .map(({ modelId }) => ({ modelId, place: fraction(step.step, modelId, 'scrape') }))
+    .sort((a, b) => a.place - b.place);
+  for (const { modelId, place } of others) {
+    if (items >= step.total * ITEMS_PER_CHANGE) break;
+    add(modelId, Math.ceil(step.from + (step.to - step.from) * (0.4 + 0.6 * place)));
+  }
+  return scrapes;
 }
 
 /** Fills the table of sources as they stand at `now`; a broken one was read for the last time days ago. */

@@ -23,6 +23,8 @@ export class WorldDatabase {
       memoryLimit: '1GB',
       tempDirectory: join(directory, 'spill'),
     });
+    // A scratch pad: nothing of it has to outlive the process.
+    await database.run("SET checkpoint_threshold = '512MB'");
     await database.run('PRAGMA disable_checkpoint_on_shutdown');
     return new WorldDatabase(database);
   }

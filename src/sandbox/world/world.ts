@@ -103,13 +103,15 @@ export class World {
   /** Rendered rows of a view, at least those below `upTo`; rendered now if nobody asked before. */
   async rows(view: ItemView, format: RowFormat, upTo = this.itemCount): Promise<RowFile> {
     const wanted = Math.min(upTo, this.itemCount);
-    const ready = view.rows(format, wanted);
-    return ready ?? this.database.use((session) => view.render(session, format, wanted));
+    const ready = view.rows(format, wanted, this.version);
+    return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
   }
 
-  /** Renders what a step touched and makes its answers the current ones. */
+  /** Makes a step's state the current one. JSON is rendered at once, CSV when somebody asks for it again. */
   async publishStep(session: WorldSession, step: number): Promise<void> {
-    for (const view of this.#views.values()) await view.refresh(session, step, this.itemCount);
+    for (const view of this.#views.values()) {
+      if (view.has('json')) await view.render(session, 'json', this.itemCount, step);
+    }
     this.version = step;
   }
 
