@@ -53,9 +53,9 @@ describe('pricelake sandbox', () => {
   it('prints a pipeline file that fits, for a person', async () => {
     const server = run(['--items', '50']);
     let text = '';
-    for await (const chunk of server.stdout) {
-      text += chunk;
-      if (text.includes('Ctrl-C')) break;
+    for await (const line of createInterface({ input: server.stdout })) {
+      text += `${line}\n`;
+      if (line.includes('Ctrl-C')) server.kill('SIGINT');
     }
     const yaml = text.slice(text.indexOf('  name:'), text.indexOf('\nand, in')).replace(/^ {2}/gm, '');
     expect(parseYaml(yaml)).toEqual({
@@ -65,7 +65,6 @@ describe('pricelake sandbox', () => {
       lake: { path: './lake' },
     });
     expect(text).toMatch(/curl -H 'Authorization: Bearer sandbox_live_\w+'/);
-    server.kill('SIGINT');
   });
 
   it('says what is wrong with a flag or a file, and exits with 2', async () => {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { changePage } from '../../src/api/contract.js';
 import { parseExactJson } from '../../src/api/exact-json.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
@@ -53,5 +53,3 @@ export class Service {
 export function parse<T extends z.ZodType>(text: string, schema: T): z.infer<T> {
   return schema.parse(parseExactJson(text));
 }
-
-export const anyObject = z.looseObject({});

@@ -48,7 +48,11 @@ export class World {
   /** Steps taken so far; a cached answer is good for one version. */
   version = 0;
 
+  /** Also a process that ends without closing its worlds leaves nothing behind. */
+  readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
+
   private constructor(directory: string, database: WorldDatabase) {
+    process.once('exit', this.#removeFiles);
     this.directory = directory;
     this.database = database;
     this.feed = new ChangeFeed(join(directory, 'changes.json'));
@@ -119,6 +123,7 @@ export class World {
     await this.database.close();
     for (const view of this.#views.values()) view.close();
     this.feed.rows.close();
-    rmSync(this.directory, { recursive: true, force: true });
+    this.#removeFiles();
+    process.off('exit', this.#removeFiles);
   }
 }
