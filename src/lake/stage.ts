@@ -12,6 +12,7 @@ import { sealDataFile } from './data-file.js';
 import { explainDiskFull } from './disk-full.js';
 import { type Lake, privatePath } from './layout.js';
 import { writePartitionValue } from './partition-value.js';
+import { planSlices } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 
 export interface Stage {
@@ -23,13 +24,13 @@ export interface Stage {
   partitionBy?: string[];
   /** Further key-value metadata of each file. */
   metadata?: Record<string, string>;
+  /** Column by whose values a large table is written in slices; default: the first of `partitionBy`. */
+  sliceBy?: string;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
 }
 
 const TARGET_BYTES = 128 * 1024 * 1024;
-/** Partition files that DuckDB holds open at once: beyond it a partition gets several files. */
-const OPEN_FILES = 500;
 /** Files sealed side by side. */
 const CONCURRENCY = 8;
 
@@ -56,12 +57,26 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, partitionBy: string[], folder: string) {
   await mkdir(folder, { recursive: true });
-  if (partitionBy.length > 0) await db.run(`SET partitioned_write_max_open_files = ${OPEN_FILES}`);
-  const written = await db.rows(writeCopy(schema, stage, partitionBy, folder));
-  // The files' names need no sync: a commit renames them and syncs the folders they come to.
   const limit = pLimit(CONCURRENCY);
-  const sealed = await Promise.all(written.map((row) => limit(() => sealFile(schema, partitionBy, folder, row))));
-  return sealed.filter((file) => file !== undefined);
+  const sealing: Promise<StagedFile | undefined>[] = [];
+  try {
+    for (const select of await sliceSelect(db, stage, partitionBy)) {
+      const written = await db.rows(writeCopy(schema, stage, select, partitionBy, folder));
+      // The files' names need no sync: a commit renames them and syncs the folders they come to.
+      sealing.push(...written.map((row) => limit(() => sealFile(schema, partitionBy, folder, row))));
+    }
+  } finally {
+    await Promise.allSettled(sealing);
+  }
+  return (await Promise.all(sealing)).filter((file) => file !== undefined);
+}
+
+async function sliceSelect(db: Database, stage: Stage, partitionBy: string[]): Promise<string[]> {
+  const column = stage.sliceBy ?? partitionBy[0];
+  if (column === undefined) return [stage.select];
+  const slices = await planSlices(db, stage.select, column);
+  if (slices.length <= 1) return [stage.select];
+  return slices.map((predicate) => `SELECT * FROM (${stage.select}\n) WHERE ${predicate}`);
 }
 
 /** The contract is exact: names, types and order. */
@@ -94,7 +109,7 @@ function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void
   }
 }
 
-function writeCopy(schema: TableSchema, stage: Stage, partitionBy: string[], folder: string): string {
+function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionBy: string[], folder: string): string {
   const metadata = { 'pricelake.table': schema.table, 'pricelake.run_id': stage.runId, ...stage.metadata };
   const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
   // DuckDB can't split the files of a partition by size.
@@ -102,7 +117,7 @@ function writeCopy(schema: TableSchema, stage: Stage, partitionBy: string[], fol
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map(quoteIdentifier).join(', ')}), WRITE_PARTITION_COLUMNS true`
       : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE false`;
-  return `COPY (${stage.select}\n) TO ${quoteLiteral(folder)} (FORMAT parquet, COMPRESSION zstd, APPEND true,
+  return `COPY (${select}\n) TO ${quoteLiteral(folder)} (FORMAT parquet, COMPRESSION zstd, APPEND true,
     FILENAME_PATTERN '{uuidv7}', ${layout}, KV_METADATA {${pairs.join(', ')}}, RETURN_STATS true)`;
 }
 

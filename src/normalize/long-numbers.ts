@@ -40,10 +40,20 @@ export function findLongNumbers(bytes: Buffer): Token[] {
 }
 
 function isAtRisk(bytes: Buffer, start: number, end: number): boolean {
-  const token = bytes.toString('latin1', start, end);
-  if (/^-?\d+$/.test(token) && token.length <= SAFE_INTEGER_DIGITS) return false;
-  if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(token)) return false;
-  return standsAsValue(bytes, start, end) && !isInString(bytes, start);
+  // Most long tokens are ids: digits that fit an int64.
+  if (end - start <= SAFE_INTEGER_DIGITS && isDigits(bytes, start, end)) return false;
+  if (!standsAsValue(bytes, start, end)) return false;
+  return NUMBER.test(bytes.toString('latin1', start, end)) && !isInString(bytes, start);
+}
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+function isDigits(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return true;
 }
 
 function standsAsValue(bytes: Buffer, start: number, end: number): boolean {

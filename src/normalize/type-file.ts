@@ -1,11 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
-import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
 import { readModel } from './model-sql.js';
 import type { Shape } from './shape.js';
 import { sieveRows } from './sieve.js';
@@ -22,7 +19,10 @@ export interface TypedFile {
 
 export interface TypingTask {
   kind: 'items' | 'changes';
-  landed: { path: string; layout: 'lines' | 'pages'; maxLineBytes: number };
+  /** The landed file as it came; the sieve reads it. */
+  sourcePath: string;
+  /** The same with its long numbers quoted (quote-file.ts). */
+  landed: LandedFile;
   /** Needed for items. */
   shape?: Shape;
   /** Rows that landed: a typed file with another number is refused. */
@@ -38,18 +38,17 @@ export interface TypingTask {
  * Throws `contract` when the rows do not add up.
  */
 export async function typeFile(db: Database, task: TypingTask): Promise<TypedFile> {
-  const part = path.basename(task.landed.path);
+  const { part } = task.landed;
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   await db.run('SET VARIABLE read_at = $1', [task.readAt]);
   await db.run('SET VARIABLE run_id = $1', [task.runId]);
-  const landed = await quoteLongNumbers(task, part);
-  if (await typeStrictly(db, task, landed, typedPath)) return { typedPath, part, rows: task.rows };
+  if (await typeStrictly(db, task, typedPath)) return { typedPath, part, rows: task.rows };
   return typeSieved(db, task, part, typedPath);
 }
 
-async function typeStrictly(db: Database, task: TypingTask, landed: LandedFile, typedPath: string): Promise<boolean> {
+async function typeStrictly(db: Database, task: TypingTask, typedPath: string): Promise<boolean> {
   try {
-    const counts = await copyTyped(db, task, landed, typedPath);
+    const counts = await copyTyped(db, task, task.landed, typedPath);
     return counts.rejected === 0 && counts.rows === task.rows;
   } catch (error) {
     // Malformed JSON, or a value of a kind that no column takes; anything else is no fault of the data.
@@ -63,7 +62,7 @@ async function typeSieved(db: Database, task: TypingTask, part: string, typedPat
   const badPath = path.join(task.workFolder, `${part}.bad`);
   const list = task.kind === 'items' ? 'content' : 'changes';
   const sieved = await sieveRows({
-    path: task.landed.path,
+    path: task.sourcePath,
     ...(task.landed.layout === 'pages' ? { list } : {}),
     fields: task.shape?.fields ?? CHANGE_FIELDS,
     goodPath,
@@ -80,6 +79,13 @@ async function typeSieved(db: Database, task: TypingTask, part: string, typedPat
   return { typedPath, part, rows, ...(sieved.bad > 0 ? { badPath } : {}) };
 }
 
+/** Small row groups in the order of the table's partitions: staging reads the typed files slice by slice. */
+const ROW_GROUP_ROWS = 20_480;
+const ORDERED = {
+  items: () => `SELECT * FROM (${readModel('items')}) ORDER BY site_id`,
+  changes: () => readModel('history'),
+};
+
 async function copyTyped(
   db: Database,
   task: TypingTask,
@@ -92,54 +98,10 @@ async function copyTyped(
       : `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(landed)}`;
   await db.run(view);
   const target = quoteLiteral(typedPath);
-  await db.run(`COPY (${readModel(task.kind === 'items' ? 'items' : 'history')}) TO ${target}
-    (FORMAT parquet, COMPRESSION snappy)`);
+  await db.run(`COPY (${ORDERED[task.kind]()}) TO ${target}
+    (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`);
   const counts = await db.row(
     `SELECT count(*) AS row_count, count(reject_reason) AS rejected FROM read_parquet(${target})`,
   );
   return { rows: Number(counts?.row_count), rejected: Number(counts?.rejected) };
-}
-
-/** The file itself, or where it holds numbers that DuckDB would round, a copy with these quoted. */
-async function quoteLongNumbers(task: TypingTask, part: string): Promise<LandedFile> {
-  const { path: source, layout, maxLineBytes } = task.landed;
-  const target = path.join(task.workFolder, `${part}.quoted`);
-  let out: Awaited<ReturnType<typeof open>> | undefined;
-  let copied = 0;
-  try {
-    for await (const lines of readWholeLines(source)) {
-      const tokens = findLongNumbers(lines);
-      if (tokens.length > 0 && out === undefined) {
-        out = await open(target, 'w');
-        if (copied > 0) {
-          for await (const before of createReadStream(source, { end: copied - 1 }))
-            await out.writeFile(before as Buffer);
-        }
-      }
-      if (out !== undefined) await out.writeFile(quoteNumbers(lines, tokens, NUMBER_MARK));
-      copied += lines.length;
-    }
-  } finally {
-    await out?.close();
-  }
-  const marked = out !== undefined;
-  // Each token grows by the mark and two quotes: at most by half of its length.
-  return {
-    path: marked ? target : source,
-    layout,
-    marked,
-    part,
-    maxLineBytes: marked ? maxLineBytes * 2 : maxLineBytes,
-  };
-}
-
-async function* readWholeLines(source: string): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(source, { highWaterMark: 4 << 20 }) as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const cut = bytes.lastIndexOf(0x0a) + 1;
-    if (cut > 0) yield bytes.subarray(0, cut);
-    rest = bytes.subarray(cut);
-  }
-  if (rest.length > 0) yield rest;
 }

@@ -1,7 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
 import { observeLines, observePages } from './observe.js';
+import { quoteFile } from './quote-file.js';
 import { detectShape, type ObservedFields } from './shape.js';
-import { type TypedFile, typeFile } from './type-file.js';
+import { type TypedFile, type TypingTask, typeFile } from './type-file.js';
 
 /** A landed file of items as extraction hands it over. */
 export interface LandedItems {
@@ -21,6 +22,8 @@ export class Typer {
   readonly #run: { runId: string; workFolder: string };
   readonly #observed: ObservedFields = new Map();
   #items: TypedFile[] = [];
+  /** Files are looked at one after the other, ahead of the database's work. */
+  #preparing: Promise<unknown> = Promise.resolve();
   #queue: Promise<void> = Promise.resolve();
   #error: unknown;
 
@@ -31,12 +34,14 @@ export class Typer {
 
   /** Starts typing a file of items; a fault comes out of `finish`. */
   addItems(landed: LandedItems): void {
+    const prepared = this.#preparing.then(() => this.#prepareItems(landed));
+    this.#preparing = prepared.catch(() => {}); // the queue below reports it
     this.#queue = this.#queue.then(async () => {
-      if (this.#error !== undefined) return;
       try {
-        this.#items.push(await this.#typeItems(landed));
+        const task = await prepared;
+        if (this.#error === undefined) this.#items.push(await typeFile(this.#db, task));
       } catch (error) {
-        this.#error = error;
+        this.#error ??= error;
       }
     });
   }
@@ -56,29 +61,17 @@ export class Typer {
   }
 
   /** Types the landed pages of the feed. */
-  async typeChanges(landed: { path: string; rows: number; maxLineBytes: number }): Promise<TypedFile> {
+  async typeChanges(pages: { path: string; rows: number; maxLineBytes: number }): Promise<TypedFile> {
+    const landed = await quoteFile({ ...pages, layout: 'pages' }, this.#run.workFolder);
     await this.#queue;
-    const { path, rows, maxLineBytes } = landed;
-    const layout = 'pages' as const;
-    return typeFile(this.#db, {
-      kind: 'changes',
-      landed: { path, layout, maxLineBytes },
-      rows,
-      readAt: '',
-      ...this.#run,
-    });
+    const { path: sourcePath, rows } = pages;
+    return typeFile(this.#db, { kind: 'changes', sourcePath, landed, rows, readAt: '', ...this.#run });
   }
 
-  async #typeItems({ path, layout, rows, readAt, maxLineBytes = 0 }: LandedItems): Promise<TypedFile> {
+  async #prepareItems({ path, layout, rows, readAt, maxLineBytes = 0 }: LandedItems): Promise<TypingTask> {
     await (layout === 'lines' ? observeLines : observePages)(path, this.#observed);
     const shape = detectShape(this.#observed);
-    return typeFile(this.#db, {
-      kind: 'items',
-      landed: { path, layout, maxLineBytes },
-      shape,
-      rows,
-      readAt,
-      ...this.#run,
-    });
+    const landed = await quoteFile({ path, layout, maxLineBytes }, this.#run.workFolder);
+    return { kind: 'items', sourcePath: path, landed, shape, rows, readAt, ...this.#run };
   }
 }

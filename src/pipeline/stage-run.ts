@@ -58,13 +58,12 @@ async function stage(
   metadata: Record<string, string>,
 ): Promise<StagedFile[]> {
   const partitionBy = table === 'items' ? run.pipeline.lake.tables.items?.partitionBy : undefined;
-  const clustered =
-    table === 'items' && partitionBy?.length === 0 ? `SELECT * FROM (${select}) ORDER BY site_id` : select;
   return stageTable(run.db, run.lake, {
     table,
     runId: run.landing.runId,
-    select: clustered,
+    select,
     metadata,
+    ...(table === 'items' ? { sliceBy: 'site_id' } : {}),
     ...(partitionBy === undefined ? {} : { partitionBy }),
   });
 }

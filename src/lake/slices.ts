@@ -1,0 +1,53 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
+
+/**
+ * Rows that one COPY writes at most, a single value of the column aside. DuckDB holds a partitioned COPY's rows until
+ * their files are written: in slices, memory stays the same however many rows a table gets.
+ */
+export const SLICE_ROWS = 250_000;
+
+/** Rows with one value of the column, null included. */
+export interface ValueCount {
+  value: string | null;
+  rows: bigint;
+}
+
+/** Predicates over `column` that part the rows of `select` into slices of neighbouring values, in order. */
+export async function planSlices(db: Database, select: string, column: string): Promise<string[]> {
+  const name = quoteIdentifier(column);
+  const rows = await db.rows(
+    `SELECT CAST(${name} AS VARCHAR) AS value, count(*) AS row_count FROM (${select}\n) GROUP BY ${name} ORDER BY ${name} NULLS LAST`,
+  );
+  const counts = rows.map((row) => ({ value: row.value as string | null, rows: row.row_count as bigint }));
+  return groupValues(counts, BigInt(SLICE_ROWS)).map((group) => writePredicate(name, group));
+}
+
+/** Neighbours together as long as they have at most `limit` rows; never an empty group. */
+export function groupValues(counts: readonly ValueCount[], limit: bigint): ValueCount[][] {
+  const groups: ValueCount[][] = [];
+  let rows = 0n;
+  for (const count of counts) {
+    const group = groups.at(-1);
+    if (group === undefined || rows + count.rows > limit) {
+      groups.push([count]);
+      rows = count.rows;
+    } else {
+      group.push(count);
+      rows += count.rows;
+    }
+  }
+  return groups;
+}
+
+/** A range, so that row groups outside of it are skipped by their statistics. */
+function writePredicate(name: string, group: ValueCount[]): string {
+  const values = group.flatMap(({ value }) => (value === null ? [] : [value]));
+  const [first, last] = [values[0], values.at(-1)];
+  const range =
+    first === undefined || last === undefined
+      ? []
+      : [`${name} BETWEEN ${quoteLiteral(first)} AND ${quoteLiteral(last)}`];
+  const nulls = values.length < group.length ? [`${name} IS NULL`] : [];
+  return [...range, ...nulls].join(' OR ');
+}
