@@ -3,14 +3,16 @@ import { readElements, readFields, readInt64, type Slice } from './json-scan.js'
 
 /** What a page of the feed says of itself (section 2, ChangePage). */
 export interface FeedPage {
-  changes: number;
+  /** Where each change stands in the body. */
+  changes: Slice[];
   hasMore: boolean;
   nextCursor: bigint;
 }
 
 /** What a page of items says of itself (section 2, PageDtoItem). */
 export interface ItemPage {
-  itemIds: bigint[];
+  /** Each item's id, and where it stands in the body. */
+  items: { id: bigint; slice: Slice }[];
   totalElements: bigint;
   totalPages: number;
 }
@@ -19,7 +21,7 @@ export interface ItemPage {
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
     const page = {
-      changes: readElements(body, required(fields, 'changes').start).length,
+      changes: readElements(body, required(fields, 'changes').start),
       hasMore: readBoolean(body, required(fields, 'hasMore')),
       nextCursor: readInt64(body, required(fields, 'nextCursor')),
     };
@@ -33,7 +35,10 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 /** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */
 export function readItemPage(body: Buffer, path: string): ItemPage {
   return readPage(body, path, (fields) => ({
-    itemIds: readElements(body, required(fields, 'content').start).map((item) => readItemId(body, item)),
+    items: readElements(body, required(fields, 'content').start).map((slice) => ({
+      id: readItemId(body, slice),
+      slice,
+    })),
     totalElements: readInt64(body, required(fields, 'totalElements')),
     totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
   }));

@@ -2,11 +2,10 @@ import { quoteLiteral } from '../duckdb/quote.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
 
-/** How the rows stand in a landed file. */
+/** How the rows stand in a landed file, one a line. */
 export type Layout =
-  | 'lines' // one row a line
-  | 'pages' // one page a line, its rows in a list
-  | 'sieved'; // one row a line, wrapped with its place and raw text: {"n": 1, "raw": "…", "row": {…}}
+  | 'lines' // as they came
+  | 'sieved'; // wrapped with place and raw text: {"n": 1, "raw": "…", "row": {…}}
 
 export interface LandedFile {
   /** Absolute path. */
@@ -16,15 +15,11 @@ export interface LandedFile {
   marked: boolean;
   /** Name that rejects give as their place. */
   part: string;
-  /** Bytes of the longest line, where more than DuckDB's default. */
-  maxLineBytes: number;
 }
-
-const DEFAULT_MAX_OBJECT_BYTES = 16 * 1024 * 1024;
 
 /** SQL of view landed_items over one file. */
 export function landedItemsSql(file: LandedFile, shape: Shape): string {
-  const prefix = file.layout === 'lines' ? '' : 'row.';
+  const prefix = rowPrefix(file);
   const values = [...shape.values].map(([name, sql]) => {
     const value = `${prefix}${sql}`;
     if (name === 'datasets') return `${value} AS ${name}`;
@@ -32,7 +27,7 @@ export function landedItemsSql(file: LandedFile, shape: Shape): string {
     return `${stripMark(value, file)} AS ${name}`;
   });
   return `SELECT ${[...placeSql(file), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
-FROM ${rowsSql(file, shape.fields, 'content')}`;
+FROM ${rowsSql(file, shape.fields)}`;
 }
 
 /** Fields of a change as the document names them (section 2, Change, ChangeItem, SiteRef). */
@@ -67,10 +62,11 @@ const CHANGE_VALUES: [string, string][] = [
 
 /** SQL of view landed_changes over one file. */
 export function landedChangesSql(file: LandedFile): string {
-  const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(`row.${path}`, file)} AS ${name}`);
-  const changes = `${restoreNumbers('CAST(row.changes AS VARCHAR)', file)} AS changes`;
+  const prefix = rowPrefix(file);
+  const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(prefix + path, file)} AS ${name}`);
+  const changes = `${restoreNumbers(`CAST(${prefix}changes AS VARCHAR)`, file)} AS changes`;
   return `SELECT ${[...placeSql(file), ...values, changes].join(',\n  ')}
-FROM ${rowsSql(file, CHANGE_FIELDS, 'changes')}`;
+FROM ${rowsSql(file, CHANGE_FIELDS)}`;
 }
 
 function placeSql(file: LandedFile): string[] {
@@ -82,15 +78,18 @@ function placeSql(file: LandedFile): string[] {
   ];
 }
 
-function rowsSql(file: LandedFile, fields: Map<string, string>, list: 'content' | 'changes'): string {
-  const read = (columns: string) =>
-    `read_json(${quoteLiteral(file.path)}, format = 'newline_delimited', columns = ${columns},
-  maximum_object_size = ${Math.max(DEFAULT_MAX_OBJECT_BYTES, file.maxLineBytes + 1)})`;
-  if (file.layout === 'lines') return read(readJsonColumns(fields));
-  if (file.layout === 'sieved') {
-    return read(`{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`);
-  }
-  return `(SELECT unnest(${list}) AS row FROM ${read(`{${list}: ${quoteLiteral(`${structType(fields)}[]`)}}`)})`;
+function rowPrefix(file: LandedFile): string {
+  return file.layout === 'sieved' ? 'row.' : '';
+}
+
+/** Every column is declared, and nothing is guessed: a guess would read the file a second time. */
+function rowsSql(file: LandedFile, fields: Map<string, string>): string {
+  const columns =
+    file.layout === 'sieved'
+      ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
+      : readJsonColumns(fields);
+  return `read_json(${quoteLiteral(file.path)}, format = 'newline_delimited', records = true, auto_detect = false,
+  columns = ${columns})`;
 }
 
 function stripMark(sql: string, file: LandedFile): string {

@@ -6,28 +6,14 @@ const WHOLE_BYTES = 4 * 1024 * 1024;
 const HEAD_BYTES = 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
-/** Pages of items are documented to hold Item: a few tell what stands beside its fields. */
-const SAMPLED_PAGES = 4;
 
 /**
  * Adds to `observed` the field names of a landed file's rows: of every row of a small file, else of its first
  * megabyte and of some rows in each further one. Lines that are no JSON tell nothing here; typing names them.
  */
-export async function observeLines(path: string, observed: ObservedFields): Promise<void> {
+export async function observeRows(path: string, observed: ObservedFields): Promise<void> {
   for await (const lines of readSamples(path)) {
     for (const line of lines.split('\n')) observeRow(observed, parseOrNothing(line));
-  }
-}
-
-/** As observeLines, for a file of pages with their items in `content`. */
-export async function observePages(path: string, observed: ObservedFields): Promise<void> {
-  let pages = 0;
-  for await (const lines of readSamples(path, Number.POSITIVE_INFINITY)) {
-    for (const line of lines.split('\n')) {
-      const page = parseOrNothing(line) as { content?: unknown } | undefined;
-      if (!Array.isArray(page?.content) || pages++ >= SAMPLED_PAGES) continue;
-      for (const row of page.content) observeRow(observed, row);
-    }
   }
 }
 
@@ -40,11 +26,11 @@ function parseOrNothing(line: string): unknown {
   }
 }
 
-async function* readSamples(path: string, wholeBytes = WHOLE_BYTES): AsyncGenerator<string> {
+async function* readSamples(path: string): AsyncGenerator<string> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    if (size <= wholeBytes) {
+    if (size <= WHOLE_BYTES) {
       yield (await file.readFile()).toString('utf8');
       return;
     }

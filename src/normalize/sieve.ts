@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { parse, stringify } from 'lossless-json';
+import { parse } from 'lossless-json';
+import { readLines } from '../ndjson.js';
 import { structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
 
@@ -11,9 +12,8 @@ const SAFE_LENGTH = 15;
 const MAX_ROW_CHARACTERS = 5_000_000;
 
 export interface SieveTask {
-  /** Landed file: one row a line, or one page a line with its rows in the list `list`. */
+  /** Landed file, one row a line. */
   path: string;
-  list?: 'content' | 'changes';
   fields: Map<string, string>;
   /** Rows that can be read go here, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
@@ -54,36 +54,13 @@ interface SievedRow {
 }
 
 async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
-  let line = 0;
-  let row = 0;
+  let place = 0;
   for await (const bytes of readLines(task.path)) {
-    line++;
+    place++;
     const raw = bytes.toString('utf8');
     if (raw.trim() === '') continue;
-    const parsed = isUtf8(bytes) ? parseLine(raw) : { reason: 'not valid UTF-8' };
-    if (task.list === undefined) {
-      yield { place: line, raw, ...parsed };
-      continue;
-    }
-    if (parsed.reason !== undefined) throw new SyntaxError(`${task.path}: line ${line} is ${parsed.reason}`);
-    for (const value of (parsed.value as Record<string, unknown[]>)[task.list] ?? []) {
-      yield { place: ++row, raw: unmark(stringify(value) ?? 'null'), value };
-    }
+    yield { place, raw, ...(isUtf8(bytes) ? parseLine(raw) : { reason: 'not valid UTF-8' }) };
   }
-}
-
-async function* readLines(path: string): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    let start = 0;
-    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      yield bytes.subarray(start, end);
-      start = end + 1;
-    }
-    rest = bytes.subarray(start);
-  }
-  if (rest.length > 0) yield rest;
 }
 
 /** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */
@@ -98,10 +75,6 @@ function parseLine(text: string): { value?: unknown; reason?: string } {
 
 function keepNumber(token: string): number | string {
   return token.length <= SAFE_LENGTH ? Number(token) : `${NUMBER_MARK}${token}`;
-}
-
-function unmark(json: string): string {
-  return json.replaceAll(new RegExp(`"${NUMBER_MARK}([^"]*)"`, 'g'), '$1');
 }
 
 function findMismatch(value: unknown, structs: string[]): string | undefined {

@@ -60,15 +60,13 @@ async function typeStrictly(db: Database, task: TypingTask, typedPath: string): 
 async function typeSieved(db: Database, task: TypingTask, part: string, typedPath: string): Promise<TypedFile> {
   const goodPath = path.join(task.workFolder, `${part}.good`);
   const badPath = path.join(task.workFolder, `${part}.bad`);
-  const list = task.kind === 'items' ? 'content' : 'changes';
   const sieved = await sieveRows({
     path: task.sourcePath,
-    ...(task.landed.layout === 'pages' ? { list } : {}),
     fields: task.shape?.fields ?? CHANGE_FIELDS,
     goodPath,
     badPath,
   });
-  const landed: LandedFile = { path: goodPath, layout: 'sieved', marked: true, part, maxLineBytes: 0 };
+  const landed: LandedFile = { path: goodPath, layout: 'sieved', marked: true, part };
   const counts = await copyTyped(db, task, landed, typedPath);
   const rows = counts.rows + sieved.bad;
   if (rows !== task.rows) {

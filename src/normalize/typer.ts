@@ -1,5 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
-import { observeLines, observePages } from './observe.js';
+import { observeRows } from './observe.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, type ObservedFields } from './shape.js';
 import { type TypedFile, type TypingTask, typeFile } from './type-file.js';
@@ -7,10 +7,8 @@ import { type TypedFile, type TypingTask, typeFile } from './type-file.js';
 /** A landed file of items as extraction hands it over. */
 export interface LandedItems {
   path: string;
-  layout: 'lines' | 'pages';
   rows: number;
   readAt: string;
-  maxLineBytes?: number;
 }
 
 /**
@@ -60,18 +58,17 @@ export class Typer {
     return this.#items;
   }
 
-  /** Types the landed pages of the feed. */
-  async typeChanges(pages: { path: string; rows: number; maxLineBytes: number }): Promise<TypedFile> {
-    const landed = await quoteFile({ ...pages, layout: 'pages' }, this.#run.workFolder);
+  /** Types the landed changes of the feed. */
+  async typeChanges({ path, rows }: { path: string; rows: number }): Promise<TypedFile> {
+    const landed = await quoteFile(path, this.#run.workFolder);
     await this.#queue;
-    const { path: sourcePath, rows } = pages;
-    return typeFile(this.#db, { kind: 'changes', sourcePath, landed, rows, readAt: '', ...this.#run });
+    return typeFile(this.#db, { kind: 'changes', sourcePath: path, landed, rows, readAt: '', ...this.#run });
   }
 
-  async #prepareItems({ path, layout, rows, readAt, maxLineBytes = 0 }: LandedItems): Promise<TypingTask> {
-    await (layout === 'lines' ? observeLines : observePages)(path, this.#observed);
+  async #prepareItems({ path, rows, readAt }: LandedItems): Promise<TypingTask> {
+    await observeRows(path, this.#observed);
     const shape = detectShape(this.#observed);
-    const landed = await quoteFile({ path, layout, maxLineBytes }, this.#run.workFolder);
+    const landed = await quoteFile(path, this.#run.workFolder);
     return { kind: 'items', sourcePath: path, landed, shape, rows, readAt, ...this.#run };
   }
 }

@@ -31,7 +31,7 @@ export async function extractRun(run: Run): Promise<Extract> {
     snapshot = await landSnapshot(
       client,
       landing,
-      { onSegment: (segment) => typer.addItems({ ...segment, layout: 'lines' }), onRestart: () => typer.reset() },
+      { onSegment: (segment) => typer.addItems(segment), onRestart: () => typer.reset() },
       io,
     );
   }
@@ -71,13 +71,10 @@ export async function hydrateRun(run: Run, findNeeds: () => Promise<HydrationNee
     const pages = journal.all('hydrate.page');
     const last = pages.at(-1);
     if (last === undefined) return;
-    const ends = pages.map((page) => page.end);
     typer.addItems({
       path: path.join(landing.folder, HYDRATE_FILE),
-      layout: 'pages',
       rows: pages.reduce((sum, page) => sum + page.rows, 0),
       readAt: last.readAt,
-      maxLineBytes: Math.max(...ends.map((end, index) => end - (ends[index - 1] ?? 0))),
     });
   };
   if (journal.last('hydrate.done') === undefined) {

@@ -27,7 +27,10 @@ export interface Batch {
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
   const { db, typer, io } = run;
-  const changeFiles: TypedFile[] = extract.feed.changes === 0 ? [] : [await typeFeed(run, extract)];
+  const changeFiles: TypedFile[] =
+    extract.feed.changes === 0
+      ? []
+      : [await typer.typeChanges({ path: extract.feed.file, rows: extract.feed.changes })];
   const changes = await createNewChanges(db, changeFiles, extract.feedFrom);
   await createPendingChanges(db, extract.applyFrom, isHistoryAhead(run));
   const ground = chooseGround(run, extract);
@@ -51,15 +54,6 @@ export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
     rejects: selectRejects(itemFiles, changeFiles, io.now().toISOString()),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
   };
-}
-
-async function typeFeed(run: Run, { feed }: Extract): Promise<TypedFile> {
-  const ends = run.landing.journal.all('feed.page').map((page) => page.end);
-  return run.typer.typeChanges({
-    path: feed.file,
-    rows: feed.changes,
-    maxLineBytes: Math.max(...ends.map((end, index) => end - (ends[index - 1] ?? 0))),
-  });
 }
 
 /** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */

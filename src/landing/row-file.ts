@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Journal, JournalEntry } from './journal.js';
+
+/** Where a row stands in the bytes of an answer. */
+export interface RowSlice {
+  start: number;
+  end: number;
+}
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+
+/**
+ * A file of landed rows, one JSON object a line, from the pages of an answer. Opened at the end that the journal
+ * vouches for; what stands behind it is cut off. Rows are synced and then named in the journal while the next page
+ * is already on its way.
+ */
+export class RowFile {
+  readonly #file: FileHandle;
+  readonly #journal: Journal;
+  #end: number;
+  #waiting: JournalEntry[] = [];
+  #saving: Promise<void> | undefined;
+  #error: unknown;
+
+  private constructor(file: FileHandle, journal: Journal, end: number) {
+    this.#file = file;
+    this.#journal = journal;
+    this.#end = end;
+  }
+
+  static async open(path: string, journal: Journal, end: number): Promise<RowFile> {
+    const file = await open(path, 'a+');
+    await file.truncate(end);
+    return new RowFile(file, journal, end);
+  }
+
+  /** Appends the rows of a page; `entry` is journaled when they are on disk. Returns where they end. One at a time. */
+  async land(body: Buffer, rows: readonly RowSlice[], entry: (end: number) => JournalEntry): Promise<number> {
+    if (this.#error !== undefined) throw this.#error;
+    const lines = writeLines(body, rows);
+    let written = 0;
+    while (written < lines.length) {
+      written += (await this.#file.write(lines, written, lines.length - written)).bytesWritten;
+    }
+    this.#end += lines.length;
+    this.#waiting.push(entry(this.#end));
+    this.#saving ??= this.#save();
+    return this.#end;
+  }
+
+  async #save(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const entries = this.#waiting;
+        this.#waiting = [];
+        await this.#file.datasync();
+        await this.#journal.append(...entries);
+      }
+    } catch (error) {
+      this.#error = error;
+    } finally {
+      this.#saving = undefined;
+    }
+  }
+
+  /** All that was landed is durable when it resolves. */
+  async close(): Promise<void> {
+    await this.#saving;
+    await this.#file.close();
+    if (this.#error !== undefined) throw this.#error;
+  }
+}
+
+/** A newline inside a row is white space of JSON (a raw one can't stand in a string) and becomes a space. */
+function writeLines(body: Buffer, rows: readonly RowSlice[]): Buffer {
+  const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
+  let at = 0;
+  for (const { start, end } of rows) {
+    body.copy(lines, at, start, end);
+    const lineEnd = at + end - start;
+    for (let i = lines.indexOf(NEWLINE, at); i >= 0 && i < lineEnd; i = lines.indexOf(NEWLINE, i + 1)) lines[i] = SPACE;
+    lines[lineEnd] = NEWLINE;
+    at = lineEnd + 1;
+  }
+  return lines;
+}
