@@ -4,19 +4,27 @@
 CREATE OR REPLACE TEMP MACRO exact_bigint(x) AS
   CASE WHEN CAST(TRY_CAST(x AS BIGINT) AS VARCHAR) = x THEN TRY_CAST(x AS BIGINT) END;
 
--- Money with at most four decimals (trailing zeros aside). An exponent is taken where the value is exact.
+-- Money as JSON writes a number, with at most four decimals (trailing zeros aside). An exponent is taken where the
+-- value is exact and fits: the casts round beyond 18 decimals, and with an exponent overflow the type unnoticed.
 CREATE OR REPLACE TEMP MACRO exact_money(x) AS
-  CASE
-    WHEN contains(x, 'e') OR contains(x, 'E') THEN
-      CASE WHEN length(x) <= 16 AND TRY_CAST(x AS DECIMAL(38, 18)) = TRY_CAST(x AS DECIMAL(18, 4))
-           THEN TRY_CAST(x AS DECIMAL(18, 4)) END
-    WHEN NOT contains(x, '.') OR length(x) - strpos(x, '.') <= 4 THEN TRY_CAST(x AS DECIMAL(18, 4))
-    WHEN length(rtrim(x, '0')) - strpos(x, '.') <= 4 THEN TRY_CAST(x AS DECIMAL(18, 4))
+  CASE WHEN regexp_full_match(x, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?') THEN
+    CASE
+      WHEN contains(x, 'e') OR contains(x, 'E') THEN
+        CASE WHEN length(x) <= 16 AND TRY_CAST(x AS DECIMAL(38, 18)) = TRY_CAST(x AS DECIMAL(18, 4))
+                  AND TRY_CAST(x AS DECIMAL(18, 4)) BETWEEN -99999999999999.9999 AND 99999999999999.9999
+                  AND (TRY_CAST(x AS DECIMAL(18, 4)) <> 0 OR regexp_full_match(x, '-?0(\.0+)?[eE].*'))
+             THEN TRY_CAST(x AS DECIMAL(18, 4)) END
+      WHEN NOT contains(x, '.') OR length(x) - strpos(x, '.') <= 4 THEN TRY_CAST(x AS DECIMAL(18, 4))
+      WHEN length(rtrim(x, '0')) - strpos(x, '.') <= 4 THEN TRY_CAST(x AS DECIMAL(18, 4))
+    END
   END;
 
--- An instant: ISO 8601 with Z or an offset (UTC without one), cut to microseconds.
+-- An instant: an ISO 8601 date-time with Z or an offset (UTC without one), cut to microseconds.
+-- The patterns of LIKE spare the usual form the slower regular expression.
 CREATE OR REPLACE TEMP MACRO exact_instant(x) AS
-  CASE WHEN isfinite(TRY_CAST(x AS TIMESTAMP WITH TIME ZONE)) THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
+  CASE WHEN (x LIKE '2___-__-__T__:__:__Z' OR x LIKE '2___-__-__T__:__:__.%Z') AND NOT contains(x, ' ') AND NOT contains(x, '.Z')
+            OR regexp_full_match(x, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?')
+       THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
 
 -- Sum of a GTIN's digits with GS1's weights, 1 and 3 by turns from the right; a multiple of 10 when the check digit holds.
 CREATE OR REPLACE TEMP MACRO gtin_weighted_sum(n) AS
@@ -26,9 +34,10 @@ CREATE OR REPLACE TEMP MACRO gtin_weighted_sum(n) AS
            + n // 1000000000 % 10 + n // 100000000000 % 10 + n // 10000000000000 % 10);
 
 -- A GTIN padded with zeros to 14 digits where its length is allowed and its check digit holds, else NULL.
+-- Zeros alone are a shop's placeholder: the sum would hold.
 CREATE OR REPLACE TEMP MACRO valid_gtin14(gtin) AS
   CASE WHEN length(gtin) IN (8, 12, 13, 14) AND regexp_full_match(gtin, '[0-9]+')
-            AND gtin_weighted_sum(CAST(gtin AS BIGINT)) % 10 = 0
+            AND gtin_weighted_sum(CAST(gtin AS BIGINT)) % 10 = 0 AND CAST(gtin AS BIGINT) > 0
        THEN lpad(gtin, 14, '0') END;
 
 -- The digits of a GTIN without leading zeros, so that all its forms are one; NULL when none are left.
