@@ -79,10 +79,30 @@ function skipValue(bytes: Buffer, at: number): number {
 /** The fields of the object that begins at `start` (leading space allowed). Throws SyntaxError when it is none. */
 export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   const fields = new Map<string, Slice>();
+  eachField(bytes, start, (name, value) => {
+    fields.set(name, value);
+    return true;
+  });
+  return fields;
+}
+
+/** The field of that name, without looking at those behind it; undefined when the object has none. */
+export function findField(bytes: Buffer, start: number, wanted: string): Slice | undefined {
+  let found: Slice | undefined;
+  eachField(bytes, start, (name, value) => {
+    if (name !== wanted) return true;
+    found = value;
+    return false;
+  });
+  return found;
+}
+
+/** Goes through the fields as long as `visit` returns true. */
+function eachField(bytes: Buffer, start: number, visit: (name: string, value: Slice) => boolean): void {
   let i = skipSpace(bytes, start);
   if (bytes[i] !== OPEN_BRACE) fail(i);
   i = skipSpace(bytes, i + 1);
-  if (bytes[i] === CLOSE_BRACE) return fields;
+  if (bytes[i] === CLOSE_BRACE) return;
   for (;;) {
     if (bytes[i] !== QUOTE) fail(i);
     const keyEnd = skipString(bytes, i);
@@ -91,9 +111,9 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
     if (bytes[i] !== COLON) fail(i);
     const valueStart = skipSpace(bytes, i + 1);
     const valueEnd = skipValue(bytes, valueStart);
-    fields.set(key, { start: valueStart, end: valueEnd });
+    if (!visit(key, { start: valueStart, end: valueEnd })) return;
     i = skipSpace(bytes, valueEnd);
-    if (bytes[i] === CLOSE_BRACE) return fields;
+    if (bytes[i] === CLOSE_BRACE) return;
     if (bytes[i] !== COMMA) fail(i);
     i = skipSpace(bytes, i + 1);
   }

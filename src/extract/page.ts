@@ -1,5 +1,5 @@
 import { PricelakeError } from '../errors.js';
-import { readElements, readFields, readInt64, type Slice } from './json-scan.js';
+import { findField, readElements, readFields, readInt64, type Slice } from './json-scan.js';
 
 /** What a page of the feed says of itself (section 2, ChangePage). */
 export interface FeedPage {
@@ -46,7 +46,9 @@ export function readItemPage(body: Buffer, path: string): ItemPage {
 
 /** The id of the item that stands at `slice`. */
 export function readItemId(body: Buffer, slice: Slice): bigint {
-  return readInt64(body, required(readFields(body, slice.start), 'id'));
+  const id = findField(body, slice.start, 'id');
+  if (id === undefined) throw new SyntaxError(`the item at byte ${slice.start} has no "id"`);
+  return readInt64(body, id);
 }
 
 function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slice>) => T): T {
