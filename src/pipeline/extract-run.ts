@@ -50,7 +50,8 @@ export async function extractRun(run: Run): Promise<Extract> {
 async function readPlan(run: Run): Promise<void> {
   const plan = await run.client.json('/plan', {}, planInfo);
   run.client.setRate(plan.limits.ratePerSecond ?? null);
-  run.io.log('info', 'plan', { plan: plan.plan, status: plan.status, usage: plan.usage, limits: plan.limits });
+  const { apiCalls, exportRows } = plan.usage ?? {};
+  run.io.log('info', 'plan', { plan: plan.plan, status: plan.status, apiCalls, exportRows });
   if (plan.limits.changeFeed === false) {
     throw new PricelakeError(
       'plan_refuses',

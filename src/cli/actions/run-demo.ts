@@ -53,6 +53,7 @@ async function runSteps(
   const sync = async (title: string) => {
     await say(`\n${title}\n`);
     const report = await syncPipeline(pipeline, io, signal);
+    io.close(); // each run has bars of its own
     await say(formatReport(report, lake));
     return describeReport(report, lake);
   };
