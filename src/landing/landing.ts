@@ -74,5 +74,10 @@ async function listRuns(lakeRoot: string): Promise<string[]> {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  return names.filter((name) => /^\d{6,}-/.test(name)).sort();
+  return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
+}
+
+/** By run number: as text, run 1000000 would stand before run 999999. */
+function compareRuns(a: string, b: string): number {
+  return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
 }

@@ -9,6 +9,7 @@ export interface Segment {
 }
 
 const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /**
  * Cuts a stream of NDJSON into segment files of about `targetBytes`, at line ends. `onSegment` gets each one
@@ -41,7 +42,9 @@ class SegmentWriter {
   #number = 0;
   #bytes = 0;
   #rows = 0;
+  /** Of the line that is being written. */
   #lineBytes = 0;
+  #isLineBlank = true;
   #totalRows = 0n;
   #totalBytes = 0;
   /** Closing of the segment before; at most one is under way. */
@@ -52,6 +55,7 @@ class SegmentWriter {
   }
 
   async write(chunk: Buffer): Promise<void> {
+    if (chunk.length === 0) return;
     const cut = this.#bytes + chunk.length >= this.#options.targetBytes ? chunk.lastIndexOf(NEWLINE) + 1 : 0;
     if (cut === 0) return this.#append(chunk);
     await this.#append(chunk.subarray(0, cut));
@@ -60,8 +64,8 @@ class SegmentWriter {
   }
 
   async finish(): Promise<{ rows: bigint; bytes: number }> {
-    if (this.#lineBytes > 0) this.#rows++; // the last line has no newline
-    this.#lineBytes = 0;
+    if (!this.#isLineBlank) this.#rows++; // the last line has no newline
+    this.#isLineBlank = true;
     await this.#closeSegment();
     await this.#closing;
     return { rows: this.#totalRows, bytes: this.#totalBytes };
@@ -93,13 +97,21 @@ class SegmentWriter {
     let rows = 0;
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const length = this.#lineBytes + end - start;
-      if (length > 1 || (length === 1 && chunk[end - 1] !== 0x0d)) rows++;
+      this.#extendLine(chunk, start, end);
+      if (!this.#isLineBlank) rows++;
       this.#lineBytes = 0;
+      this.#isLineBlank = true;
       start = end + 1;
     }
-    this.#lineBytes += chunk.length - start;
+    this.#extendLine(chunk, start, chunk.length);
     return rows;
+  }
+
+  /** A line is blank when it is empty or a carriage return alone, which may have come in the chunk before. */
+  #extendLine(chunk: Buffer, start: number, end: number): void {
+    if (end === start) return;
+    this.#isLineBlank &&= this.#lineBytes === 0 && end - start === 1 && chunk[start] === CARRIAGE_RETURN;
+    this.#lineBytes += end - start;
   }
 
   async #closeSegment(): Promise<void> {

@@ -1,0 +1,102 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Journal, type JournalEntry } from '../../src/landing/journal.js';
+import { makeFolder } from './folder.js';
+
+const BEGIN = {
+  type: 'begin',
+  runNumber: 9007199254740993n,
+  runId: 'run-1',
+  at: '2026-11-20T06:00:00.000Z',
+  pipeline: 'prices',
+  mode: 'feed',
+  cursorFrom: 9223372036854775807n,
+} as const satisfies JournalEntry;
+const page = (after: bigint, calls: number): JournalEntry => ({
+  type: 'feed.page',
+  after,
+  nextCursor: after + 10n,
+  hasMore: true,
+  rows: 10,
+  end: 100,
+  calls,
+});
+
+let file: string;
+beforeEach(async () => {
+  file = path.join(await makeFolder(), 'journal.ndjson');
+});
+
+async function write(...entries: JournalEntry[]): Promise<void> {
+  const journal = await Journal.open(file);
+  await journal.append(...entries);
+  await journal.close();
+}
+
+async function read(): Promise<JournalEntry[]> {
+  const journal = await Journal.open(file);
+  await journal.close();
+  return journal.entries;
+}
+
+describe('a journal', () => {
+  test('gives back what was appended, int64 exact', async () => {
+    await write(BEGIN, page(9007199254740993n, 2));
+    await write(page(9007199254741003n, 3));
+    expect(await read()).toEqual([BEGIN, page(9007199254740993n, 2), page(9007199254741003n, 3)]);
+    expect(await readFile(file, 'utf8')).toContain('"runNumber":"9007199254740993"');
+  });
+
+  test('tells the entries of a type apart, and the last of them', async () => {
+    await write(BEGIN, page(0n, 2), page(10n, 3));
+    const journal = await Journal.open(file);
+    expect(journal.all('feed.page').map((entry) => entry.after)).toEqual([0n, 10n]);
+    expect(journal.last('feed.page')?.calls).toBe(3);
+    expect(journal.last('feed.done')).toBeUndefined();
+    await journal.close();
+  });
+
+  test('counts the calls of each process that worked on the run by its last count', async () => {
+    await write(BEGIN, page(0n, 2), page(10n, 5), { type: 'try', at: BEGIN.at }, page(20n, 1), page(30n, 4));
+    const journal = await Journal.open(file);
+    expect(journal.countCalls()).toBe(9);
+    await journal.close();
+  });
+
+  test('loses a last line that a crash cut short, wherever it was cut, and goes on behind the one before', async () => {
+    await write(BEGIN, page(0n, 2));
+    const whole = await readFile(file);
+    const firstLine = whole.indexOf(0x0a) + 1;
+    for (let end = firstLine; end < whole.length; end++) {
+      await writeFile(file, whole.subarray(0, end));
+      expect(await read()).toEqual([BEGIN]);
+      expect(await readFile(file)).toEqual(whole.subarray(0, firstLine));
+    }
+    await write(page(0n, 2));
+    expect(await readFile(file)).toEqual(whole);
+  });
+
+  test('loses the zeros that a power cut can leave behind its end', async () => {
+    await write(BEGIN);
+    await appendFile(file, Buffer.alloc(64));
+    await write(page(0n, 2));
+    expect(await read()).toEqual([BEGIN, page(0n, 2)]);
+  });
+
+  test.each([
+    ['is no JSON', 'oops'],
+    ['is of an unknown type', '{"type":"party"}'],
+    ['has a field too many', '{"type":"end","at":"x","more":1}'],
+    ['has an int64 as a number, which JSON readers round', '{"type":"feed.done","cursor":9007199254740993,"calls":1}'],
+  ])('in which a line %s is refused by its number', async (_name, line) => {
+    await write(BEGIN);
+    await appendFile(file, `${line}\n`);
+    await expect(read()).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${file}: line 2 is damaged`,
+      facts: { hint: expect.stringContaining('folder away') },
+    });
+    expect(await readFile(file, 'utf8')).toContain(line);
+  });
+});

@@ -1,0 +1,136 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Segment, writeSegments } from '../../src/landing/segment-writer.js';
+import { createSeeded } from '../seeded.js';
+import { makeFolder } from './folder.js';
+
+/** `bytes` in chunks of the sizes that `next` gives. */
+async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; ) {
+    const size = next();
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+interface Written {
+  segments: Segment[];
+  texts: string[];
+  total: { rows: bigint; bytes: number };
+  /** Bytes that onBytes told of. */
+  told: number;
+}
+
+async function write(bytes: Buffer, targetBytes: number, next: () => number): Promise<Written> {
+  const folder = await makeFolder();
+  const segments: Segment[] = [];
+  const texts: string[] = [];
+  let told = 0;
+  const total = await writeSegments(chunk(bytes, next), {
+    folder,
+    prefix: 'export-1-',
+    targetBytes,
+    onBytes: (count) => {
+      told += count;
+    },
+    onSegment: async (segment) => {
+      segments.push(segment);
+      texts.push(await readFile(path.join(folder, segment.file), 'latin1'));
+    },
+  });
+  expect((await readdir(folder)).sort()).toEqual(segments.map((segment) => segment.file));
+  return { segments, texts, total, told };
+}
+
+/** Lines that hold anything beside a carriage return. */
+function countLines(text: string): number {
+  return text.split('\n').filter((line) => line !== '' && line !== '\r').length;
+}
+
+const BODIES: Record<string, string> = {
+  'plain lines': '{"id":1}\n{"id":22}\n{"id":333}\n',
+  'no last newline': '{"id":1}\n{"id":22}\n{"id":333}',
+  CRLF: '{"id":1}\r\n{"id":22}\r\n{"id":333}\r\n',
+  'CRLF without the last': '{"id":1}\r\n{"id":22}',
+  'blank lines': '\n\n{"id":1}\n\n\n{"id":22}\n\n',
+  'blank lines with CRLF': '\r\n{"id":1}\r\n\r\n\r\n{"id":22}\r\n\r\n',
+  'a lone carriage return at the end': '{"id":1}\n\r',
+  'one long line': `{"id":1,"title":"${'x'.repeat(100)}"}`,
+  'letters of several bytes': '{"t":"äöü"}\n{"t":"😀😀"}\n{"t":"ß"}\n',
+  'one-letter lines': 'a\nb\r\nc\n\r\nd',
+};
+
+describe('segments', () => {
+  test.each(Object.keys(BODIES))('of %s hold whole lines and count their rows, whatever the chunks', async (name) => {
+    const bytes = Buffer.from(BODIES[name] as string);
+    const random = createSeeded(21);
+    const chunkings = [() => 1, () => 2, () => 3, () => 7, () => bytes.length, () => 1 + random.integer(12)];
+    for (const next of chunkings) {
+      for (const targetBytes of [1, 10, 25, 1000]) {
+        const { segments, texts, total, told } = await write(bytes, targetBytes, next);
+        expect(texts.join('')).toBe(bytes.toString('latin1'));
+        for (const text of texts.slice(0, -1)) expect(text.endsWith('\n')).toBe(true);
+        expect(segments.map((segment) => segment.rows)).toEqual(texts.map(countLines));
+        expect(segments.map((segment) => segment.bytes)).toEqual(texts.map((text) => text.length));
+        const rows = countLines(bytes.toString('latin1'));
+        expect(total).toEqual({ rows: BigInt(rows), bytes: bytes.length });
+        expect(told).toBe(bytes.length);
+      }
+    }
+  });
+
+  test('end at the first line end behind the target size', async () => {
+    const line = '{"id":1}\n';
+    const { segments } = await write(Buffer.from(line.repeat(100)), 90, () => 9);
+    expect(segments).toHaveLength(10);
+    expect(segments.every((segment) => segment.bytes === 90 && segment.rows === 10)).toBe(true);
+    expect(segments.map((segment) => segment.file).slice(0, 2)).toEqual([
+      'export-1-00001.ndjson',
+      'export-1-00002.ndjson',
+    ]);
+  });
+
+  test('of an empty body are none', async () => {
+    const { segments, total } = await write(Buffer.alloc(0), 10, () => 1);
+    expect(segments).toEqual([]);
+    expect(total).toEqual({ rows: 0n, bytes: 0 });
+  });
+
+  test('of an earlier process are removed first: the journal does not name them', async () => {
+    const folder = await makeFolder();
+    await writeFile(path.join(folder, 'export-1-00001.ndjson'), 'old');
+    await writeFile(path.join(folder, 'export-2-00001.ndjson'), 'of another attempt');
+    async function* body() {
+      yield Buffer.from('new\n');
+    }
+    const options = { folder, prefix: 'export-1-', targetBytes: 10, onBytes: () => {}, onSegment: async () => {} };
+    await writeSegments(body(), options);
+    expect(await readFile(path.join(folder, 'export-1-00001.ndjson'), 'utf8')).toBe('new\n');
+    expect(await readFile(path.join(folder, 'export-2-00001.ndjson'), 'utf8')).toBe('of another attempt');
+  });
+
+  test('that are finished stay when the body breaks off, and the error comes through', async () => {
+    const folder = await makeFolder();
+    const landed: Segment[] = [];
+    async function* body() {
+      yield Buffer.from('1234567890\n');
+      yield Buffer.from('12345');
+      throw new Error('the line is dead');
+    }
+    const onSegment = async (segment: Segment) => void landed.push(segment);
+    const options = { folder, prefix: 'e-', targetBytes: 10, onBytes: () => {}, onSegment };
+    await expect(writeSegments(body(), options)).rejects.toThrow('the line is dead');
+    expect(landed).toEqual([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
+  });
+
+  test('are handed over in order, and what fails there fails the whole', async () => {
+    const folder = await makeFolder();
+    const onSegment = async ({ file }: Segment) => {
+      if (file === 'e-00002.ndjson') throw new Error('the journal is full');
+    };
+    const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
+    const options = { folder, prefix: 'e-', targetBytes: 1, onBytes: () => {}, onSegment };
+    await expect(writeSegments(body, options)).rejects.toThrow('the journal is full');
+  });
+});
