@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PricelakeError } from '../errors.js';
+import { suggestName } from '../suggest-name.js';
 import {
   type Check,
   type CheckParameter,
@@ -8,7 +9,6 @@ import {
   type ParameterValue,
   SEVERITIES,
 } from './check.js';
-import { suggestName } from './suggest-name.js';
 
 const KEYS = ['name', 'severity', 'description', 'next', 'parameter'] as const;
 const HEADER_LINE = /^--\s*([a-z_]+):\s*(.*?)\s*$/u;

@@ -1,11 +1,11 @@
 import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
+import { rowToJson } from '../duckdb/value-json.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { CheckResult } from '../model.js';
 import type { Check, CheckSettings, ParameterType } from './check.js';
 import { type PlannedCheck, planChecks } from './settings.js';
-import { rowToJson } from './value-json.js';
 
 export type { CheckSettings } from './check.js';
 

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../errors.js';
 import type { Severity } from '../model.js';
+import { suggestName } from '../suggest-name.js';
 import { type Check, type CheckSettings, explainMisfit, type ParameterValue } from './check.js';
-import { suggestName } from './suggest-name.js';
 
 /** A check as it is to run: settings applied. */
 export interface PlannedCheck {

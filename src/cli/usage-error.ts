@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
-import { suggestName } from '../check/suggest-name.js';
 import { PricelakeError } from '../errors.js';
+import { suggestName } from '../suggest-name.js';
 
 const UNKNOWN = /^Unknown (argument|command)s?: (.+)$/u;
 

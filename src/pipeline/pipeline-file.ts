@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { suggestName } from '../check/suggest-name.js';
 import { PricelakeError } from '../errors.js';
+import { suggestName } from '../suggest-name.js';
 
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}/g;

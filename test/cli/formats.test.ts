@@ -1,7 +1,8 @@
 import { tableFromIPC, type Vector } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadFormat, toResultSet } from '../../src/cli/output/format.js';
+import { loadFormat } from '../../src/cli/output/format.js';
 import type { Format } from '../../src/cli/output/format-names.js';
+import { toResultSet } from '../../src/cli/output/result-set.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { MemoryOutput } from './memory-output.js';
 

@@ -1,9 +1,9 @@
 import type { Check } from '../../check/check.js';
 import { loadChecks } from '../../check/load.js';
 import { runChecks } from '../../check/run.js';
-import { suggestName } from '../../check/suggest-name.js';
 import { PricelakeError } from '../../errors.js';
 import type { CheckResult, Severity } from '../../model.js';
+import { suggestName } from '../../suggest-name.js';
 import { RawJson } from '../json-text.js';
 import { layOutTable } from '../output/table-layout.js';
 import { formatCount } from '../progress.js';

@@ -1,8 +1,8 @@
 import { DuckDBListValue, type DuckDBResult, type DuckDBValue } from '@duckdb/node-api';
 import { streamWidestSpreads } from '../../analyze/widest-spreads.js';
 import { PricelakeError } from '../../errors.js';
-import { type ResultSet, toResultSet } from '../output/format.js';
 import type { Format } from '../output/format-names.js';
+import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { requireOneOwner, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { rowToJson, valueToText } from '../../check/value-json.js';
 import type { Database } from '../../duckdb/connection.js';
+import { rowToJson, valueToText } from '../../duckdb/value-json.js';
 import { type Pointer, readPointer } from '../../lake/publish.js';
 import { RawJson } from '../json-text.js';
 import { type Align, layOutTable } from '../output/table-layout.js';

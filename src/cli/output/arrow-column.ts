@@ -26,7 +26,7 @@ import {
   Uint64,
   Utf8,
 } from 'apache-arrow';
-import { valueToText } from '../../check/value-json.js';
+import { valueToText } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors.js';
 
 /** The Arrow field of a column; all are nullable, as a query's result has no contract. */

@@ -1,8 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
 import { buildArrowData, toArrowField } from './arrow-column.js';
-import type { ResultSet } from './format.js';
 import type { Output } from './output.js';
+import type { ResultSet } from './result-set.js';
 
 /** Rows of a record batch; DuckDB's own chunks are too small for readers to be quick with. */
 const BATCH_ROWS = 65_536;

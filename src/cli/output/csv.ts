@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { valueToText } from '../../check/value-json.js';
-import type { ResultSet } from './format.js';
+import { valueToText } from '../../duckdb/value-json.js';
 import type { Output } from './output.js';
+import type { ResultSet } from './result-set.js';
 
 /**
  * CSV as in RFC 4180: header, CRLF, quotes where needed. NULL is an empty field, an empty text is `""`.

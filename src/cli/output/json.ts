@@ -1,6 +1,6 @@
-import { rowToJson } from '../../check/value-json.js';
-import type { ResultSet } from './format.js';
+import { rowToJson } from '../../duckdb/value-json.js';
 import type { Output } from './output.js';
+import type { ResultSet } from './result-set.js';
 
 /** One JSON array of objects, a row a line; numbers are exact, also beyond 2^53. */
 export async function writeJson(result: ResultSet, output: Output): Promise<bigint> {

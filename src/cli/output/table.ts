@@ -1,8 +1,8 @@
 import { DuckDBTypeId, type DuckDBValue } from '@duckdb/node-api';
-import { valueToText } from '../../check/value-json.js';
+import { valueToText } from '../../duckdb/value-json.js';
 import { toPlainLine } from '../plain-text.js';
-import type { ResultColumn, ResultSet } from './format.js';
 import type { Output } from './output.js';
+import type { ResultColumn, ResultSet } from './result-set.js';
 import { type Align, layOutTable } from './table-layout.js';
 
 /** A table is for eyes: longer results are cut here, with a line that says so. */

@@ -4,10 +4,11 @@ import { PricelakeError } from '../../errors.js';
 import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-import { loadFormat, type ResultSet } from './format.js';
+import { loadFormat } from './format.js';
 import type { Format } from './format-names.js';
 import { writeRows } from './json.js';
 import { createStreamOutput, type Output } from './output.js';
+import type { ResultSet } from './result-set.js';
 
 export interface ResultDestination {
   format: Format | undefined;

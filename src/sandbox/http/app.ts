@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, refuseByLimit } from './api-error.js';
-import { buildCaller, type Caller, type Service } from './caller.js';
+import { buildCaller, type Caller, type SandboxEnv, type Service } from './caller.js';
 import { addChangeRoutes } from './routes-changes.js';
 import { addControlRoutes } from './routes-control.js';
 import { addExportRoute } from './routes-export.js';
@@ -10,10 +10,6 @@ import { addItemRoutes } from './routes-items.js';
 import { addPlanRoutes } from './routes-plan.js';
 import { addProductRoutes } from './routes-products.js';
 import { Selections } from './selections.js';
-
-export interface SandboxEnv {
-  Variables: { caller: Caller };
-}
 
 /** The whole service as one handler: `/api/v1` by the API document, `/sandbox` to move the world on. */
 export function buildApp(service: Service): Hono<SandboxEnv> {

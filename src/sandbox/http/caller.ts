@@ -1,5 +1,5 @@
 import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
-import type { SimulatedClock } from '../clock.js';
+import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import type { Plan } from '../plans.js';
 import type { ItemView } from '../world/item-view.js';
 import type { World } from '../world/world.js';
@@ -20,6 +20,11 @@ export interface Caller {
   view: ItemView;
   /** Datasets of the account beyond the plan: they answer 402. */
   locked: readonly DatasetEntry[];
+}
+
+/** What a route finds in its context. */
+export interface SandboxEnv {
+  Variables: { caller: Caller };
 }
 
 /** Section 5: a test key reads only the sample dataset, a live key what the plan includes. */
@@ -52,4 +57,15 @@ export function chooseDatasets(caller: Caller, id: bigint | null, missing: 400 |
   }
   if (missing === 404) throw new ApiError(404, `No such dataset of yours: ${id}.`);
   throw refuseParameter('dataset', String(id), 'an id from /datasets');
+}
+
+/** Micros since 1970: a change appears about 30 seconds after it happened. */
+export function feedEnd(service: Service): number {
+  return (service.clock.now() - FEED_DELAY_MS) * 1000;
+}
+
+/** Micros since 1970: as far back as the plan's `historyDays` reach. */
+export function historyStart(service: Service, caller: Caller): number {
+  const days = caller.plan.limits.historyDays;
+  return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;
 }

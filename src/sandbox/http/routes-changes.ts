@@ -1,10 +1,8 @@
 import type { Hono } from 'hono';
-import { FEED_DELAY_MS } from '../clock.js';
 import type { FeedPage } from '../world/change-feed.js';
 import type { World } from '../world/world.js';
 import { refuseByLimit } from './api-error.js';
-import type { SandboxEnv } from './app.js';
-import { type Caller, chooseDatasets, type Service } from './caller.js';
+import { chooseDatasets, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
 import { answerJson } from './json-answer.js';
 import { Parameters } from './parameters.js';
 
@@ -63,15 +61,4 @@ function answerPage(world: World, page: FeedPage, cursor: bigint): Response {
   const next = last === undefined ? cursor : world.feed.id(last);
   const wrapper = `],"hasMore":${page.hasMore},"nextCursor":${next}}`;
   return answerJson(world.feed.rows.wrap('{"changes":[', page.rows, wrapper));
-}
-
-/** Micros since 1970: a change appears about 30 seconds after it happened. */
-export function feedEnd(service: Service): number {
-  return (service.clock.now() - FEED_DELAY_MS) * 1000;
-}
-
-/** Micros since 1970: as far back as the plan's `historyDays` reach. */
-export function historyStart(service: Service, caller: Caller): number {
-  const days = caller.plan.limits.historyDays;
-  return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;
 }

@@ -2,8 +2,7 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { advanceWorld } from '../world/advance-world.js';
 import { ApiError } from './api-error.js';
-import type { SandboxEnv } from './app.js';
-import type { Service } from './caller.js';
+import type { SandboxEnv, Service } from './caller.js';
 
 const advanceBody = z.strictObject({
   hours: z.number().positive().max(10_000),

@@ -1,8 +1,7 @@
 import type { Hono } from 'hono';
 import { PATH_SEPARATOR } from '../catalogue/categories.js';
 import type { World } from '../world/world.js';
-import type { SandboxEnv } from './app.js';
-import { chooseDatasets, type Service } from './caller.js';
+import { chooseDatasets, type SandboxEnv, type Service } from './caller.js';
 import { Parameters } from './parameters.js';
 
 const LISTED = 'mask & $mask::INTEGER <> 0 AND removed_at IS NULL';

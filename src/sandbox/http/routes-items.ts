@@ -1,11 +1,9 @@
 import type { Hono } from 'hono';
 import { ApiError } from './api-error.js';
-import type { SandboxEnv } from './app.js';
-import type { Caller, Service } from './caller.js';
+import { type Caller, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
 import { answerJson } from './json-answer.js';
 import { Parameters } from './parameters.js';
-import { feedEnd, historyStart } from './routes-changes.js';
 import type { Selections } from './selections.js';
 
 const ORDERS = {

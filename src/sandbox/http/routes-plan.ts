@@ -4,8 +4,7 @@ import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { World } from '../world/world.js';
 import type { SqlRow } from '../world/world-database.js';
 import { UPGRADE_URL } from './api-error.js';
-import type { SandboxEnv } from './app.js';
-import type { Service } from './caller.js';
+import type { SandboxEnv, Service } from './caller.js';
 
 /** `/plan` and `/datasets` (sections 2 and 4). */
 export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {

@@ -1,8 +1,7 @@
 import type { Hono } from 'hono';
 import type { SqlValues } from '../world/world-database.js';
 import { ApiError } from './api-error.js';
-import type { SandboxEnv } from './app.js';
-import { chooseDatasets, type Service } from './caller.js';
+import { chooseDatasets, type SandboxEnv, type Service } from './caller.js';
 import { addCategory, addWords, FilterBuilder } from './item-filter.js';
 import { answerJson } from './json-answer.js';
 import { Parameters } from './parameters.js';
