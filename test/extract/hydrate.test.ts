@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { HYDRATE_FILE, isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
+import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { openLanding, readLanded, reopenLanding } from './landing.js';
+
+const SINCE = '2026-11-20T05:00:00.000000Z';
+
+/** Items that changed, newest listing first, in pages of the size asked for; 404 for what is not among `visible`. */
+function startItems(changed: number[], visible: number[] = changed, breakAt = 0): Promise<LocalService> {
+  return startService((request, response, count) => {
+    const url = new URL(request.url ?? '', 'http://x');
+    if (count === breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
+    const [, id] = /\/items\/(\d+)$/.exec(url.pathname) ?? [];
+    if (id !== undefined) {
+      if (visible.includes(Number(id))) return sendJson(response, 200, { id: Number(id) });
+      return sendJson(response, 404, { status: 404, error: 'Not Found', message: 'no such item', docsUrl: '' });
+    }
+    const size = Number(url.searchParams.get('size'));
+    const page = Number(url.searchParams.get('page'));
+    const content = changed.slice(page * size, (page + 1) * size).map((item) => ({ id: item }));
+    const totalPages = Math.ceil(changed.length / size);
+    sendJson(response, 200, { content, page, size, totalElements: changed.length, totalPages });
+  });
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
+
+async function landedIds(service: LocalService, ids: number[], landing = openLanding()): Promise<number[]> {
+  const opened = await landing;
+  await landHydration(service.client, opened, needOf(ids), service.io);
+  const lines = await readLanded(opened, HYDRATE_FILE);
+  return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id);
+}
+
+describe('reading items whole', () => {
+  test('takes one page for many of them, however many there are beside', async () => {
+    const service = await startItems(range(0, 400));
+    const ids = await landedIds(service, range(10, 60));
+    expect(service.urls).toHaveLength(1);
+    expect(service.urls[0]).toContain('changedSince=2026-11-20T05%3A00%3A00.000000Z');
+    expect(service.urls[0]).toMatch(/status=all&sort=-firstSeen&size=500&page=0/);
+    expect(ids).toEqual(range(0, 400));
+  });
+
+  test('takes a single call for a single item', async () => {
+    const service = await startItems(range(0, 5000));
+    expect(await landedIds(service, [4999])).toEqual([4999]);
+    expect(service.urls).toEqual(['/api/v1/items/4999']);
+  });
+
+  test('leaves the pages when single calls are fewer', async () => {
+    const service = await startItems(range(0, 5000));
+    const ids = await landedIds(service, [4000, 4990, 4999]);
+    expect(ids.sort()).toEqual([4000, 4990, 4999]);
+    expect(service.urls).toHaveLength(4);
+  });
+
+  test('goes on with pages while they hold what is needed', async () => {
+    const service = await startItems(range(0, 2000));
+    const ids = await landedIds(service, range(0, 1800));
+    expect(new Set(ids).size).toBe(2000);
+    expect(service.urls).toHaveLength(4);
+  });
+
+  test('leaves out items that are not visible any more', async () => {
+    const service = await startItems([], [7]);
+    expect(await landedIds(service, [6, 7, 8])).toEqual([7]);
+  });
+
+  test('that was interrupted asks for nothing again that has landed', async () => {
+    const needed = [7001, 7002, 7003, 7004, 7005, 7006];
+    const broken = await startItems(range(0, 500), needed, 5);
+    await expect(landedIds(broken, [...range(0, 100), ...needed])).rejects.toMatchObject({ code: 'unauthorized' });
+    const service = await startItems(range(0, 500), needed);
+    const landing = await reopenLanding();
+    const before = (await readLanded(landing, HYDRATE_FILE)).length;
+    expect(before).toBeGreaterThanOrEqual(500);
+    const ids = await landedIds(service, [...range(0, 100), ...needed], Promise.resolve(landing));
+    expect([...new Set(ids)].sort((a, b) => a - b)).toEqual([...range(0, 500), ...needed]);
+    expect(ids).toHaveLength(506);
+    const singles = service.urls.filter((url) => /items\/\d+$/.test(url));
+    expect(singles).toHaveLength(506 - before);
+    const rows = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
+    expect(rows).toBe(506);
+  });
+
+  test('refuses an answer that is no item', async () => {
+    const service = await startService((_request, response) => sendJson(response, 200, '["not an item"]'));
+    await expect(landedIds(service, [7])).rejects.toMatchObject({
+      code: 'contract',
+      message: expect.stringContaining('/items/7: the answer is not a JSON object'),
+    });
+  });
+});
+
+describe('another page of changed items', () => {
+  test.each([
+    [0, 500, 10, false],
+    [5, 2, 0, false],
+    [5, 2, 100, true],
+    [5, 1, 3, false],
+    [6, 1, 3, true],
+    [1, 0, 1, false],
+    [2, 0, 1, true],
+  ])('with %i needed, %i found on the last and %i left: %j', (needed, found, left, worth) => {
+    expect(isAnotherPageWorthIt(needed, found, left)).toBe(worth);
+  });
+
+  test('is asked for alone at first, then side by side with no more than the needed items can fill', () => {
+    expect(planWave(10_000, 0, Number.POSITIVE_INFINITY)).toEqual([0]);
+    expect(planWave(10_000, 1, 100)).toEqual([1, 2, 3, 4]);
+    expect(planWave(600, 1, 100)).toEqual([1, 2]);
+    expect(planWave(10_000, 9, 11)).toEqual([9, 10]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors.js';
+import { readFeedPage, readItemPage } from '../../src/extract/page.js';
+
+function catchError(work: () => unknown): PricelakeError {
+  try {
+    work();
+  } catch (error) {
+    return error as PricelakeError;
+  }
+  return expect.unreachable('it should have thrown');
+}
+
+describe('a page of the feed', () => {
+  test('tells where its changes stand, whether more wait, and the cursor, exactly', () => {
+    const body = Buffer.from('{"changes":[{"id":1},{"id":2}],"hasMore":true,"nextCursor":9007199254740993,"new":[1]}');
+    const page = readFeedPage(body, 9007199254740992n);
+    expect(page).toMatchObject({ hasMore: true, nextCursor: 9007199254740993n });
+    expect(page.changes.map(({ start, end }) => body.toString('utf8', start, end))).toEqual(['{"id":1}', '{"id":2}']);
+  });
+
+  test('may be the empty one at the end', () => {
+    const body = Buffer.from('{"changes":[],"hasMore":false,"nextCursor":7}');
+    expect(readFeedPage(body, 7n)).toEqual({ changes: [], hasMore: false, nextCursor: 7n });
+  });
+
+  test.each([
+    ['<html>Welcome</html>', 'not JSON at byte 0'],
+    ['{"hasMore":false,"nextCursor":7}', '"changes" is missing'],
+    ['{"changes":[],"nextCursor":7}', '"hasMore" is missing'],
+    ['{"changes":[],"hasMore":"no","nextCursor":7}', 'not a boolean'],
+    ['{"changes":{},"hasMore":false,"nextCursor":7}', 'not JSON at byte 11'],
+    ['{"changes":[],"hasMore":false,"nextCursor":null}', 'not JSON at byte 43'],
+    ['{"changes":[],"hasMore":false,"nextCursor":9223372036854775808}', 'not JSON at byte 43'],
+    ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
+    ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor stands still'],
+    ['{"changes":[{"id":8},"hasMore":false,"nextCursor":8}', 'not JSON'],
+  ])('that is %s is refused and shown', (body, reason) => {
+    const error = catchError(() => readFeedPage(Buffer.from(body), 7n));
+    expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });
+    expect(error.message).toContain(`/changes?after=7: the answer is not the page`);
+    expect(error.message).toContain(reason);
+    expect(error.message).toContain(`it begins: ${body.slice(0, 20)}`);
+  });
+
+  test('is shown by its first characters only, in one line', () => {
+    const error = catchError(() => readFeedPage(Buffer.from(`<p>\n\n\t${'x'.repeat(500)}`), 0n));
+    expect(error.message).not.toMatch(/[\n\t]/);
+    expect(error.message.length).toBeLessThan(250);
+  });
+});
+
+describe('a page of items', () => {
+  test('tells ids and places of its items, exactly', () => {
+    const body = Buffer.from(
+      '{"content":[{"title":"\\"id\\":5","id":9223372036854775807},{"id":2,"site":{"id":3}}],"totalElements":2,"totalPages":1}',
+    );
+    const page = readItemPage(body, '/items');
+    expect(page.items.map((item) => item.id)).toEqual([9223372036854775807n, 2n]);
+    expect(JSON.parse(body.toString('utf8', page.items[1]?.slice.start, page.items[1]?.slice.end))).toEqual({
+      id: 2,
+      site: { id: 3 },
+    });
+    expect(page).toMatchObject({ totalElements: 2n, totalPages: 1 });
+  });
+
+  test.each([
+    ['{"content":[{"title":"A"}],"totalElements":1,"totalPages":1}', 'has no "id"'],
+    ['{"content":[{"id":"1"}],"totalElements":1,"totalPages":1}', 'not JSON at byte 18'],
+    ['{"content":[1],"totalElements":1,"totalPages":1}', 'not JSON at byte 12'],
+    ['{"content":[],"totalPages":1}', '"totalElements" is missing'],
+    ['{"content":[],"totalElements":1}', '"totalPages" is missing'],
+  ])('that is %s is refused', (body, reason) => {
+    const error = catchError(() => readItemPage(Buffer.from(body), '/items?page=0'));
+    expect(error.code).toBe('contract');
+    expect(error.message).toContain(reason);
+  });
+});
