@@ -1,4 +1,5 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
+import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
 import type { Extract } from './extract-run.js';
@@ -6,8 +7,9 @@ import type { RowTally, RunRow } from './ledger.js';
 import { type Run, readBegin } from './run.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
-export function isIdle(run: Run, extract: Extract): boolean {
-  return extract.snapshot === undefined && extract.feed.changes === 0 && isWhole(run);
+export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
+  if (extract.snapshot !== undefined || extract.feed.changes > 0 || !isWhole(run)) return false;
+  return (await readPointer(run.lake)) !== undefined;
 }
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */

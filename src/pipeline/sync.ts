@@ -29,7 +29,7 @@ export async function syncPipeline(pipeline: Pipeline, io: Io, signal?: AbortSig
   const run = await openRun(pipeline, io, signal);
   try {
     const extract = await extractRun(run);
-    if (isIdle(run, extract)) {
+    if (await isIdle(run, extract)) {
       const row = await describeRun(run, extract, undefined);
       await dropIdleRun(run);
       await addIdleRun(run.lake, row);

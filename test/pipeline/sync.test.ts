@@ -1,3 +1,5 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
 
@@ -61,6 +63,19 @@ describe('sync', () => {
     expect(runs[1]?.[2]).toBe('0');
   });
 
+  test('a deleted lake.json is derived anew, without a row', async () => {
+    world = await openWorld({ items: 300 });
+    await world.sync();
+    const pointer = path.join(world.lakePath, 'lake.json');
+    await rm(pointer);
+    const report = await world.sync();
+    expect(report).toMatchObject({ published: true });
+    expect(report.row.received).toBe(0n);
+    expect(JSON.parse(await readFile(pointer, 'utf8'))).toMatchObject({ runNumber: 2 });
+    await expectExactCopy();
+    expect((await world.sync()).published).toBe(false);
+  });
+
   test('history: none takes the feed from the fence on', async () => {
     world = await openWorld({ history: 'none' });
     const report = await world.sync();
@@ -93,7 +108,6 @@ describe('sync', () => {
 });
 
 async function listFiles(folder: string): Promise<string[]> {
-  const { readdir } = await import('node:fs/promises');
   const names = await readdir(folder, { recursive: true });
   return names.filter((name) => !name.startsWith('_pricelake')).sort();
 }
