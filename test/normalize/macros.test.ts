@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSeeded } from '../seeded.js';
 import { type MacroDatabase, openMacros } from './macro-database.js';
+import { toMoney } from './money.js';
 
 let macros: MacroDatabase;
 beforeAll(async () => {
@@ -110,20 +111,6 @@ describe('exact_money', () => {
     expect(taken).toBeGreaterThan(5_000);
   });
 });
-
-/** A JSON number's value with four decimals, or null when it has more, or more than fourteen digits before them. */
-function toMoney(text: string): string | null {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  const shift = Number(exponent) - fraction.length + 4;
-  const digits = BigInt(whole + fraction);
-  const scale = 10n ** BigInt(Math.abs(shift));
-  if (shift < 0 && digits % scale !== 0n) return null;
-  const units = shift < 0 ? digits / scale : digits * scale;
-  if (units >= 10n ** 18n) return null;
-  const padded = units.toString().padStart(5, '0');
-  return `${units === 0n ? '' : sign}${padded.slice(0, -4)}.${padded.slice(-4)}`;
-}
 
 describe('exact_instant', () => {
   test('takes date-times with Z or an offset, UTC without one, and cuts to microseconds', async () => {

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSeeded, type Seeded } from '../seeded.js';
+import { toMoney } from './money.js';
+import { itemLine, openTyping, type Typing } from './typing.js';
+
+let typing: Typing;
+beforeAll(async () => {
+  typing = await openTyping();
+});
+afterAll(() => typing.close());
+
+const BROKEN = '{"id": 99, "title": "cut';
+const changeLine = (members: Record<string, string>) => {
+  const site = '{"id":7,"name":"Shop","host":"shop.example","attribution":null}';
+  const all = {
+    id: '1',
+    kind: '"CHANGED"',
+    observedAt: '"2026-11-20T06:00:00Z"',
+    price: '1',
+    previousPrice: 'null',
+    changes: '{}',
+    item: `{"id":5,"title":"A","url":null,"currency":"EUR","site":${site}}`,
+    ...members,
+  };
+  return `{${Object.entries(all)
+    .map(([name, json]) => `"${name}":${json}`)
+    .join(',')}}`;
+};
+
+/** As they are, and in a file with a broken line, which takes the slow way. */
+const WAYS: [string, string[]][] = [
+  ['in bulk', []],
+  ['row by row', [BROKEN]],
+];
+
+function writePrice(random: Seeded): string {
+  const whole = random.pick([
+    '0',
+    '9',
+    '99999999999999',
+    `${1 + random.integer(9)}${random.text('0123456789', random.integer(15))}`,
+  ]);
+  const fraction = random.text(random.pick(['0', '9', '0123456789']), random.integer(7));
+  return `${random.pick(['', '-'])}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+const LIMITS = [0n, 2n ** 31n, 2n ** 53n, 10n ** 15n, 10n ** 18n, 2n ** 63n];
+
+describe('values of items', () => {
+  test.each(WAYS)('are exact or rejected, never rounded: prices, typed %s', async (_way, others) => {
+    const random = createSeeded(51);
+    const prices = Array.from({ length: 3_000 }, () => writePrice(random));
+    const lines = prices.map((price, n) => itemLine({ id: String(n), price }));
+    const rows = await typing.items([...lines, ...others].map((line) => `${line}\n`).join(''));
+    const typed = new Map(
+      (await rows.select('SELECT item_id, price FROM typed')).map(([id, price]) => [Number(id), price]),
+    );
+    const rejected = (await rows.rejects()).length - others.length;
+    prices.forEach((price, n) => {
+      expect([price, typed.get(n) ?? null]).toEqual([price, toMoney(price)]);
+    });
+    expect(rejected).toBe(prices.filter((price) => toMoney(price) === null).length);
+    expect(typed.size).toBeGreaterThan(1_000);
+  });
+
+  test.each(WAYS)('are exact or rejected, never rounded: int64 near their limits, typed %s', async (_way, others) => {
+    const ids = LIMITS.flatMap((limit) => [-2n, -1n, 0n, 1n, 2n].flatMap((step) => [limit + step, -limit + step]));
+    const lines = [...new Set(ids)].map((id) => itemLine({ id: String(id), source: `{"modelId":${id}}` }));
+    const rows = await typing.items([...lines, ...others].map((line) => `${line}\n`).join(''));
+    const typed = await rows.select('SELECT item_id, source_id FROM typed');
+    const fitting = [...new Set(ids)].filter((id) => BigInt.asIntN(64, id) === id).map(String);
+    expect(typed.map(([id]) => id).sort()).toEqual(fitting.sort());
+    expect(typed.every(([id, source]) => id === source)).toBe(true);
+  });
+
+  test.each(WAYS)('inside attributes keep all digits of long numbers, typed %s', async (_way, others) => {
+    const attributes =
+      '{"serial":12345678901234567890123,"ratio":0.12345678901234567890,"list":[-1.23456789012345678],"s":"1.23456789012345678"}';
+    const rows = await typing.items([itemLine({ attributes }), ...others].map((line) => `${line}\n`).join(''));
+    expect(await rows.select('SELECT attributes FROM typed')).toEqual([[attributes]]);
+  });
+
+  test('may be text where a number is due, when it is exactly one', async () => {
+    const rows = await typing.items(
+      `${itemLine({ id: '"5"', price: '"12.50"' })}\n${itemLine({ price: '" 12.5"' })}\n`,
+    );
+    expect(await rows.select('SELECT item_id, price FROM typed')).toEqual([['5', '12.5000']]);
+    expect(await rows.rejects()).toMatchObject([{ reason: 'price " 12.5" does not fit DECIMAL(18,4)' }]);
+  });
+});
+
+describe('lines of items', () => {
+  test.each([
+    ['CRLF', `${itemLine({})}\r\n\r\n${itemLine({ id: '2' })}\r\n`, 2],
+    ['blank lines', `\n\n${itemLine({})}\n\n\n${itemLine({ id: '2' })}\n\n`, 2],
+    ['no last newline', `${itemLine({})}\n${itemLine({ id: '2' })}`, 2],
+    ['U+2028 inside a text', `${itemLine({ title: '"a\u2028b"' })}\n`, 1],
+    ['nothing at all', '', 0],
+    ['a blank line only', '\n', 0],
+  ])('with %s are all read', async (_name, text, count) => {
+    const rows = await typing.items(text);
+    expect((await rows.select('SELECT item_id FROM typed')).length).toBe(count);
+    expect(await rows.rejects()).toEqual([]);
+  });
+
+  test('of which some cannot be typed: these are rejected with place and text, the others are kept', async () => {
+    const cases: [string, RegExp][] = [
+      [BROKEN, /not valid JSON/],
+      [`${itemLine({})}${itemLine({})}`, /not valid JSON/],
+      ['{"id":1,"id":2,"site":{"id":7}}', /Duplicate key 'id'/],
+      ['[1,2]', /not a JSON object/],
+      ['null', /not a JSON object/],
+      [itemLine({ price: 'NaN' }), /not valid JSON/],
+      [itemLine({ price: '012' }), /not valid JSON/],
+      [itemLine({ title: '"a\tb"' }), /not valid JSON/],
+      [itemLine({ price: 'true' }), /price "true" does not fit/],
+      [itemLine({ price: '""' }), /price "" does not fit/],
+      ['{"site":{"id":7}}', /id null is not an int64/],
+      ['{"id":1}', /site\.id null is not an int64/],
+      [itemLine({ id: '1.5' }), /id "1\.5" is not an int64/],
+      [itemLine({ site: '[7]' }), /site is not an object/],
+      [itemLine({ datasets: '{"a":1}' }), /datasets is not a list/],
+      [itemLine({ removedAt: '"2026-11-20"' }), /removedAt "2026-11-20" is not a date-time/],
+      [itemLine({ lastSeenAt: '"epoch"' }), /lastSeenAt "epoch" is not a date-time/],
+    ];
+    const lines = cases.flatMap(([line], n) => [itemLine({ id: String(1000 + n) }), '', line]);
+    const rows = await typing.items(lines.map((line) => `${line}\n`).join(''));
+    const [[kept]] = (await rows.select('SELECT count(*) FROM typed WHERE item_id >= 1000')) as [[string]];
+    expect(kept).toBe(String(cases.length));
+    const rejects = new Map((await rows.rejects()).map(({ line, ...reject }) => [line, reject]));
+    expect(rejects.size).toBe(cases.length);
+    cases.forEach(([raw, reason], n) => {
+      expect(rejects.get(String(n * 3 + 3))).toEqual({ raw, reason: expect.stringMatching(reason) });
+    });
+  });
+
+  test('of which one is not UTF-8: that one is rejected', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"id":1,"title":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from(`","site":{"id":7}}\n${itemLine({ id: '2' })}\n`),
+    ]);
+    const rows = await typing.items(bytes, 2);
+    expect(await rows.select('SELECT item_id FROM typed')).toEqual([['2']]);
+    expect(await rows.rejects()).toMatchObject([{ line: '1', reason: 'not valid UTF-8' }]);
+  });
+
+  test('that are more or fewer than landed are refused', async () => {
+    await expect(typing.items(`${itemLine({})}\n`, 2)).rejects.toMatchObject({
+      code: 'contract',
+      message: expect.stringContaining('2 rows landed, but 1 could be told apart'),
+    });
+  });
+
+  test('keep what the document does not name in extra, with quotes in names and long numbers', async () => {
+    const line = itemLine({ 'we"ird': '{"a":[1,0.12345678901234567890]}', "it's": 'null', ünï: '"x"' });
+    const rows = await typing.items(`${line}\n${itemLine({ id: '2' })}\n`);
+    const [[first], [second]] = (await rows.select('SELECT extra FROM typed ORDER BY item_id')) as [string[], string[]];
+    expect(first).toContain('0.12345678901234567890');
+    expect(JSON.parse(first as string)).toEqual({ 'we"ird': { a: [1, 0.12345678901234568] }, ünï: 'x' });
+    expect(second).toBeNull();
+  });
+});
+
+describe('changes', () => {
+  test('are typed with their item, or without one when it is gone', async () => {
+    const rows = await typing.changes([
+      changeLine({
+        id: '9223372036854775807',
+        previousPrice: '0.1',
+        changes: '{"price":[0.1,1],"x":[null,1.23456789012345678]}',
+      }),
+      changeLine({ id: '2', item: 'null', price: 'null', kind: '"REMOVED"' }),
+    ]);
+    const sql = 'SELECT change_id, item_id, kind, price, previous_price, changes, site_id FROM typed ORDER BY 1';
+    expect(await rows.select(sql)).toEqual([
+      ['2', null, 'REMOVED', null, null, '{}', null],
+      [
+        '9223372036854775807',
+        '5',
+        'CHANGED',
+        '1.0000',
+        '0.1000',
+        '{"price":[0.1,1],"x":[null,1.23456789012345678]}',
+        '7',
+      ],
+    ]);
+  });
+
+  test('that cannot be typed are rejected with their place, the others are kept', async () => {
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ kind: '"PRICE_DROP"' }, /kind "PRICE_DROP" is not NEW, CHANGED, REMOVED or RELISTED/],
+      [{ kind: 'null' }, /kind null is not/],
+      [{ observedAt: 'null' }, /observedAt null is not a date-time/],
+      [{ observedAt: '"yesterday"' }, /observedAt "yesterday" is not a date-time/],
+      [{ id: '"x"' }, /id "x" is not an int64/],
+      [{ price: '1.00001' }, /price "1\.00001" does not fit/],
+      [{ previousPrice: '"-"' }, /previousPrice "-" does not fit/],
+      [{ item: '{"id":"x"}' }, /item\.id "x" is not an int64/],
+      [{ item: '{"id":1,"site":{"id":0.5}}' }, /item\.site\.id "0\.5" is not an int64/],
+      [{ item: '7' }, /item is not an object/],
+      [{ item: '{"id":1,"site":"Shop"}' }, /item\.site is not an object/],
+    ];
+    const lines = cases.flatMap(([members], n) => [
+      changeLine({ id: String(1000 + n) }),
+      changeLine({ id: String(n), ...members }),
+    ]);
+    const rows = await typing.changes(lines);
+    const kept = (await rows.select('SELECT change_id FROM typed ORDER BY 1')).flat();
+    expect(kept).toEqual(cases.map((_, n) => String(1000 + n)));
+    const rejects = new Map((await rows.rejects()).map(({ line, reason }) => [line, reason]));
+    cases.forEach(([, reason], n) => {
+      expect(rejects.get(String(n * 2 + 2))).toMatch(reason);
+    });
+  });
+});
