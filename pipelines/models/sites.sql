@@ -1,18 +1,22 @@
 -- Websites after the run: what was known, and where name, host or licence text is new, a new row.
--- Views: sites (so far), site_refs (site_id, name, host, attribution, shown_at: when something showed them so).
+-- Views: sites (so far), site_refs (site_id, name, host, attribution; the highest rank and place is the latest).
+-- An export row may leave the licence text out: one that any row shows is kept.
 WITH seen AS (
-  SELECT site_id, arg_max({'name': name, 'host': host, 'attribution': attribution}, shown_at) AS site
+  SELECT
+    site_id,
+    arg_max({'name': name, 'host': host}, {'rank': rank, 'place': coalesce(place, 0)}) AS site,
+    arg_max(attribution, {'rank': rank, 'place': coalesce(place, 0)}) AS attribution
   FROM site_refs
   WHERE site_id IS NOT NULL
   GROUP BY site_id
 ),
 news AS (
-  SELECT s.site_id, s.site.name AS name, s.site.host AS host, s.site.attribution AS attribution
+  SELECT s.site_id, s.site.name AS name, s.site.host AS host, s.attribution
   FROM seen AS s
   LEFT JOIN sites AS k ON k.site_id = s.site_id AND k.is_current
   WHERE k.site_id IS NULL
      OR (k.name, k.host) IS DISTINCT FROM (s.site.name, s.site.host)
-     OR k.attribution IS DISTINCT FROM s.site.attribution
+     OR k.attribution IS DISTINCT FROM s.attribution
 ),
 moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now)
 SELECT

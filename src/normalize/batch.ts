@@ -2,7 +2,6 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
 import type { TableName } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
-import { readModel } from './model-sql.js';
 import type { TypedFile } from './type-file.js';
 
 /** The table's columns as a select list. */
@@ -29,21 +28,24 @@ const EMPTY_CHANGES =
   "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";
 
 /**
- * View `typed_items` over the files, and view `incoming_items`: one whole read an item, the newest.
- * Needs the views of the published tables.
+ * Views `exported_items` and `reread_items`: one row an item, the newest, from the exports and from whole reads after
+ * the changes. Needs the views of the published tables.
  */
-export async function createIncomingItems(db: Database, files: TypedFile[]): Promise<Tally> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW typed_items AS ${goodRows(files, EMPTY_ITEMS)}`);
-  const tally = await countRepeated(db, 'typed_items', 'item_id');
-  const newest =
-    tally.repeated === 0n
-      ? ''
-      : `QUALIFY row_number() OVER (PARTITION BY item_id
-           ORDER BY last_changed_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
-  await db.run(
-    `CREATE OR REPLACE TEMP VIEW incoming_items AS SELECT ${selectColumns('items')} FROM typed_items ${newest}`,
-  );
-  return tally;
+export async function createItemViews(db: Database, files: TypedFile[]): Promise<{ exported: Tally; reread: Tally }> {
+  const create = async (origin: 'export' | 'reread', name: string): Promise<Tally> => {
+    const typed = `typed_${name}`;
+    const own = files.filter((file) => file.origin === origin);
+    await db.run(`CREATE OR REPLACE TEMP VIEW ${typed} AS ${goodRows(own, EMPTY_ITEMS)}`);
+    const tally = await countRepeated(db, typed, 'item_id');
+    const newest =
+      tally.repeated === 0n
+        ? ''
+        : `QUALIFY row_number() OVER (PARTITION BY item_id
+             ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, part DESC) = 1`;
+    await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS SELECT ${selectColumns('items')} FROM ${typed} ${newest}`);
+    return tally;
+  };
+  return { exported: await create('export', 'exported_items'), reread: await create('reread', 'reread_items') };
 }
 
 /** View `new_changes`: the landed changes behind the cursor, each once. */
@@ -73,27 +75,6 @@ export async function createPendingChanges(db: Database, applyFrom: bigint, with
   await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
     SELECT * FROM (${select} new_changes ${where} ${published})
     QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY run_id) = 1`);
-}
-
-/** View `site_refs`: every website that a landed row shows, and when it showed it so. */
-export async function createSiteRefs(db: Database): Promise<void> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW site_refs AS
-    SELECT site_id, coalesce(site_name, site_host, '') AS name, coalesce(site_host, '') AS host,
-           site_attribution AS attribution, max(last_seen_at) AS shown_at
-    FROM typed_items GROUP BY ALL
-    UNION ALL
-    SELECT site_id, coalesce(site_name, site_host, ''), coalesce(site_host, ''), site_attribution, max(observed_at)
-    FROM typed_changes WHERE site_id IS NOT NULL GROUP BY ALL`);
-}
-
-/** SQL of table `sites` after the run, or undefined when no website is new or different. */
-export async function selectSites(db: Database): Promise<string | undefined> {
-  const select = readModel('sites');
-  await db.run(`CREATE OR REPLACE TEMP TABLE next_sites AS ${select}`);
-  const changed = await db.row(
-    "SELECT count(*) AS n FROM next_sites WHERE run_id = CAST(getvariable('run_id') AS VARCHAR) AND valid_to IS NULL",
-  );
-  return changed?.n === 0n ? undefined : `SELECT ${selectColumns('sites')} FROM next_sites`;
 }
 
 /** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */

@@ -16,8 +16,6 @@ export interface Merge {
   select: string | undefined;
   /** Published files that the staged ones replace. */
   replaced: ItemsFile[];
-  /** Whole reads that stand in the table afterwards. */
-  rereadsWritten: bigint;
 }
 
 /** Files of a partition that are below this size take new rows in; larger ones are left and a file is added. */
@@ -26,16 +24,17 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 /** Where the rows so far are: the published files that hold touched items, or for a first run the snapshot. */
 export type Ground = { kind: 'snapshot' } | { kind: 'lake'; files: ItemsFile[] };
 
-/** Makes views `ground_items` and `reread_items`. Needs `incoming_items`, `pending_changes`. */
-export async function createGround(db: Database, ground: Ground): Promise<void> {
+/**
+ * Makes view `ground_items`: the rows so far of all items that may change. Needs `exported_items`, `reread_items`,
+ * `pending_changes`, and behind `renamed` the websites of `renamed_sites`.
+ */
+export async function createGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<void> {
   const columns = selectColumns('items');
   if (ground.kind === 'snapshot') {
-    await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM incoming_items');
-    await db.run('CREATE OR REPLACE TEMP VIEW reread_items AS SELECT * FROM incoming_items WHERE false');
+    await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM exported_items');
     return;
   }
-  await db.run('CREATE OR REPLACE TEMP VIEW reread_items AS SELECT * FROM incoming_items');
-  const touched = await findTouchedFiles(db, ground.files);
+  const touched = await findTouchedFiles(db, ground.files, renamed);
   const rows = touched.length === 0 ? 'items WHERE false' : readFiles(touched);
   await db.run(`CREATE OR REPLACE TEMP VIEW ground_items AS SELECT ${columns} FROM ${rows}`);
 }
@@ -44,32 +43,27 @@ function readFiles(files: ItemsFile[], options = ''): string {
   return `read_parquet(${quoteList(files.map((file) => file.absolutePath))}, hive_partitioning = false${options})`;
 }
 
-/** The files that hold an item which a pending change or a whole read is of. Reads one column. */
-async function findTouchedFiles(db: Database, files: ItemsFile[]): Promise<ItemsFile[]> {
-  return findFilesWith(
-    db,
-    files,
-    'SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items',
-  );
+/** The files that hold an item which a pending change or a whole read is of, or one of a renamed website. */
+async function findTouchedFiles(db: Database, files: ItemsFile[], renamed: 'unknown' | 'known'): Promise<ItemsFile[]> {
+  const ids = 'SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items';
+  const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
+  return findFilesWith(db, files, `item_id IN (${ids})${sites}`);
 }
 
-async function findFilesWith(db: Database, files: ItemsFile[], ids: string): Promise<ItemsFile[]> {
+async function findFilesWith(db: Database, files: ItemsFile[], condition: string): Promise<ItemsFile[]> {
   if (files.length === 0) return [];
-  const rows = await db.rows(`SELECT DISTINCT filename FROM ${readFiles(files, ', filename = true')}
-    WHERE item_id IN (${ids})`);
+  const rows = await db.rows(
+    `SELECT DISTINCT filename FROM ${readFiles(files, ', filename = true')} WHERE ${condition}`,
+  );
   const names = new Set(rows.map((row) => row.filename));
   return files.filter((file) => names.has(file.absolutePath));
 }
 
 /** Items that must be read whole, and since when they changed; undefined when there is none. */
 export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; changedSince: string } | undefined> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW known_items AS
-    SELECT item_id, max(last_changed_at) AS last_changed_at, max(change_id) AS change_id
-    FROM (SELECT item_id, last_changed_at, change_id FROM ground_items SEMI JOIN pending_changes USING (item_id)
-          UNION ALL SELECT item_id, last_changed_at, change_id FROM reread_items) GROUP BY item_id`);
   await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
   const since = await db.row(
-    "SELECT strftime(min(observed_at) - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items",
+    "SELECT strftime(min(observed_at) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items",
   );
   if (since === undefined || since.since === null) return undefined;
   const ids = await db.connection.runAndReadAll('SELECT item_id FROM needed_items ORDER BY item_id');
@@ -84,27 +78,24 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
  * the select is what replaces `replaced`, or for a first run the whole table.
  */
 export async function mergeItems(db: Database, ground: Ground): Promise<Merge> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW site_names AS
-    SELECT site_id, name, host FROM next_sites WHERE is_current`);
   await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
-  const counts = await db.row('SELECT count(*) AS n, count(*) FILTER (WHERE is_reread) AS rereads FROM merged_items');
+  const counts = await db.row('SELECT count(*) AS n FROM merged_items');
   const columns = selectColumns('items');
   const merged = `SELECT ${columns} FROM merged_items`;
   const others = (rows: string) => `SELECT ${columns} FROM ${rows} ANTI JOIN merged_items USING (item_id)`;
-  const rereadsWritten = counts?.rereads as bigint;
   if (ground.kind === 'snapshot') {
-    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM incoming_items`, replaced: [], rereadsWritten };
-    return { select: `${others('incoming_items')} UNION ALL ${merged}`, replaced: [], rereadsWritten };
+    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM exported_items`, replaced: [] };
+    return { select: `${others('exported_items')} UNION ALL ${merged}`, replaced: [] };
   }
-  if (counts?.n === 0n) return { select: undefined, replaced: [], rereadsWritten };
+  if (counts?.n === 0n) return { select: undefined, replaced: [] };
   const replaced = await chooseReplaced(db, ground.files);
   const select = replaced.length === 0 ? merged : `${others(readFiles(replaced))} UNION ALL ${merged}`;
-  return { select, replaced, rereadsWritten };
+  return { select, replaced };
 }
 
 /** Files with merged rows, and for partitions that only get new rows their smallest file, so that few stay small. */
 async function chooseReplaced(db: Database, files: ItemsFile[]): Promise<ItemsFile[]> {
-  const touched = new Set(await findFilesWith(db, files, 'SELECT item_id FROM merged_items'));
+  const touched = new Set(await findFilesWith(db, files, 'item_id IN (SELECT item_id FROM merged_items)'));
   const key = (file: ItemsFile) => JSON.stringify(file.partitionValues);
   const partitions = new Map<string, ItemsFile[]>();
   for (const file of files) partitions.set(key(file), [...(partitions.get(key(file)) ?? []), file]);

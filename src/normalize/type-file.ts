@@ -13,12 +13,16 @@ export interface TypedFile {
   /** NDJSON of {"n", "raw", "reason"}, where there are any. */
   badPath?: string;
   part: string;
+  origin: Origin;
   /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
   rows: number;
 }
 
+/** Where landed rows come from. A reread is an item read whole after the run's changes had landed. */
+export type Origin = 'export' | 'reread' | 'feed';
+
 export interface TypingTask {
-  kind: 'items' | 'changes';
+  origin: Origin;
   /** The landed file as it came; the sieve reads it. */
   sourcePath: string;
   /** The same with its long numbers quoted (quote-file.ts). */
@@ -39,10 +43,11 @@ export interface TypingTask {
  */
 export async function typeFile(db: Database, task: TypingTask): Promise<TypedFile> {
   const { part } = task.landed;
+  const { origin } = task;
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   await db.run('SET VARIABLE read_at = $1', [task.readAt]);
   await db.run('SET VARIABLE run_id = $1', [task.runId]);
-  if (await typeStrictly(db, task, typedPath)) return { typedPath, part, rows: task.rows };
+  if (await typeStrictly(db, task, typedPath)) return { typedPath, part, origin, rows: task.rows };
   return typeSieved(db, task, part, typedPath);
 }
 
@@ -74,15 +79,12 @@ async function typeSieved(db: Database, task: TypingTask, part: string, typedPat
       hint: 'nothing was published; the raw bytes are kept in the landing',
     });
   }
-  return { typedPath, part, rows, ...(sieved.bad > 0 ? { badPath } : {}) };
+  return { typedPath, part, origin: task.origin, rows, ...(sieved.bad > 0 ? { badPath } : {}) };
 }
 
 /** Small row groups in the order of the table's partitions: staging reads the typed files slice by slice. */
 const ROW_GROUP_ROWS = 20_480;
-const ORDERED = {
-  items: () => `SELECT * FROM (${readModel('items')}) ORDER BY site_id`,
-  changes: () => readModel('history'),
-};
+const orderedItems = () => `SELECT * FROM (${readModel('items')}) ORDER BY site_id`;
 
 async function copyTyped(
   db: Database,
@@ -91,12 +93,12 @@ async function copyTyped(
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
   const view =
-    task.kind === 'items'
+    task.origin !== 'feed'
       ? `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql(landed, task.shape as Shape)}`
       : `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(landed)}`;
   await db.run(view);
   const target = quoteLiteral(typedPath);
-  await db.run(`COPY (${ORDERED[task.kind]()}) TO ${target}
+  await db.run(`COPY (${task.origin === 'feed' ? readModel('history') : orderedItems()}) TO ${target}
     (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`);
   const counts = await db.row(
     `SELECT count(*) AS row_count, count(reject_reason) AS rejected FROM read_parquet(${target})`,

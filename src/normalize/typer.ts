@@ -2,23 +2,25 @@ import type { Database } from '../duckdb/connection.js';
 import { observeRows } from './observe.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, type ObservedFields } from './shape.js';
-import { type TypedFile, type TypingTask, typeFile } from './type-file.js';
+import { type Origin, type TypedFile, type TypingTask, typeFile } from './type-file.js';
 
 /** A landed file of items as extraction hands it over. */
 export interface LandedItems {
   path: string;
   rows: number;
   readAt: string;
+  /** Rows of exports may be shaped in another way than those of `/items`. Default export. */
+  origin?: Exclude<Origin, 'feed'>;
 }
 
 /**
  * Types landed files one after the other, while more are being landed. What one file shows of the rows' shape holds
- * for those after it.
+ * for those of the same origin after it.
  */
 export class Typer {
   readonly #db: Database;
   readonly #run: { runId: string; workFolder: string };
-  readonly #observed: ObservedFields = new Map();
+  readonly #observed: Record<'export' | 'reread', ObservedFields> = { export: new Map(), reread: new Map() };
   #items: TypedFile[] = [];
   /** Files are looked at one after the other, ahead of the database's work. */
   #preparing: Promise<unknown> = Promise.resolve();
@@ -62,13 +64,13 @@ export class Typer {
   async typeChanges({ path, rows }: { path: string; rows: number }): Promise<TypedFile> {
     const landed = await quoteFile(path, this.#run.workFolder);
     await this.#queue;
-    return typeFile(this.#db, { kind: 'changes', sourcePath: path, landed, rows, readAt: '', ...this.#run });
+    return typeFile(this.#db, { origin: 'feed', sourcePath: path, landed, rows, readAt: '', ...this.#run });
   }
 
-  async #prepareItems({ path, rows, readAt }: LandedItems): Promise<TypingTask> {
-    await observeRows(path, this.#observed);
-    const shape = detectShape(this.#observed);
+  async #prepareItems({ path, rows, readAt, origin = 'export' }: LandedItems): Promise<TypingTask> {
+    await observeRows(path, this.#observed[origin]);
+    const shape = detectShape(this.#observed[origin]);
     const landed = await quoteFile(path, this.#run.workFolder);
-    return { kind: 'items', sourcePath: path, landed, shape, rows, readAt, ...this.#run };
+    return { origin, sourcePath: path, landed, shape, rows, readAt, ...this.#run };
   }
 }

@@ -76,6 +76,7 @@ export async function hydrateRun(run: Run, findNeeds: () => Promise<HydrationNee
       path: path.join(landing.folder, HYDRATE_FILE),
       rows: pages.reduce((sum, page) => sum + page.rows, 0),
       readAt: last.readAt,
+      origin: 'reread',
     });
   };
   if (journal.last('hydrate.done') === undefined) {

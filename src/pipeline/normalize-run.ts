@@ -1,14 +1,15 @@
 import path from 'node:path';
+import type { Database } from '../duckdb/connection.js';
 import { TXN_CURSOR } from '../model.js';
 import {
-  createIncomingItems,
+  createItemViews,
   createNewChanges,
   createPendingChanges,
-  createSiteRefs,
   selectRejects,
-  selectSites,
+  type Tally,
 } from '../normalize/batch.js';
 import { createGround, findNeeds, type Ground, type ItemsFile, type Merge, mergeItems } from '../normalize/merge.js';
+import { selectSites } from '../normalize/sites.js';
 import type { TypedFile } from '../normalize/type-file.js';
 import { type Extract, hydrateRun } from './extract-run.js';
 import type { RowTally } from './ledger.js';
@@ -34,19 +35,18 @@ export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
   const changes = await createNewChanges(db, changeFiles, extract.feedFrom);
   await createPendingChanges(db, extract.applyFrom, isHistoryAhead(run));
   const ground = chooseGround(run, extract);
-  await createIncomingItems(db, await typer.finish());
-  await createGround(db, ground);
+  await createItemViews(db, await typer.finish());
+  await createGround(db, ground, 'unknown');
   await hydrateRun(run, () => findNeeds(db));
   const itemFiles = await typer.finish();
-  const items = await createIncomingItems(db, itemFiles);
-  await createGround(db, ground);
-  await createSiteRefs(db);
+  const items = await createItemViews(db, itemFiles);
   await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
-  const sites = await selectSites(db);
+  const sites = await selectSites(db, extract.applyFrom);
+  await createGround(db, ground, 'known');
   const merge = await mergeItems(db, ground);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
-  const good = items.typed + changes.typed;
-  const itemsWritten = ground.kind === 'snapshot' ? items.typed - items.repeated : merge.rereadsWritten;
+  const good = items.exported.typed + items.reread.typed + changes.typed;
+  const itemsWritten = await countWritten(db, items, ground);
   const written = itemsWritten + changes.typed - changes.repeated;
   return {
     merge,
@@ -54,6 +54,14 @@ export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
     rejects: selectRejects(itemFiles, changeFiles, io.now().toISOString()),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
   };
+}
+
+/** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
+async function countWritten(db: Database, { exported, reread }: Record<'exported' | 'reread', Tally>, ground: Ground) {
+  const rereads = reread.typed - reread.repeated;
+  if (ground.kind === 'lake') return rereads;
+  const replaced = await db.row('SELECT count(*) AS n FROM exported_items SEMI JOIN reread_items USING (item_id)');
+  return exported.typed - exported.repeated - (replaced?.n as bigint) + rereads;
 }
 
 /** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */

@@ -1,0 +1,100 @@
+/** A world, its service and a lake beside it: rounds of change and runs, with a clock that does not wait. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Io, realIo } from '../../src/io.js';
+import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
+import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
+import { createSeeded } from '../seeded.js';
+import { expectDatasets, expectHistory, expectItems, expectLedger, expectProducts, expectSites } from './compare.js';
+import { drawHabits, type Habits } from './habits.js';
+import { readLakeRows } from './lake-rows.js';
+import { populate, step } from './life.js';
+import { type Service, SIM_KEY, startService } from './service.js';
+import { World } from './world.js';
+
+export interface Simulation {
+  world: World;
+  service: Service;
+  lakePath: string;
+  /** Switches off what moves in the middle of runs. */
+  still: boolean;
+  sync(io?: Partial<Io>, signal?: AbortSignal): Promise<RunReport>;
+  /** Compares the lake with the world; all of it, once nothing moves any more. */
+  expectCopy(report: RunReport, settled: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SimulationOptions {
+  seed: number;
+  habits?: Partial<Habits>;
+  items?: number;
+  history?: 'feed' | 'none';
+  partitionBy?: string[];
+}
+
+export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
+  const { seed, items = 150, history = 'feed' } = options;
+  const random = createSeeded(seed * 7919);
+  const world = new World(seed, drawHabits(random, options.habits));
+  populate(world, items);
+  const onMoment = () => {
+    if (simulation.still || !world.habits.moving || random.fraction() < 0.5) return;
+    for (let n = 0; n < 3; n++) step(world);
+  };
+  const service = await startService(world, seed, { onMoment });
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-sim-'));
+  const lakePath = path.join(folder, 'lake');
+  const pipeline = makePipeline(service, lakePath, history, options.partitionBy);
+  let clock = Date.UTC(2026, 10, 20, 9);
+  const io: Io = {
+    ...realIo,
+    now: () => {
+      clock += 5;
+      return new Date(clock);
+    },
+    sleep: async (ms) => {
+      clock += ms;
+    },
+    random: random.fraction,
+  };
+  const simulation: Simulation = {
+    world,
+    service,
+    lakePath,
+    still: false,
+    sync: (given, signal) => syncPipeline(pipeline, { ...io, ...given }, signal),
+    expectCopy: async (report, settled) => {
+      const lake = await readLakeRows(lakePath);
+      const cursor = report.row.cursor_to;
+      expectItems(world, lake, cursor, settled);
+      if (history === 'feed') expectHistory(world, lake, cursor);
+      expectProducts(lake);
+      expectLedger(lake);
+      if (!settled) return;
+      expectSites(world, lake);
+      if (report.published) expectDatasets(world, lake);
+    },
+    close: async () => {
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return simulation;
+}
+
+function makePipeline(
+  service: Service,
+  lakePath: string,
+  history: 'feed' | 'none',
+  partitionBy: string[] | undefined,
+): Pipeline {
+  return {
+    file: 'sim.yaml',
+    name: 'sim',
+    source: { baseUrl: service.baseUrl, apiKey: SIM_KEY, history },
+    lake: { path: lakePath, tables: partitionBy === undefined ? {} : { items: { partitionBy } } },
+    landing: { keep: 0 },
+    checks: {},
+  };
+}

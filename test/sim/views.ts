@@ -1,0 +1,122 @@
+/** Resources of the API document, section 2, as the service shows them. */
+import type { Habits } from './habits.js';
+import { Money, type Wire } from './wire-json.js';
+import type { Change, Item, Site, World } from './world.js';
+
+type Fields = { [name: string]: Wire };
+
+/** Nanoseconds since 1970 → ISO 8601 in UTC, in the service's habit. */
+export function writeTime(at: bigint, { fraction, utc }: Pick<Habits, 'fraction' | 'utc'>): string {
+  const seconds = new Date(Number(at / 1_000_000_000n) * 1000).toISOString().slice(0, 19);
+  const digits = String(at % 1_000_000_000n)
+    .padStart(9, '0')
+    .slice(0, fraction);
+  return `${seconds}${fraction === 0 ? '' : `.${digits}`}${utc}`;
+}
+
+const money = (cents: number | null): Wire => (cents === null ? null : new Money(cents));
+
+function viewSite(site: Site, habits: Habits): Fields {
+  const { id, name, host, attribution } = site;
+  return { id, name, host, attribution, ...(habits.unknownFields ? { country: 'CZ' } : {}) };
+}
+
+/** Item: nested, as `/items` shows it. */
+export function viewItem(world: World, item: Item): Fields {
+  const { habits } = world;
+  const time = (at: bigint | null) => (at === null ? null : writeTime(at, habits));
+  const category = item.category === null ? null : { ...item.category, ...(habits.unknownFields ? { id: 7 } : {}) };
+  return {
+    id: item.id,
+    title: item.title,
+    brand: item.brand,
+    mpn: item.mpn,
+    gtin: item.gtin,
+    price: money(item.price),
+    previousPrice: money(item.previousPrice),
+    priceChangedAt: time(item.priceChangedAt),
+    currency: item.currency,
+    url: item.url,
+    image: item.image,
+    attributes: item.attributes,
+    category,
+    datasets: item.datasets,
+    site: viewSite(world.site(item.siteId), habits),
+    source: { modelId: item.modelId, name: item.sourceName },
+    firstSeenAt: time(item.firstSeenAt),
+    lastSeenAt: time(item.lastSeenAt),
+    lastChangedAt: time(item.lastChangedAt),
+    removedAt: time(item.removedAt),
+    ...(habits.unknownFields ? { condition: 'new' } : {}),
+  };
+}
+
+/** Export row: "column and field names of a row: not shown". */
+export function viewExportRow(world: World, item: Item): Fields {
+  const { habits } = world;
+  const row = flatten(viewItem(world, item), habits.shape);
+  if (!habits.nullsLeftOut) return row;
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+const PARENTS = ['category', 'site', 'source'];
+const snake = (name: string) => name.replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
+const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+
+function flatten(item: Fields, shape: Habits['shape']): Fields {
+  if (shape === 'nested') return item;
+  const row: Fields = {};
+  for (const [name, value] of Object.entries(item)) {
+    if (!PARENTS.includes(name)) row[shape === 'snake' ? snake(name) : name] = value;
+    else {
+      for (const [inner, innerValue] of Object.entries((value ?? {}) as Fields)) {
+        if (shape === 'dotted') row[`${name}.${inner}`] = innerValue;
+        else if (shape === 'snake') row[`${name}_${snake(inner)}`] = innerValue;
+        else if (shape === 'named' && inner === 'name') row[name] = innerValue;
+        else row[`${name}${capital(inner)}`] = innerValue;
+      }
+    }
+  }
+  return row;
+}
+
+export function viewChange(world: World, change: Change): Fields {
+  const item = world.items.get(change.itemId) as Item;
+  const changes = nameChanges(change, world.habits);
+  return {
+    id: change.id,
+    kind: change.kind,
+    observedAt: writeTime(change.observedAt, world.habits),
+    price: money(change.price),
+    previousPrice: money(change.previousPrice),
+    changes,
+    item: item.sight === 'gone' ? null : viewChangeItem(world, item, change),
+  };
+}
+
+function viewChangeItem(world: World, item: Item, change: Change): Fields {
+  const title = world.habits.titleInFeed === 'now' ? item.title : change.titleThen;
+  // ChangeItem.title is no nullable field: an item without a title has an empty one there.
+  return {
+    id: item.id,
+    title: title ?? '',
+    url: item.url,
+    currency: item.currency,
+    site: viewSite(world.site(item.siteId), world.habits),
+  };
+}
+
+/** The map of changed values in the service's own words. */
+export function nameChanges(change: Change, { changeNames }: Habits): { [name: string]: Wire[] } {
+  const entries = Object.entries(change.changes);
+  const named = changeNames === 'all' ? entries : entries.filter(([name]) => name !== 'price');
+  if (changeNames === 'empty') return {};
+  return Object.fromEntries(
+    named.map(([name, [before, after]]) => {
+      const pair = [before, after] as Wire[];
+      const values = name === 'price' ? pair.map((cents) => money(cents as number | null)) : pair;
+      if (changeNames !== 'other words') return [name, values];
+      return [name === 'stock' ? 'attributes.stock' : capital(name), values];
+    }),
+  );
+}
