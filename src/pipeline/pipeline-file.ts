@@ -1,190 +1,125 @@
 import { readFile } from 'node:fs/promises';
-import { LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
+import { type Document, LineCounter, parseDocument, visit } from 'yaml';
+import { loadChecks } from '../check/load.js';
+import { planChecks } from '../check/settings.js';
 import { PricelakeError } from '../errors.js';
-import { suggestName } from '../suggest-name.js';
+import { explainFault, type Locate } from './pipeline-fault.js';
+import { type KeySource, type Pipeline, pipelineSchema } from './pipeline-schema.js';
+
+export type { Pipeline } from './pipeline-schema.js';
 
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
-const VARIABLE = /\$\{([^}]*)\}/g;
+const VARIABLE = /\$\{([^}]*)\}?/g;
 
-const DAY_MS = 24 * 3600 * 1000;
-const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };
-
-/** `7d`, `12h`, `2w` or `0` → milliseconds. */
-const duration = z
-  .union([z.literal(0), z.string()])
-  .refine((value) => /^(0|\d+[hdw])$/.test(String(value)), 'must be a duration such as 12h, 7d, 2w or 0')
-  .transform((value) => {
-    const text = String(value);
-    return text === '0' ? 0 : Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0);
-  });
-
-const apiKey = z.union([z.string(), z.strictObject({ file: z.string().min(1) })]);
-
-const pipelineSchema = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"')
-    .default('prices'),
-  source: z.strictObject({
-    baseUrl: z.string().min(1),
-    apiKey,
-    history: z.enum(['feed', 'none']).default('feed'),
-  }),
-  lake: z.strictObject({
-    path: z.string().min(1),
-    tables: z.strictObject({ items: z.strictObject({ partitionBy: z.array(z.string()) }).optional() }).default({}),
-  }),
-  landing: z.strictObject({ keep: duration.default(7 * DAY_MS) }).prefault({}),
-  checks: z
-    .record(
-      z.string(),
-      z.strictObject({
-        severity: z.enum(['gate', 'error', 'warn', 'off']).optional(),
-        parameters: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
-      }),
-    )
-    .default({}),
-});
-
-/** A pipeline file, checked, with its variables replaced. The key is resolved. */
-export interface Pipeline extends Omit<z.output<typeof pipelineSchema>, 'source'> {
-  file: string;
-  source: { baseUrl: string; apiKey: string; history: 'feed' | 'none' };
-}
+/** Why a file can't be read, in words, where the system's code has any. */
+const READ_FAULTS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'it may not be read',
+};
 
 /**
  * Reads a pipeline file. Every fault is a `config` error that says file, line, what stands there and what is allowed.
  */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.message;
-    throw new PricelakeError(
-      'config',
-      `${file}: ${reason}`,
-      { hint: 'name a pipeline file, e.g. pricelake sync prices.yaml' },
-      { cause },
-    );
+    const hint = 'name a pipeline file, e.g. pricelake sync prices.yaml';
+    throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
   const { value, locate } = parseYaml(file, text);
-  refuseLiteralKey(file, value, locate);
-  const parsed = pipelineSchema.safeParse(replaceVariables(file, value, env, [], locate));
-  if (!parsed.success) throw explainIssue(file, parsed.error.issues[0] as z.core.$ZodIssue, locate);
+  refuseLiteralKey(value, locate);
+  const replaced = replaceVariables(value, env, [], locate);
+  const parsed = pipelineSchema.safeParse(replaced);
+  if (!parsed.success) throw explainFault(replaced, parsed.error.issues, locate);
   const { source, ...rest } = parsed.data;
-  return { ...rest, file, source: { ...source, apiKey: await resolveKey(file, source.apiKey) } };
+  await refuseUnknownChecks(rest.checks, locate);
+  return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-type Locate = (path: readonly PropertyKey[]) => string;
+function explainRead(cause: NodeJS.ErrnoException): string {
+  return READ_FAULTS[cause.code ?? ''] ?? cause.message;
+}
 
 function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
-    const { line, col } = lines.linePos(fault.pos[0]);
-    throw new PricelakeError('config', `${file}:${line}:${col}: not YAML: ${fault.message}`);
-  }
-  const locate: Locate = (path) => {
-    const node = document.getIn(path, true) as { range?: [number, number, number] } | undefined;
-    return node?.range === undefined ? file : `${file}:${lines.linePos(node.range[0]).line}`;
+  const fail = (at: number, reason: string) => {
+    const { line, col } = lines.linePos(at);
+    return new PricelakeError('config', `${file}:${line}:${col}: ${reason}`);
   };
-  return { value: document.toJS(), locate };
+  const [fault] = document.errors;
+  if (fault?.code === 'MULTIPLE_DOCS') throw fail(fault.pos[0], 'a second document begins; a pipeline file is one');
+  if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${fault.message}`);
+  visit(document, {
+    // An alias may hold itself, or grow without end.
+    Alias: (_key, alias) => {
+      throw fail(alias.range?.[0] ?? 0, `*${alias.source} is an alias, which a pipeline file may not have`);
+    },
+  });
+  return { value: document.toJS(), locate: createLocate(file, document, lines) };
 }
 
-function refuseLiteralKey(file: string, value: unknown, locate: Locate): void {
-  const key = (value as { source?: { apiKey?: unknown } } | null)?.source?.apiKey;
-  if (typeof key !== 'string' || ENVIRONMENT_ONLY.test(key)) return;
+/** The line of a value; where it is missing, of what should hold it. */
+function createLocate(file: string, document: Document.Parsed, lines: LineCounter): Locate {
+  return (path) => {
+    for (let length = path.length; length >= 0; length--) {
+      const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
+      if (node?.range !== undefined && node.range !== null) return `${file}:${lines.linePos(node.range[0]).line}`;
+    }
+    return file;
+  };
+}
+
+function refuseLiteralKey(value: unknown, locate: Locate): void {
+  const key = (value as { source?: { apiKey?: unknown } | null } | null)?.source?.apiKey;
+  const isLiteral = typeof key === 'string' ? !ENVIRONMENT_ONLY.test(key) : ['number', 'bigint'].includes(typeof key);
+  if (!isLiteral) return;
   // The text is not repeated: it may be the key.
   throw new PricelakeError('config', `${locate(['source', 'apiKey'])}: source.apiKey must not stand in the file`, {
-    hint: `write apiKey: \${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key} (${file} may be shared)`,
+    hint: `write apiKey: \${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared`,
   });
 }
 
-function replaceVariables(
-  file: string,
-  value: unknown,
-  env: NodeJS.ProcessEnv,
-  path: string[],
-  locate: Locate,
-): unknown {
+function replaceVariables(value: unknown, env: NodeJS.ProcessEnv, path: string[], locate: Locate): unknown {
+  const replaceMember = (member: unknown, name: string) => replaceVariables(member, env, [...path, name], locate);
   if (typeof value === 'string') {
-    return value.replaceAll(VARIABLE, (_match, name: string) => {
+    return value.replaceAll(VARIABLE, (expression, name: string) => {
+      const where = `${locate(path)}: ${path.join('.')}`;
+      if (!ENVIRONMENT_ONLY.test(expression)) {
+        throw new PricelakeError('config', `${where}: "${expression}" is no variable; write \${NAME}`);
+      }
       const text = env[name];
       if (text !== undefined && text !== '') return text;
-      throw new PricelakeError(
-        'config',
-        `${locate(path)}: ${path.join('.')}: the environment variable ${name} is not set`,
-        {
-          hint: `export ${name}=… and run the same command again`,
-        },
-      );
+      throw new PricelakeError('config', `${where}: the environment variable ${name} is not set`, {
+        hint: `export ${name}=… and run the same command again`,
+      });
     });
   }
-  if (Array.isArray(value)) {
-    return value.map((element, index) => replaceVariables(file, element, env, [...path, String(index)], locate));
+  if (Array.isArray(value)) return value.map((element, index) => replaceMember(element, String(index)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
+}
+
+/** Told now, not when the checks run: by then a whole copy may have been paid for. */
+async function refuseUnknownChecks(settings: Pipeline['checks'], locate: Locate): Promise<void> {
+  if (Object.keys(settings).length === 0) return;
+  const checks = await loadChecks();
+  for (const [name, setting] of Object.entries(settings)) {
+    try {
+      planChecks(checks, { [name]: setting });
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      throw new PricelakeError(error.code, `${locate(['checks', name])}: ${error.message}`, error.facts);
+    }
   }
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [
-        name,
-        replaceVariables(file, member, env, [...path, name], locate),
-      ]),
-    );
-  }
-  return value;
 }
 
-function explainIssue(file: string, issue: z.core.$ZodIssue, locate: Locate): PricelakeError {
-  const name = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const key = issue.keys[0] ?? '';
-    const allowed = allowedKeys(issue.path);
-    const path = [...issue.path, key];
-    const guess = suggestName(key, allowed);
-    const hint = guess === undefined ? `allowed here: ${allowed.join(', ')}` : `did you mean "${guess}"?`;
-    return new PricelakeError('config', `${locate(path)}: unknown key "${path.join('.')}"`, { hint });
-  }
-  const where = name === '' ? file : `${locate(issue.path)}: ${name}`;
-  return new PricelakeError('config', `${where}: ${issue.message}`, {
-    hint: 'pipelines/prices.yaml of the package is a commented example',
-  });
-}
-
-function allowedKeys(path: readonly PropertyKey[]): string[] {
-  let schema: z.core.$ZodType = pipelineSchema;
-  for (const name of path) schema = memberSchema(schema, String(name)) ?? schema;
-  return Object.keys(shapeOf(schema) ?? {});
-}
-
-function memberSchema(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodRecord) return inner.valueType as z.core.$ZodType;
-  return shapeOf(inner)?.[name];
-}
-
-function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
-  const inner = unwrap(schema);
-  return inner instanceof z.ZodObject ? inner.shape : undefined;
-}
-
-function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  let inner = schema;
-  while (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional || inner instanceof z.ZodPrefault) {
-    inner = inner.def.innerType;
-  }
-  return inner;
-}
-
-async function resolveKey(file: string, key: z.output<typeof apiKey>): Promise<string> {
+async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;
+  const where = `${locate(['source', 'apiKey', 'file'])}: source.apiKey.file ${key.file}`;
   const text = await readFile(key.file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new PricelakeError(
-      'config',
-      `${file}: source.apiKey.file ${key.file}: ${cause.code ?? cause.message}`,
-      {},
-      { cause },
-    );
+    throw new PricelakeError('config', `${where}: ${explainRead(cause)}`, {}, { cause });
   });
-  if (text.trim() === '') throw new PricelakeError('config', `${file}: source.apiKey.file ${key.file} is empty`);
+  if (text.trim() === '') throw new PricelakeError('config', `${where}: it is empty`);
   return text.trim();
 }

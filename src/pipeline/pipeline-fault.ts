@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { PricelakeError } from '../errors.js';
+import { suggestName } from '../suggest-name.js';
+import { pipelineSchema } from './pipeline-schema.js';
+
+/** `file:line` of a value, or of what should hold it. */
+export type Locate = (path: readonly PropertyKey[]) => string;
+
+const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
+
+/** The first fault of a pipeline file as a `config` error: where, what stands there, what is allowed. */
+export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
+  const [first] = issues as [z.core.$ZodIssue];
+  // A mistyped key comes before the complaint that the right one is missing.
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
+}
+
+function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
+  const key = keys[0] ?? '';
+  const allowed = Object.keys(shapeAt(path) ?? {});
+  const guess = suggestName(key, allowed);
+  const hint = guess === undefined ? `allowed here: ${allowed.join(', ')}` : `did you mean "${guess}"?`;
+  const at = [...path, key];
+  return new PricelakeError('config', `${locate(at)}: unknown key "${at.join('.')}"`, { hint });
+}
+
+function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
+  const name = path.length === 0 ? 'the file' : path.join('.');
+  const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
+  // What stands where a key is due is not repeated: it may be the key.
+  const isSecret = path[1] === 'apiKey' && typeof value === 'string' && value !== '';
+  const shown = isSecret ? 'of another kind' : describe(value);
+  return new PricelakeError('config', `${locate(path)}: ${name} is ${shown}; it ${message}`, { hint: EXAMPLE });
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null || value === '') return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a mapping' : JSON.stringify(value);
+}
+
+function shapeAt(path: readonly PropertyKey[]): Record<string, z.core.$ZodType> | undefined {
+  let schema: z.core.$ZodType = pipelineSchema;
+  for (const step of path) schema = memberOf(schema, String(step)) ?? schema;
+  return shapeOf(schema);
+}
+
+function memberOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodRecord ? (inner.valueType as z.core.$ZodType) : shapeOf(inner)?.[name];
+}
+
+function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodObject ? inner.shape : undefined;
+}
+
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  let inner = schema;
+  while (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional || inner instanceof z.ZodPrefault) {
+    inner = inner.def.innerType;
+  }
+  return inner;
+}

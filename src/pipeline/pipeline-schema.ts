@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+const DAY_MS = 24 * 3600 * 1000;
+const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };
+
+/** Messages go on from "it …" (pipeline-fault.ts). */
+const text = (meaning: string) => {
+  const message = `must be ${meaning}`;
+  return z.string(message).min(1, message);
+};
+
+const mapping = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    // What is said of an unknown key is made from the shape.
+    error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
+  });
+
+const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
+
+/** `7d`, `12h`, `2w` or `0` → milliseconds. */
+const duration = z
+  .union([z.literal(0), z.string()], DURATION)
+  .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
+  .transform((value) => {
+    const duration = String(value);
+    return duration === '0' ? 0 : Number(duration.slice(0, -1)) * (UNITS[duration.slice(-1)] ?? 0);
+  });
+
+/** Columns of items that many listings share and that seldom change: their values can name folders. */
+const PARTITION_COLUMNS = [
+  ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
+  ...['currency', 'category_slug', 'category_source', 'is_listed'],
+];
+
+const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/the/key}`;
+
+const severities = ['gate', 'error', 'warn', 'off'] as const;
+
+const checkSetting = mapping({
+  severity: z.enum(severities, `must be one of ${severities.join(', ')}`).optional(),
+  parameters: z
+    .record(z.string(), z.union([z.string(), z.number()], 'must be a number or text'), 'must hold parameters by name')
+    .optional(),
+});
+
+/** What a pipeline file may hold, its variables replaced. */
+export const pipelineSchema = mapping({
+  name: z
+    .string('must be text')
+    .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"')
+    .default('prices'),
+  source: mapping({
+    baseUrl: text('the address of the service'),
+    apiKey: z.union([z.string(), mapping({ file: text('the path of a file') })], API_KEY),
+    history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
+  }),
+  lake: mapping({
+    path: text('a folder'),
+    tables: mapping({
+      items: mapping({
+        partitionBy: z
+          .array(
+            z
+              .string('must be the name of a column')
+              .refine((name) => PARTITION_COLUMNS.includes(name), `must be one of ${PARTITION_COLUMNS.join(', ')}`),
+            'must be a list of columns, e.g. [site_id] or []',
+          )
+          .refine((names) => new Set(names).size === names.length, 'must name each column once'),
+      }).optional(),
+    }).default({}),
+  }),
+  landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
+  checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
+});
+
+/** The key as the file gives it: the text of a variable, or where it stands. */
+export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
+
+/** A pipeline file, checked, with its variables replaced. The key is resolved. */
+export interface Pipeline extends Omit<z.output<typeof pipelineSchema>, 'source'> {
+  file: string;
+  source: { baseUrl: string; apiKey: string; history: 'feed' | 'none' };
+}

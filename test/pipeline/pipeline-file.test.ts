@@ -1,0 +1,295 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors.js';
+import { type Pipeline, readPipeline } from '../../src/pipeline/pipeline-file.js';
+import { packagePath } from '../../src/schemas.js';
+
+const SECRET = 'live_9f8e7d6c5b4a';
+const env = { KEY: SECRET, URL: 'https://api.example', HOME_OF_DATA: '/data', EMPTY: '' };
+const SOURCE = 'source:\n  baseUrl: https://api.example\n  apiKey: ${KEY}\n';
+const LAKE = 'lake:\n  path: ./lake\n';
+const DAY_MS = 24 * 3600 * 1000;
+
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-pipeline-'));
+  file = path.join(folder, 'prices.yaml');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(text: string): Promise<Pipeline> {
+  await writeFile(file, text);
+  return readPipeline(file, env);
+}
+
+/** The error of a file, its folder left out: message, and hint in parentheses. One line each, and never the key. */
+async function readFault(text: string): Promise<string> {
+  const error = await read(text).then(
+    () => expect.unreachable('the file should have been refused'),
+    (reason: PricelakeError) => reason,
+  );
+  expect(error.code).toBe('config');
+  expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(SECRET);
+  const { message, facts } = error;
+  expect(`${message}${facts.hint}`).not.toContain('\n');
+  const hint = facts.hint === undefined ? '' : ` (${facts.hint})`;
+  return `${message}${hint}`.replaceAll(`${folder}/`, '');
+}
+
+describe('a pipeline file', () => {
+  test('needs the address, the key and the folder of the lake; the rest has defaults', async () => {
+    expect(await read(SOURCE + LAKE)).toEqual({
+      file,
+      name: 'prices',
+      source: { baseUrl: 'https://api.example', apiKey: SECRET, history: 'feed' },
+      lake: { path: './lake', tables: {} },
+      landing: { keep: 7 * DAY_MS },
+      checks: {},
+    });
+  });
+
+  test('may set everything', async () => {
+    const text = `name: shop-prices_2.0
+${SOURCE}  history: none
+${LAKE}  tables: { items: { partitionBy: [currency, site_id] } }
+landing: { keep: 12h }
+checks:
+  gtin_check_digit: { severity: off }
+  rejects_few: { severity: gate }
+`;
+    expect(await read(text)).toMatchObject({
+      name: 'shop-prices_2.0',
+      source: { history: 'none' },
+      lake: { tables: { items: { partitionBy: ['currency', 'site_id'] } } },
+      landing: { keep: DAY_MS / 2 },
+      checks: { gtin_check_digit: { severity: 'off' }, rejects_few: { severity: 'gate' } },
+    });
+  });
+
+  test.each(['pipelines/prices.yaml', 'pipelines/demo.yaml'])(
+    'that ships with the package is one: %s',
+    async (name) => {
+      const shipped = { PRICELAKE_BASE_URL: 'https://api.example', PRICELAKE_API_KEY: SECRET };
+      const pipeline = await readPipeline(packagePath(name), shipped);
+      expect(pipeline.source).toMatchObject({ baseUrl: 'https://api.example', apiKey: SECRET });
+    },
+  );
+
+  test('takes variables inside of texts, and their values as they are', async () => {
+    const text =
+      SOURCE.replace('https://api.example', '${URL}/eu') + LAKE.replace('./lake', '"${HOME_OF_DATA}/${KEY}"');
+    const pipeline = await read(text);
+    expect(pipeline.source.baseUrl).toBe('https://api.example/eu');
+    expect(pipeline.lake.path).toBe(`/data/${SECRET}`);
+  });
+
+  test.each([
+    ['0', 0],
+    ['"0"', 0],
+    ['36h', 1.5 * DAY_MS],
+    ['7d', 7 * DAY_MS],
+    ['2w', 14 * DAY_MS],
+  ])('keeps raw bytes for %s', async (keep, ms) => {
+    expect((await read(`${SOURCE}${LAKE}landing: {keep: ${keep}}\n`)).landing.keep).toBe(ms);
+  });
+
+  test('may name a file that holds the key', async () => {
+    await writeFile(path.join(folder, 'key'), `${SECRET}\n`);
+    const pipeline = await read(SOURCE.replace('${KEY}', `{file: ${folder}/key}`) + LAKE);
+    expect(pipeline.source.apiKey).toBe(SECRET);
+  });
+});
+
+const EXAMPLE = '(pipelines/prices.yaml of the package is a commented example)';
+const NOT_IN_FILE =
+  'prices.yaml:3: source.apiKey must not stand in the file (write apiKey: ${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared)';
+const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
+const withKey = (key: string) => SOURCE.replace('${KEY}', key) + LAKE;
+
+/** What is wrong → the file → what is said. */
+const FAULTS: Record<string, [string, string]> = {
+  'no YAML': [`${SOURCE}lake: {path: "x\n`, 'prices.yaml:5:1: not YAML: Missing closing "quote'],
+  tabs: [`source:\n\tbaseUrl: x\n`, 'prices.yaml:2:1: not YAML: Tabs are not allowed as indentation'],
+  'a key twice': [SOURCE + LAKE + LAKE, 'prices.yaml:6:1: not YAML: Map keys must be unique'],
+  'two documents': [
+    `${SOURCE}${LAKE}---\n${LAKE}`,
+    'prices.yaml:6:1: a second document begins; a pipeline file is one',
+  ],
+  'an alias of itself': [`a: &a [*a]\n`, 'prices.yaml:1:8: *a is an alias, which a pipeline file may not have'],
+  'an alias of nothing': [`a: *b\n`, 'prices.yaml:1:4: *b is an alias, which a pipeline file may not have'],
+  'nothing in it': [
+    '# later\n',
+    `prices.yaml: the file is empty; it must hold name, source, lake, landing, checks ${EXAMPLE}`,
+  ],
+  'a list': ['- a\n', `prices.yaml:1: the file is a list; it must hold name, source, lake, landing, checks ${EXAMPLE}`],
+
+  'no source': [LAKE, `prices.yaml:1: source is missing; it must hold baseUrl, apiKey, history ${EXAMPLE}`],
+  'no lake': [SOURCE, `prices.yaml:1: lake is missing; it must hold path, tables ${EXAMPLE}`],
+  'no address': [
+    SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,
+    `prices.yaml:2: source.baseUrl is missing; it must be the address of the service ${EXAMPLE}`,
+  ],
+  'no key': [
+    SOURCE.replace(/ {2}apiKey.*\n/, '') + LAKE,
+    `prices.yaml:2: source.apiKey is missing; ${KEY_KINDS} ${EXAMPLE}`,
+  ],
+  'an empty section': [`${SOURCE}${LAKE}landing:\n`, `prices.yaml:6: landing is empty; it must hold keep ${EXAMPLE}`],
+
+  'an unknown key': [
+    `retries: 3\n${SOURCE}${LAKE}`,
+    'prices.yaml:1: unknown key "retries" (allowed here: name, source, lake, landing, checks)',
+  ],
+  'a mistyped key': [`nam: x\n${SOURCE}${LAKE}`, 'prices.yaml:1: unknown key "nam" (did you mean "name"?)'],
+  'a mistyped key of source': [
+    `${SOURCE}  histroy: none\n${LAKE}`,
+    'prices.yaml:4: unknown key "source.histroy" (did you mean "history"?)',
+  ],
+  'a mistyped key of the key': [
+    withKey('{flie: /key}'),
+    `prices.yaml:3: source.apiKey is a mapping; ${KEY_KINDS} ${EXAMPLE}`,
+  ],
+  'a mistyped key of lake': [
+    `${SOURCE}${LAKE}  pathh: x\n`,
+    'prices.yaml:6: unknown key "lake.pathh" (did you mean "path"?)',
+  ],
+  'a mistyped table': [
+    `${SOURCE}${LAKE}  tables:\n    itemz: {partitionBy: []}\n`,
+    'prices.yaml:7: unknown key "lake.tables.itemz" (did you mean "items"?)',
+  ],
+  'a mistyped key of a table': [
+    `${SOURCE}${LAKE}  tables:\n    items: {partitionby: []}\n`,
+    'prices.yaml:7: unknown key "lake.tables.items.partitionby" (did you mean "partitionBy"?)',
+  ],
+  'a mistyped key of landing': [
+    `${SOURCE}${LAKE}landing:\n  keeep: 1d\n`,
+    'prices.yaml:7: unknown key "landing.keeep" (did you mean "keep"?)',
+  ],
+  'a mistyped key of a check': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few:\n    sevrity: gate\n`,
+    'prices.yaml:8: unknown key "checks.rejects_few.sevrity" (did you mean "severity"?)',
+  ],
+
+  'a variable that is not set': [
+    SOURCE + LAKE.replace('./lake', '${NOPE}/lake'),
+    'prices.yaml:5: lake.path: the environment variable NOPE is not set (export NOPE=… and run the same command again)',
+  ],
+  'a variable that is empty': [
+    SOURCE + LAKE.replace('./lake', '${EMPTY}'),
+    'prices.yaml:5: lake.path: the environment variable EMPTY is not set (export EMPTY=… and run the same command again)',
+  ],
+  'a variable without a name': [
+    SOURCE + LAKE.replace('./lake', '${}/lake'),
+    'prices.yaml:5: lake.path: "${}" is no variable; write ${NAME}',
+  ],
+  'a variable that does not end': [
+    SOURCE + LAKE.replace('./lake', '${HOME_OF_DATA/lake'),
+    'prices.yaml:5: lake.path: "${HOME_OF_DATA/lake" is no variable; write ${NAME}',
+  ],
+
+  'the key itself': [withKey(SECRET), NOT_IN_FILE],
+  'the key in quotes': [withKey(`"${SECRET}"`), NOT_IN_FILE],
+  'a part of the key': [withKey('live_${KEY}'), NOT_IN_FILE],
+  'a key that is a number': [withKey('123456789'), NOT_IN_FILE],
+  'the key in a list': [withKey(`[${SECRET}]`), `prices.yaml:3: source.apiKey is a list; ${KEY_KINDS} ${EXAMPLE}`],
+  'the key in a mapping': [
+    withKey(`{value: ${SECRET}}`),
+    `prices.yaml:3: source.apiKey is a mapping; ${KEY_KINDS} ${EXAMPLE}`,
+  ],
+  'no text of the key': [withKey(''), `prices.yaml:3: source.apiKey is empty; ${KEY_KINDS} ${EXAMPLE}`],
+  'a key file that is missing': [
+    withKey('{file: /nowhere/key}'),
+    'prices.yaml:3: source.apiKey.file /nowhere/key: there is no such file',
+  ],
+  'a key file that is a folder': [withKey('{file: /}'), 'prices.yaml:3: source.apiKey.file /: it is a folder'],
+  'a key file that is empty': [
+    withKey('{file: /dev/null}'),
+    'prices.yaml:3: source.apiKey.file /dev/null: it is empty',
+  ],
+
+  'an address of another type': [
+    `${SOURCE.replace('https://api.example', '12')}${LAKE}`,
+    `prices.yaml:2: source.baseUrl is 12; it must be the address of the service ${EXAMPLE}`,
+  ],
+  'another history': [
+    `${SOURCE}  history: all\n${LAKE}`,
+    `prices.yaml:4: source.history is "all"; it must be feed or none ${EXAMPLE}`,
+  ],
+  'a name with a space': [
+    `name: my prices\n${SOURCE}${LAKE}`,
+    `prices.yaml:1: name is "my prices"; it must be 1 to 64 letters, digits, ".", "_" or "-" ${EXAMPLE}`,
+  ],
+  'a duration without a unit': [
+    `${SOURCE}${LAKE}landing: {keep: 7}\n`,
+    `prices.yaml:6: landing.keep is 7; it must be a duration such as 12h, 7d, 2w or 0 ${EXAMPLE}`,
+  ],
+  'a duration in words': [
+    `${SOURCE}${LAKE}landing: {keep: 7 days}\n`,
+    `prices.yaml:6: landing.keep is "7 days"; it must be a duration such as 12h, 7d, 2w or 0 ${EXAMPLE}`,
+  ],
+  'a negative duration': [
+    `${SOURCE}${LAKE}landing: {keep: -1d}\n`,
+    `prices.yaml:6: landing.keep is "-1d"; it must be a duration such as 12h, 7d, 2w or 0 ${EXAMPLE}`,
+  ],
+  'a partition that is no list': [
+    `${SOURCE}${LAKE}  tables: {items: {partitionBy: site_id}}\n`,
+    `prices.yaml:6: lake.tables.items.partitionBy is "site_id"; it must be a list of columns, e.g. [site_id] or [] ${EXAMPLE}`,
+  ],
+  'a partition by what is no column': [
+    `${SOURCE}${LAKE}  tables: {items: {partitionBy: [day]}}\n`,
+    `prices.yaml:6: lake.tables.items.partitionBy.0 is "day"; it must be one of site_id, site_name, site_host, source_id, source_name, currency, category_slug, category_source, is_listed ${EXAMPLE}`,
+  ],
+  'a partition by one column twice': [
+    `${SOURCE}${LAKE}  tables: {items: {partitionBy: [site_id, site_id]}}\n`,
+    `prices.yaml:6: lake.tables.items.partitionBy is a list; it must name each column once ${EXAMPLE}`,
+  ],
+
+  'an unknown check': [
+    `${SOURCE}${LAKE}checks:\n  gtin_check_digits: {severity: off}\n`,
+    'prices.yaml:7: checks.gtin_check_digits: no such check (Did you mean gtin_check_digit?)',
+  ],
+  'a check of an unknown severity': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few: {severity: fatal}\n`,
+    `prices.yaml:7: checks.rejects_few.severity is "fatal"; it must be one of gate, error, warn, off ${EXAMPLE}`,
+  ],
+  'a check set by a word': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few: off\n`,
+    `prices.yaml:7: checks.rejects_few is "off"; it must hold severity, parameters ${EXAMPLE}`,
+  ],
+  'an unknown parameter of a check': [
+    `${SOURCE}${LAKE}checks:\n  gtin_check_digit: {parameters: {most: 1}}\n`,
+    'prices.yaml:7: checks.gtin_check_digit.parameters.most: no such parameter (There are none.)',
+  ],
+  'a list as parameter of a check': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few: {parameters: {share: [1]}}\n`,
+    `prices.yaml:7: checks.rejects_few.parameters.share is a list; it must be a number or text ${EXAMPLE}`,
+  ],
+};
+
+describe('a pipeline file is refused in one clear line', () => {
+  test.each(Object.keys(FAULTS))('for %s', async (name) => {
+    const [text, fault] = FAULTS[name] as [string, string];
+    expect(await readFault(text)).toBe(fault);
+  });
+
+  test.each([
+    ['nowhere.yaml', 'there is no such file'],
+    ['', 'it is a folder'],
+  ])('when it cannot be read: %j', async (name, reason) => {
+    const missing = path.join(folder, name);
+    await expect(readPipeline(missing, env)).rejects.toMatchObject({
+      code: 'config',
+      message: `${missing}: ${reason}`,
+      facts: { hint: 'name a pipeline file, e.g. pricelake sync prices.yaml' },
+    });
+  });
+
+  test('for a threshold of a check of another type', async () => {
+    const text = `${SOURCE}${LAKE}checks:\n  rejects_few: {parameters: {share: lots}}\n`;
+    expect(await readFault(text)).toBe('prices.yaml:7: checks.rejects_few.parameters.share: "lots" is not a number');
+  });
+});
