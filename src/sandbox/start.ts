@@ -6,6 +6,7 @@ import { SimulatedClock } from './clock.js';
 import { Account } from './http/account.js';
 import { buildApp } from './http/app.js';
 import { buildCaller } from './http/caller.js';
+import { addOpenApiRoute } from './http/routes-openapi.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
 import { generateWorld } from './world/generate-world.js';
@@ -88,6 +89,7 @@ async function serveWorld(world: World, clock: SimulatedClock, options: SandboxO
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
+  addOpenApiRoute(app);
   const handle: Handler = async (request) => app.fetch(request);
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
   return {

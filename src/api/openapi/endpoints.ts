@@ -1,0 +1,137 @@
+import * as p from './parameters.js';
+import * as r from './responses.js';
+
+/** A GET operation of section 4. */
+export interface Endpoint {
+  operationId: string;
+  summary: string;
+  description?: string;
+  parameters: p.Parameter[];
+  ok: r.Response;
+  notFound?: r.Response;
+  /** Section 7 lists 400 for this endpoint. */
+  refuses400?: true;
+}
+
+const RECENT_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED', 'PRICE_DROP', 'PRICE_RISE'];
+const ITEM_SORTS = ['price', '-price', '-lastChanged', '-lastSeen', '-firstSeen', 'title'];
+const PRODUCT_SORTS = ['-offers', '-shops', 'price', '-price'];
+const hiddenItem = r.answerNotFound('Not found among the items the caller can see.');
+const itemId = p.pathId('int64', 'Item id');
+
+const items: Endpoint = {
+  operationId: 'listItems',
+  summary: 'A page of items, filtered and sorted',
+  parameters: [
+    ...p.ITEM_FILTERS,
+    p.choice(
+      'sort',
+      ITEM_SORTS,
+      '-lastChanged',
+      '`price` is lowest first, `-price` highest first, `-firstSeen` newest listings first',
+    ),
+    ...p.paging(500),
+  ],
+  ok: r.answerOne('PageDtoItem', 'The page.'),
+  refuses400: true,
+};
+
+const changes: Endpoint = {
+  operationId: 'readChanges',
+  summary: 'The change feed, oldest first, for keeping a copy in sync',
+  description:
+    "Paid plans only: on Free it answers 402. Start with `after=0`, then pass each answer's `nextCursor` as `after` while `hasMore` is true; go on from the last cursor next time. Each change is delivered exactly once, about 30 seconds after it happens.",
+  parameters: [p.dataset, p.after, p.limit(1000, 500)],
+  ok: r.answerOne('ChangePage', 'The next changes; `nextCursor` is passed as `after`.'),
+};
+
+const recentChanges: Endpoint = {
+  operationId: 'listRecentChanges',
+  summary: 'Latest changes, newest first, for people',
+  description:
+    'A change appears here when it appears in `/changes`. The `id` of the newest one is a safe start for `/changes?after=`.',
+  parameters: [
+    p.dataset,
+    p.choice('kind', RECENT_KINDS, null, '`PRICE_DROP` and `PRICE_RISE` are filter values only'),
+    p.before,
+    p.limit(200, 50),
+  ],
+  ok: r.answerOne('ChangePage', 'The page; `nextCursor` is passed as `before` to go back.'),
+  refuses400: true,
+};
+
+const products: Endpoint = {
+  operationId: 'listProducts',
+  summary: 'A page of products: the same product across shops',
+  parameters: [
+    ...p.PRODUCT_FILTERS,
+    p.minShops,
+    p.choice('sort', PRODUCT_SORTS, '-offers', '`price` is lowest first'),
+    ...p.paging(200),
+  ],
+  ok: r.answerOne('PageDtoProduct', 'The page.'),
+  refuses400: true,
+};
+
+const exportItems: Endpoint = {
+  operationId: 'exportItems',
+  summary: 'Streams all matching items',
+  description:
+    "Rows count against the plan's `exportRowsPerMonth`. On paid plans rows beyond it are billed as overage per started 10,000; on Free, in a trial or with overage switched off the export ends at the limit.",
+  parameters: [p.choice('format', ['csv', 'ndjson'], 'csv', 'Format of the body'), ...p.ITEM_FILTERS],
+  ok: r.answerExport,
+  refuses400: true,
+};
+
+/** Section 4, in its order; `/api/v1` is put before each path. */
+export const ENDPOINTS: Record<string, Endpoint> = {
+  '/datasets': {
+    operationId: 'listDatasets',
+    summary: 'The datasets that the plan lets the caller read',
+    parameters: [],
+    ok: r.answerMany('Dataset', 'The datasets.'),
+  },
+  '/facets': {
+    operationId: 'readFacets',
+    summary: 'Filter values with counts',
+    parameters: [p.dataset],
+    ok: r.answerOne('Facets', 'Filter values.'),
+    notFound: r.answerNotFound("No such dataset of the caller's."),
+  },
+  '/items': items,
+  '/items/{id}': {
+    operationId: 'readItem',
+    summary: 'An item as it is now, also when no longer listed',
+    parameters: [itemId],
+    ok: r.answerOne('Item', 'The item.'),
+    notFound: hiddenItem,
+  },
+  '/items/{id}/history': {
+    operationId: 'readItemHistory',
+    summary: "Every change of an item within the plan's history, oldest first",
+    parameters: [itemId],
+    ok: r.answerMany('HistoryEntry', 'The changes.'),
+    notFound: hiddenItem,
+  },
+  '/changes': changes,
+  '/changes/recent': recentChanges,
+  '/products': products,
+  '/products/{id}': {
+    operationId: 'readProduct',
+    summary: 'A product with all visible offers, cheapest first',
+    parameters: [
+      p.pathId('string', 'A GTIN in any of its forms, or a brand-part-number key'),
+      p.dataset,
+      p.offerCurrency,
+    ],
+    ok: r.answerOne('ProductDetail', 'The product and its offers.'),
+    notFound: r.answerNotFound('No offers of this product among the items the caller can see.'),
+  },
+  '/export': exportItems,
+  '/plan': {
+    operationId: 'readPlan',
+    summary: "The caller's plan, limits and this month's use",
+    parameters: [],
+    ok: r.answerOne('PlanInfo', 'The plan.'),
+  },
+};

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it, test } from 'vitest';
+import { buildOpenApi } from '../../src/api/openapi/document.js';
+import { packagePath } from '../../src/schemas.js';
+
+const built = () => JSON.parse(JSON.stringify(buildOpenApi())) as ReturnType<typeof buildOpenApi>;
+
+test('schemas/openapi.json is what the contract gives; `npm run schemas` writes it', () => {
+  expect(JSON.parse(readFileSync(packagePath('schemas/openapi.json'), 'utf8'))).toEqual(built());
+});
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1, says an independent validator', async () => {
+    const validator = new Validator();
+    const result = await validator.validate({ ...built() });
+    expect(result.errors ?? []).toEqual([]);
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('has the endpoints of section 4, each with the answers of section 7', () => {
+    const { paths } = built();
+    const statuses = Object.entries(paths).map(([path, { get }]) => `${path} ${Object.keys(get.responses).join(' ')}`);
+    expect(statuses).toEqual([
+      '/api/v1/datasets 200 401 402 429',
+      '/api/v1/facets 200 401 402 404 429 default',
+      '/api/v1/items 200 400 401 402 429',
+      '/api/v1/items/{id} 200 401 402 404 429 default',
+      '/api/v1/items/{id}/history 200 401 402 404 429 default',
+      '/api/v1/changes 200 401 402 429 default',
+      '/api/v1/changes/recent 200 400 401 402 429',
+      '/api/v1/products 200 400 401 402 429',
+      '/api/v1/products/{id} 200 401 402 404 429 default',
+      '/api/v1/export 200 400 401 402 429',
+      '/api/v1/plan 200 401 402 429',
+    ]);
+  });
+
+  it('bounds paging as section 8 does', () => {
+    const found = Object.entries(built().paths).flatMap(([path, { get }]) =>
+      (get.parameters ?? [])
+        .filter(({ name }) => name === 'size' || name === 'limit')
+        .map(({ schema }) => `${path} ${schema.minimum} to ${schema.maximum}, default ${schema.default}`),
+    );
+    expect(found).toEqual([
+      '/api/v1/items 1 to 500, default 50',
+      '/api/v1/changes 1 to 1000, default 500',
+      '/api/v1/changes/recent 1 to 200, default 50',
+      '/api/v1/products 1 to 200, default 50',
+    ]);
+  });
+
+  it('says what a number is on the wire', () => {
+    const { Item, PageDtoItem, Change } = built().components.schemas;
+    expect(Item?.properties).toMatchObject({
+      id: { type: 'integer', format: 'int64' },
+      price: { type: ['number', 'null'] },
+      priceChangedAt: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
+    });
+    expect(PageDtoItem?.properties).toMatchObject({
+      page: { type: 'integer', format: 'int32' },
+      totalElements: { type: 'integer', format: 'int64' },
+    });
+    expect(Change?.properties?.changes).toMatchObject({ additionalProperties: { minItems: 2, maxItems: 2 } });
+  });
+
+  it('uses every schema and response that it defines, and defines all that it uses', () => {
+    const document = built();
+    const used = new Set(
+      [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, ref]) => ref),
+    );
+    const { schemas, responses } = document.components;
+    const defined = [
+      ...Object.keys(schemas).map((name) => `schemas/${name}`),
+      ...Object.keys(responses).map((name) => `responses/${name}`),
+    ];
+    expect([...used].sort()).toEqual(defined.sort());
+  });
+
+  it('names no header that the API document does not show', () => {
+    const headers = JSON.stringify(built()).match(/"(RateLimit|X-Quota)-[\w-]+"/g);
+    expect(headers).toBeNull();
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../src/api/openapi/document.js';
+import { buildOpenApi } from '../../src/api/openapi/document.js';
+import { AnswerCheck } from './answer-check.js';
+import { Service } from './service.js';
+
+let service: Service;
+let check: AnswerCheck;
+beforeAll(async () => {
+  service = await Service.start({ items: 2500 });
+  const answer = await fetch(`${service.sandbox.baseUrl}/openapi.json`);
+  check = new AnswerCheck((await answer.json()) as OpenApiDocument);
+});
+afterAll(() => service.close());
+
+async function expectFit(path: string, key?: string | null, from = service): Promise<number> {
+  const answer = await from.get(path, key);
+  expect(check.findFaults(`/api/v1${path}`, answer), path).toEqual([]);
+  return answer.status;
+}
+
+describe('GET /openapi.json', () => {
+  it('answers the document without a key', async () => {
+    const answer = await fetch(`${service.sandbox.baseUrl}/openapi.json`);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(buildOpenApi())));
+  });
+});
+
+describe('every answer fits the document, and has no field that it does not name', () => {
+  it('of each endpoint', async () => {
+    const { items } = await service.sandbox.dump();
+    const id = /\d+/.exec(items[0] ?? '')?.[0];
+    const products = JSON.parse((await service.get('/products?minShops=2&size=5')).text);
+    const paths = [
+      ...['/datasets', '/facets', '/facets?dataset=11', '/plan', `/items/${id}`, `/items/${id}/history`],
+      ...['/items?status=all&size=500', '/items?status=removed', '/items?q=a&sort=price&currency=EUR'],
+      ...['/changes?limit=1000', '/changes/recent?limit=200', '/changes/recent?kind=PRICE_DROP'],
+      ...['/products?size=200', '/products?sort=-price&minShops=2'],
+      ...products.content.map((one: { id: string }) => `/products/${encodeURIComponent(one.id)}`),
+      ...['/export', '/export?format=ndjson&status=all'],
+    ];
+    for (const path of paths) expect(await expectFit(path), path).toBe(200);
+    const rows = (await service.get('/export?format=ndjson&status=all')).text.trimEnd().split('\n');
+    for (const row of rows) expect(check.check({ $ref: '#/components/schemas/Item' }, JSON.parse(row))).toEqual([]);
+  });
+
+  it('of each refusal: 400, 401, 404', async () => {
+    for (const path of ['/items?size=0', '/changes/recent?kind=SOLD', '/products?sort=up', '/export?format=xml']) {
+      expect(await expectFit(path)).toBe(400);
+    }
+    for (const path of ['/facets?dataset=5', '/items/5', '/items/5/history', '/products/00000017']) {
+      expect(await expectFit(path)).toBe(404);
+    }
+    for (const path of ['/changes?limit=0', '/facets?dataset=x', '/products/4?currency=x']) {
+      expect(await expectFit(path)).toBe(400);
+    }
+    expect(await expectFit('/plan', 'wrong')).toBe(401);
+  });
+
+  it('of each limit: 402, 429 and an export that is cut off', async () => {
+    const free = await Service.start({
+      items: 60,
+      plan: 'free',
+      limits: { apiCallsPerMonth: 4, exportRowsPerMonth: 5 },
+    });
+    expect(await expectFit('/changes', undefined, free)).toBe(402);
+    expect(await expectFit('/items?dataset=14', undefined, free)).toBe(402);
+    expect(await expectFit('/export', undefined, free)).toBe(200);
+    expect(await expectFit('/plan', undefined, free)).toBe(200);
+    expect(await expectFit('/plan', undefined, free)).toBe(429);
+    await free.close();
+  });
+
+  it('and every endpoint of the document was asked', () => {
+    const asked = new Set([...check.seen].map((entry) => entry.split(' ')[0]));
+    expect([...asked].sort()).toEqual(Object.keys(buildOpenApi().paths).sort());
+  });
+});
