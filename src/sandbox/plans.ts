@@ -1,21 +1,27 @@
-export type PlanCode = 'free' | 'trial' | 'pro' | 'unlimited';
+import { z } from 'zod';
+
+export const PLAN_CODES = ['free', 'trial', 'pro', 'unlimited'] as const;
+export type PlanCode = (typeof PLAN_CODES)[number];
+
+const count = z.number().int().nonnegative().nullable();
 
 /** Limits by the names of section 8; null is unlimited. */
-export interface PlanLimits {
-  datasets: number | null;
-  apiCallsPerMonth: number | null;
-  ratePerSecond: number | null;
-  exportRowsPerMonth: number | null;
-  historyDays: number | null;
-  changeFeed: boolean;
-  webhooks: boolean;
-  delayHours: number | null;
-}
+export const planLimits = z.strictObject({
+  datasets: count,
+  apiCallsPerMonth: count,
+  ratePerSecond: z.number().positive().nullable(),
+  exportRowsPerMonth: count,
+  historyDays: z.number().nonnegative().nullable(),
+  changeFeed: z.boolean(),
+  webhooks: z.boolean(),
+  delayHours: z.number().nonnegative().nullable(),
+});
+export type PlanLimits = z.infer<typeof planLimits>;
 
 export interface Plan {
   code: PlanCode;
   name: string;
-  status: 'TRIALING' | 'ACTIVE' | 'CANCELED' | null;
+  status: 'TRIALING' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED' | null;
   limits: PlanLimits;
   /** Export rows beyond the quota are billed instead of cut off (section 4, /export, quota rules 2 and 3). */
   overage: boolean;
@@ -23,6 +29,8 @@ export interface Plan {
 
 /** How long a trial lasts; afterwards the plan in effect is Free. */
 export const TRIAL_DAYS = 14;
+/** A payment overdue for this long makes every request answer 402 (section 3, plan status). */
+export const OVERDUE_DAYS = 30;
 
 /** The API document shows no values of its plans: these are the sandbox's own. */
 export const PLANS: Record<PlanCode, Plan> = {

@@ -3,12 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { PricelakeError } from '../errors.js';
 import { SimulatedClock } from './clock.js';
-import { Account } from './http/account.js';
+import { Account, type AccountChange, type KeyKind } from './http/account.js';
 import { buildApp } from './http/app.js';
 import { buildCaller } from './http/caller.js';
 import { addOpenApiRoute } from './http/routes-openapi.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
+import type { ExportShape } from './world/export-rows.js';
 import { generateWorld } from './world/generate-world.js';
 import { loadWorld } from './world/load-world.js';
 import { World } from './world/world.js';
@@ -32,8 +33,14 @@ export interface SandboxOptions {
   ratePerSecond?: number | null;
   /** Further limits that differ from the plan's (section 8). */
   limits?: Partial<PlanLimits>;
-  /** Whether export rows beyond the quota are billed (true) or cut off. Default: the plan's. */
+  /** false switches overage off: rows beyond the quota are cut off instead of billed. Only paid plans have it. */
   overage?: boolean;
+  /** Keys that are revoked: they answer 401. */
+  revoked?: AccountChange['revoked'];
+  /** Days for which a payment is overdue at the start: status PAST_DUE, and 402 from 30 on (section 3). */
+  overdueDays?: number;
+  /** How export rows name their fields. Default: NDJSON like Item, CSV flat in camel case. */
+  exportShape?: ExportShape;
   /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
   startAt?: Date;
   /** frozen (default): moves only by advance; real: runs on in wall time. */
@@ -45,7 +52,9 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** http://127.0.0.1:PORT */
   baseUrl: string;
-  keys: { live: string; test: string };
+  keys: Record<KeyKind, string>;
+  /** Revokes keys, changes plan and limits, lets a payment become overdue: what is given, from the next request on. */
+  changeAccount(change: AccountChange): void;
   /** Moves the clock on and lets the world change: price changes, new, removed and re-listed items. */
   advance(options: AdvanceOptions): Promise<AdvanceCounts>;
   /** The truth, for tests: every item of the live key as Item JSON, all its changes as Change JSON, by id. */
@@ -58,7 +67,7 @@ const START_AT = new Date('2026-11-20T06:00:00Z');
 
 /** Starts the embedded service of the API document on 127.0.0.1, over a seeded world. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const world = await World.create();
+  const world = await World.create(options.exportShape);
   try {
     const clock = await fillWorld(world, options);
     return await serveWorld(world, clock, options);
@@ -81,10 +90,10 @@ async function fillWorld(world: World, options: SandboxOptions): Promise<Simulat
 }
 
 async function serveWorld(world: World, clock: SimulatedClock, options: SandboxOptions): Promise<Sandbox> {
-  const { seed = 1, plan = 'pro' } = options;
+  const { seed = 1, plan = 'pro', overage, revoked, overdueDays } = options;
   const limits = { ...options.limits };
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
-  const account = new Account(clock, { seed, plan, limits, overage: options.overage });
+  const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays });
   const service = { world, clock, account };
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');
@@ -95,6 +104,7 @@ async function serveWorld(world: World, clock: SimulatedClock, options: SandboxO
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys: account.keys,
+    changeAccount: (change) => account.change(change),
     advance: (step) => advanceWorld(world, clock, step),
     dump: () => dumpWorld(world),
     async close() {

@@ -143,7 +143,7 @@ describe('the world', () => {
     expect(all.some(({ category }) => category === null)).toBe(true);
     expect(all.some(({ site }) => site.attribution !== null)).toBe(true);
     expect(all.some(({ datasets }) => datasets.length > 1)).toBe(true);
-    expect(new Set(all.map(({ gtin }) => gtin?.length))).toEqual(new Set([undefined, 8, 12, 13, 14]));
+    expect(new Set(all.map(({ gtin }) => gtin?.length))).toEqual(new Set([undefined, 8, 13, 14]));
   });
 
   it('writes right check digits, and a few wrong ones', () => {

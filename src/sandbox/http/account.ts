@@ -1,50 +1,94 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { PricelakeError } from '../../errors.js';
 import type { SimulatedClock } from '../clock.js';
-import { PLANS, type Plan, type PlanCode, type PlanLimits, TRIAL_DAYS } from '../plans.js';
+import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, planLimits, TRIAL_DAYS } from '../plans.js';
 import { RateLimiter } from './rate-limiter.js';
 
-export interface AccountOptions {
-  seed: number;
-  plan: PlanCode;
-  /** Limits that differ from the plan's own. */
-  limits: Partial<PlanLimits>;
-  overage?: boolean | undefined;
-}
+const KEY_KINDS = ['live', 'test', 'operator'] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
 
-export type KeyKind = 'live' | 'test';
+const DAY_MS = 86_400_000;
+
+/** What of an account can be set at the start and changed while the sandbox runs. */
+export const accountSettings = z.strictObject({
+  plan: z.enum(PLAN_CODES),
+  /** Limits that differ from the plan's own, by the names of section 8; null is unlimited. */
+  limits: planLimits.partial(),
+  /** false switches overage off; only paid plans have it (section 4, /export, quota rules 2 and 3). */
+  overage: z.boolean(),
+  /** Keys that answer 401 (section 5, rule 4). */
+  revoked: z.array(z.enum(KEY_KINDS)),
+  /** Days for which a payment is overdue by now: status PAST_DUE, and 402 from 30 on. null: none is. */
+  overdueDays: z.number().nonnegative().nullable(),
+});
+export const accountChange = accountSettings.partial();
+export type AccountSettings = z.infer<typeof accountSettings>;
+export type AccountChange = z.infer<typeof accountChange>;
 
 /** The one customer of the sandbox: keys, plan, and what was used this month (sections 2, 5 and 8). */
 export class Account {
   readonly keys: Record<KeyKind, string>;
-  readonly trialEndsAt: Date | null;
   readonly #clock: SimulatedClock;
-  readonly #options: AccountOptions;
   readonly #limiters = new Map<string, RateLimiter>();
+  #settings: AccountSettings = { plan: 'pro', limits: {}, overage: true, revoked: [], overdueDays: null };
+  #trialEnd: number | null = null;
+  /** Milliseconds since 1970. */
+  #overdueSince: number | null = null;
   #month: number;
   #apiCalls = 0;
   #exportRows = 0;
 
-  constructor(clock: SimulatedClock, options: AccountOptions) {
+  constructor(clock: SimulatedClock, seed: number, settings: AccountChange = {}) {
     this.#clock = clock;
-    this.#options = options;
-    this.keys = { live: deriveKey('live', options.seed), test: deriveKey('test', options.seed) };
-    this.trialEndsAt = options.plan === 'trial' ? new Date(clock.now() + TRIAL_DAYS * 86_400_000) : null;
+    this.keys = { live: deriveKey('live', seed), test: deriveKey('test', seed), operator: deriveKey('operator', seed) };
     this.#month = clock.monthEnd().getTime();
+    this.change(settings);
   }
 
-  /** The plan in effect: Free once a trial has ended. Limits of the options hold in either. */
+  /** Takes over what is given; `limits` replace those set before. Throws PricelakeError `usage`, changing nothing. */
+  change(change: AccountChange): void {
+    const next = { ...this.#settings, ...dropUndefined(change) };
+    if (next.overdueDays !== null && PLANS[next.plan].status !== 'ACTIVE') {
+      throw new PricelakeError('usage', `no payment can be overdue on the plan ${next.plan}: choose pro or unlimited`);
+    }
+    const now = this.#clock.now();
+    if (change.plan !== undefined) this.#trialEnd = change.plan === 'trial' ? now + TRIAL_DAYS * DAY_MS : null;
+    if (change.overdueDays !== undefined) {
+      this.#overdueSince = change.overdueDays === null ? null : now - change.overdueDays * DAY_MS;
+    }
+    this.#settings = next;
+  }
+
+  /** When the trial ends; null when none runs. */
+  get trialEndsAt(): Date | null {
+    return this.#trialEnd === null || this.#clock.now() >= this.#trialEnd ? null : new Date(this.#trialEnd);
+  }
+
+  /** The plan in effect: Free once a trial has ended. Limits of the settings hold in either. */
   get plan(): Plan {
-    const { plan, limits, overage } = this.#options;
-    const hasEnded = this.trialEndsAt !== null && this.#clock.now() >= this.trialEndsAt.getTime();
+    const { plan, limits, overage } = this.#settings;
+    const hasEnded = this.#trialEnd !== null && this.trialEndsAt === null;
     const chosen: Plan = hasEnded ? { ...PLANS.free, status: 'CANCELED' } : PLANS[plan];
-    return { ...chosen, limits: { ...chosen.limits, ...limits }, overage: overage ?? chosen.overage };
+    const status = this.#overdueSince === null ? chosen.status : 'PAST_DUE';
+    return {
+      ...chosen,
+      status,
+      limits: { ...chosen.limits, ...dropUndefined(limits) },
+      overage: chosen.overage && overage,
+    };
   }
 
-  /** Kind of the key in `Authorization: Bearer …`, or null. */
+  /** Whether a payment has been overdue for so long that requests are refused. */
+  get isPaymentOverdue(): boolean {
+    return this.#overdueSince !== null && this.#clock.now() >= this.#overdueSince + OVERDUE_DAYS * DAY_MS;
+  }
+
+  /** Kind of the key in `Authorization: Bearer …`; null for none, an unknown or a revoked one. */
   identify(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    if (key === this.keys.live) return 'live';
-    return key === this.keys.test ? 'test' : null;
+    const kind = KEY_KINDS.find((one) => this.keys[one] === key);
+    return kind === undefined || this.#settings.revoked.includes(kind) ? null : kind;
   }
 
   /** Rates are counted for each key on its own. */
@@ -71,13 +115,26 @@ export class Account {
     return Math.max(1, Math.ceil((moment.getTime() - this.#clock.now()) / 1000));
   }
 
-  countCall(): void {
-    this.#apiCalls = this.usage.apiCalls + 1;
+  /** An operator's calls are nobody's usage (section 2, PlanInfo). */
+  countCall(kind: KeyKind): void {
+    if (isMetered(kind)) this.#apiCalls = this.usage.apiCalls + 1;
   }
 
-  countExportRows(rows: number): void {
-    this.#exportRows = this.usage.exportRows + rows;
+  countExportRows(kind: KeyKind, rows: number): void {
+    if (isMetered(kind)) this.#exportRows = this.usage.exportRows + rows;
   }
+}
+
+/** Whether a key's calls and rows count against the month (section 5, rule 5). */
+export function isMetered(kind: KeyKind): boolean {
+  return kind !== 'operator';
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** An option that is there but undefined counts as not given. */
+function dropUndefined<T extends object>(given: T): Given<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
 function deriveKey(kind: KeyKind, seed: number): string {

@@ -1,6 +1,8 @@
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { PricelakeError } from '../../errors.js';
 import { advanceWorld } from '../world/advance-world.js';
+import { accountChange } from './account.js';
 import { ApiError } from './api-error.js';
 import type { SandboxEnv, Service } from './caller.js';
 
@@ -30,14 +32,32 @@ export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void 
   });
 
   app.post('/sandbox/advance', async (c) => {
-    const body = advanceBody.safeParse(await c.req.json().catch(() => undefined));
-    if (!body.success) {
-      throw new ApiError(
-        400,
-        `Body: JSON such as {"hours":1,"changes":500} is expected. ${z.prettifyError(body.error)}`,
-      );
-    }
-    const { hours, changes } = body.data;
+    const { hours, changes } = parseBody(advanceBody, await readBody(c), '{"hours":1,"changes":500}');
     return c.json(await advanceWorld(world, clock, changes === undefined ? { hours } : { hours, changes }));
   });
+
+  app.post('/sandbox/account', async (c) => {
+    const change = parseBody(
+      accountChange,
+      await readBody(c),
+      '{"revoked":["live"],"limits":{"apiCallsPerMonth":100}}',
+    );
+    try {
+      account.change(change);
+    } catch (error) {
+      throw error instanceof PricelakeError ? new ApiError(400, error.message) : error;
+    }
+    const { code, status, limits, overage } = account.plan;
+    return c.json({ plan: code, status, limits, overage });
+  });
+}
+
+function readBody(c: Context): Promise<unknown> {
+  return c.req.json().catch(() => undefined);
+}
+
+function parseBody<T extends z.ZodType>(schema: T, body: unknown, example: string): z.infer<T> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw new ApiError(400, `Body: JSON such as ${example} is expected. ${z.prettifyError(parsed.error)}`);
 }

@@ -1,9 +1,10 @@
 import type { Hono } from 'hono';
+import { csvHeader } from '../world/export-rows.js';
 import { findSegmentEnd, type ItemView } from '../world/item-view.js';
 import { findFirstAbove } from '../world/number-column.js';
-import { CSV_HEADER } from '../world/render-sql.js';
 import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
+import { isMetered } from './account.js';
 import type { Caller, SandboxEnv, Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
 import { Parameters } from './parameters.js';
@@ -18,11 +19,18 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const { where, values } = readItemFilter(service.world, caller, parameters);
     const matching = await selections.items(`SELECT n FROM items WHERE ${where} ORDER BY n`, values);
     const { rows, headers } = takeQuota(service, caller, matching);
-    const head = format === 'csv' ? CSV_HEADER : '';
+    const head = format === 'csv' ? csvHeader(service.world.rowStyle) : '';
     headers.set('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
-    const chunks = readChunks(service.world, caller.view, format === 'csv' ? 'csv' : 'json', rows);
+    const chunks = readChunks(service.world, caller.view, chooseFormat(service.world, format), rows);
     return new Response(streamChunks(head, chunks), { headers });
   });
+}
+
+/** Rows that look like Item are those that the other answers are made of. */
+function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
+  if (format === 'csv') return 'csv';
+  const { shape } = world.rowStyle;
+  return shape === null || shape === 'item' ? 'json' : 'flat';
 }
 
 /** Quota rules 2 and 3: overage is billed, or the export ends at the limit. */
@@ -31,7 +39,7 @@ function takeQuota(service: Service, caller: Caller, matching: Uint32Array): { r
   const { limits, overage } = caller.plan;
   const headers = new Headers();
   let rows = matching;
-  if (limits.exportRowsPerMonth !== null) {
+  if (limits.exportRowsPerMonth !== null && isMetered(caller.kind)) {
     const left = Math.max(0, limits.exportRowsPerMonth - account.usage.exportRows);
     if (matching.length > left && overage) headers.set('X-Export-Overage', 'true');
     if (matching.length > left && !overage) {
@@ -42,7 +50,7 @@ function takeQuota(service: Service, caller: Caller, matching: Uint32Array): { r
     headers.set('X-Export-Rows-Remaining', String(Math.max(0, left - rows.length)));
   }
   headers.set('X-Export-Rows', String(rows.length));
-  account.countExportRows(rows.length);
+  account.countExportRows(caller.kind, rows.length);
   return { rows, headers };
 }
 

@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { World } from '../world/world.js';
 import type { SqlRow } from '../world/world-database.js';
+import { isMetered } from './account.js';
 import { UPGRADE_URL } from './api-error.js';
 import type { SandboxEnv, Service } from './caller.js';
 
@@ -11,17 +12,17 @@ export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { account } = service;
 
   app.get('/plan', (c) => {
-    const { plan, locked } = c.get('caller');
+    const { kind, plan, locked } = c.get('caller');
     const { apiCalls, exportRows, resetsAt } = account.usage;
     return c.json({
       plan: plan.code,
       name: plan.name,
       status: plan.status,
-      trialEndsAt: plan.status === 'TRIALING' ? (account.trialEndsAt?.toISOString() ?? null) : null,
+      trialEndsAt: account.trialEndsAt?.toISOString() ?? null,
       limits: plan.limits,
       lockedDatasets: locked.length,
       upgradeUrl: UPGRADE_URL,
-      usage: { apiCalls, exportRows, resetsAt: resetsAt.toISOString() },
+      usage: isMetered(kind) ? { apiCalls, exportRows, resetsAt: resetsAt.toISOString() } : null,
     });
   });
 

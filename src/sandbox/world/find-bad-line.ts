@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parse } from 'lossless-json';
+import { isLosslessNumber } from 'lossless-json';
 import { item } from '../../api/contract.js';
+import { parseExactJson } from '../../api/exact-json.js';
 
 /** What may be null may be left out as well: DuckDB reads both alike. */
 const loadableItem = item.partial({
@@ -37,7 +38,7 @@ export async function findBadLine(path: string): Promise<{ line: number; reason:
 function findFault(text: string, ids: Set<bigint>): string | null {
   let value: unknown;
   try {
-    value = parse(text, null, parseExactNumber);
+    value = parseExactJson(text);
   } catch (error) {
     return `not JSON (${error instanceof Error ? error.message : error})`;
   }
@@ -48,13 +49,26 @@ function findFault(text: string, ids: Set<bigint>): string | null {
       .map(({ path, message }) => `${path.join('.') || 'the line'}: ${message}`);
     return `not an Item (${faults.join('; ')})`;
   }
+  const inexact = findInexactPrice(value);
+  if (inexact !== null) return inexact;
   if (ids.has(parsed.data.id)) return `the id ${parsed.data.id} occurred before`;
   ids.add(parsed.data.id);
   return null;
 }
 
-/** An integer that a double can't hold stays exact, as the contract expects it. */
-function parseExactNumber(text: string): number | bigint {
-  const value = Number(text);
-  return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;
+/** Money is kept in DECIMAL(18,4): a price of more digits would be served rounded. */
+function findInexactPrice(value: unknown): string | null {
+  for (const name of ['price', 'previousPrice']) {
+    const price = (value as Record<string, unknown>)[name] ?? 0;
+    const token = isLosslessNumber(price) ? price.value : String(price);
+    if (!/^-?0*\d{1,14}(\.\d{1,4}0*)?$/.test(token) && !isExactDouble(price)) {
+      return `${name}: ${token} has more than 14 digits before or 4 behind the point`;
+    }
+  }
+  return null;
+}
+
+/** Exponents such as 1.5e2 are fine where the number itself fits. */
+function isExactDouble(price: unknown): boolean {
+  return typeof price === 'number' && Math.abs(price) < 1e14 && Number(price.toFixed(4)) === price;
 }

@@ -24,7 +24,7 @@ WITH drawn AS (
       WHEN kind < 150 THEN 2000000 + h1 % 7000000
       WHEN kind < 330 THEN h1 % 9900000000 + 100000000
       ELSE ([40, 42, 30, 50, 59, 73, 80, 84, 87, 76])[1 + (h2 % 10)::INTEGER] * 10000000000 + h1 % 10000000000 END)::BIGINT AS body,
-    CASE WHEN is_book THEN 13 WHEN kind < 150 THEN 8 WHEN kind < 330 THEN 12 ELSE 13 END AS width
+    CASE WHEN is_book THEN 13 WHEN kind < 150 THEN 8 ELSE 13 END AS width
   FROM leaved v JOIN leaf_brand b ON b.category_id = v.category_id AND b.k = v.brand_at
   JOIN leaf_noun t ON t.category_id = v.category_id AND t.k = v.noun_at
 )
@@ -70,7 +70,7 @@ WITH drawn AS (
     CASE WHEN form < 5 THEN code
       WHEN form < 7 AND length(code) < 13 THEN lpad(code, 13, '0')
       WHEN form = 8 THEN lpad(code, 14, '0')
-      WHEN form = 9 AND code LIKE '0%' AND length(ltrim(code, '0')) IN (8, 12) THEN ltrim(code, '0')
+      WHEN form = 9 AND length(ltrim(code, '0')) = 8 THEN ltrim(code, '0')
       ELSE code END AS shop_code
   FROM codes
 )
@@ -97,7 +97,7 @@ SELECT n::INTEGER, 9107000000000001 + n * 3 + (h8 % 2)::BIGINT,
   (CASE WHEN h5 % 25 <> 1 THEN leaf_mask | shop_mask WHEN shop_mask <> 0 THEN shop_mask ELSE $fallbackMask::INTEGER END)
     | CASE WHEN h8 % $sampleOneIn::BIGINT = 5 THEN $sampleMask::INTEGER ELSE 0 END,
   site_id, site_json, model_id, source_json,
-  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER
+  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, NULL
 FROM written, LATERAL (SELECT make_timestamp($firstSeen::BIGINT + CASE
   WHEN h4 % 10 < 6 THEN (h5 % ($span::BIGINT // 80 + 1))::BIGINT
   WHEN h4 % 3 = 0 THEN (h5 % $span::BIGINT // 1000000 * 1000000)::BIGINT

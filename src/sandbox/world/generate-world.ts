@@ -47,7 +47,7 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     sampleOneIn: Math.max(6, Math.ceil(items / 150)),
   };
   const insert = (session: WorldSession, batch: NewItemBatch) => session.run(INSERT_ITEMS, { ...shared, ...batch });
-  world.facts = { seed, datasets: ACCOUNT_DATASETS, categories, sources, insertNewItems: insert };
+  world.facts = { seed, datasets: ACCOUNT_DATASETS, categories, sources, extraFields: [], insertNewItems: insert };
   await world.database.use(async (session) => {
     const catalogue = catalogueJson(shops, sources, categories, leaves);
     await session.run(CREATE_CATALOGUE, { seed, products, ...catalogue });

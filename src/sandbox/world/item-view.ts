@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { quoteLiteral } from '../../duckdb/quote.js';
 import { type DatasetEntry, maskOf } from '../catalogue/datasets.js';
-import { itemCsv, itemJson } from './render-sql.js';
+import { type RowStyle, rowText } from './export-rows.js';
 import { RowFile, type RowFormat } from './row-file.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
@@ -31,12 +31,14 @@ export class ItemView {
   readonly datasets: readonly DatasetEntry[];
   readonly mask: number;
   readonly #directory: string;
+  readonly #style: () => RowStyle;
   readonly #rendered = new Map<RowFormat, Rendered>();
   readonly #retired: RowFile[] = [];
   #version = 0;
 
-  constructor(directory: string, datasets: readonly DatasetEntry[]) {
+  constructor(directory: string, datasets: readonly DatasetEntry[], style: () => RowStyle) {
     this.#directory = directory;
+    this.#style = style;
     this.datasets = datasets;
     this.mask = maskOf(datasets);
   }
@@ -87,7 +89,7 @@ export class ItemView {
     where: string,
     values: SqlValues,
   ): Promise<void> {
-    const line = format === 'json' ? itemJson(this.#datasetsJson()) : itemCsv(this.#datasetsJson());
+    const line = rowText(format, this.#style(), this.#datasetsJson());
     const visible = `mask & ${this.mask} <> 0 AND ${where}`;
     const rows = await session.integers(`SELECT n FROM items WHERE ${visible}`, values);
     if (rows.length === 0) return;

@@ -1,19 +1,55 @@
-/** Reads Items (section 2) line by line; every column is declared, nothing is guessed. */
-export const READ_ITEMS = `
-CREATE TABLE loaded AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
-  id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'DECIMAL(18,4)',
-  previousPrice: 'DECIMAL(18,4)', priceChangedAt: 'TIMESTAMPTZ', currency: 'VARCHAR', url: 'VARCHAR', image: 'VARCHAR',
-  attributes: 'JSON', category: 'STRUCT(name VARCHAR, path VARCHAR, slug VARCHAR, source VARCHAR)', datasets: 'VARCHAR[]',
-  site: 'STRUCT(id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR)', source: 'STRUCT("modelId" BIGINT, name VARCHAR)',
-  firstSeenAt: 'TIMESTAMPTZ', lastSeenAt: 'TIMESTAMPTZ', lastChangedAt: 'TIMESTAMPTZ', removedAt: 'TIMESTAMPTZ' });
+import { NUMBER_MARK } from './exact-numbers.js';
+
+/** The number that a marked text stands for, and JSON text with its marked numbers as they were. */
+export const CREATE_LOAD_MACROS = `
+CREATE MACRO unmarked(text) AS replace(text, '${NUMBER_MARK}', '');
+CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
+  THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
 `;
 
-/** Rows that lack what an Item must have, and ids that occur twice. */
+/** Reads Items (section 2) line by line; every column is declared, nothing is guessed. Prices stay text. */
+export const READ_ITEMS = `
+CREATE TABLE read AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
+  id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'VARCHAR',
+  previousPrice: 'VARCHAR', priceChangedAt: 'TIMESTAMPTZ', currency: 'VARCHAR', url: 'VARCHAR', image: 'VARCHAR',
+  attributes: 'JSON', category: 'JSON', datasets: 'VARCHAR[]', site: 'JSON', source: 'JSON',
+  firstSeenAt: 'TIMESTAMPTZ', lastSeenAt: 'TIMESTAMPTZ', lastChangedAt: 'TIMESTAMPTZ', removedAt: 'TIMESTAMPTZ' });
+CREATE TABLE loaded AS SELECT * REPLACE (
+    TRY_CAST(unmarked(price) AS DECIMAL(18,4)) AS price, TRY_CAST(unmarked(previousPrice) AS DECIMAL(18,4)) AS previousPrice,
+    unmarked_json(attributes::VARCHAR) AS attributes, unmarked_json(category::VARCHAR) AS category,
+    unmarked_json(site::VARCHAR) AS site, unmarked_json(source::VARCHAR) AS source),
+  unmarked(price) AS price_text, unmarked(previousPrice) AS previous_text,
+  category->>'slug' AS slug, TRY_CAST(site->>'id' AS BIGINT) AS site_id, TRY_CAST(source->>'modelId' AS BIGINT) AS model_id
+FROM read;
+DROP TABLE read;
+`;
+
+/** Fields of these items that the document doesn't know, as JSON text that follows the known ones. */
+export const READ_EXTRAS = `
+CREATE TABLE extras AS
+WITH found AS (
+  SELECT json, list_filter(json_keys(json), lambda k: NOT list_contains($known, k)) AS keys
+  FROM read_json_objects($path, format = 'newline_delimited')
+), fields AS (
+  SELECT (json->>'id')::BIGINT AS id, unnest(keys) AS key, generate_subscripts(keys, 1) AS place, json FROM found WHERE len(keys) > 0
+)
+SELECT id, string_agg(concat(',', to_json(key), ':', unmarked_json(json_extract(json, json_pointer(key))::VARCHAR)), '' ORDER BY place) AS extra,
+  list(key) AS keys
+FROM fields GROUP BY id;
+`;
+
+const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
+
+/** Rows that lack what an Item must have, ids that occur twice, and prices of more digits than the sandbox keeps. */
 export const COUNT_BROKEN = `
 SELECT count(*) AS items, count(*) - count(DISTINCT id) AS repeated,
-  count(*) FILTER (id IS NULL OR id <= 0 OR site.id IS NULL OR site.name IS NULL OR site.host IS NULL OR source.modelId IS NULL
-    OR source.name IS NULL OR firstSeenAt IS NULL OR lastSeenAt IS NULL OR lastChangedAt IS NULL
-    OR coalesce(json_type(attributes), 'OBJECT') <> 'OBJECT') AS broken
+  count(*) FILTER (price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18))
+    OR previousPrice IS DISTINCT FROM TRY_CAST(previous_text AS DECIMAL(38,18))
+    OR (price IS NULL) <> (price_text IS NULL) OR (previousPrice IS NULL) <> (previous_text IS NULL)) AS inexact,
+  count(*) FILTER (id IS NULL OR id <= 0 OR site_id IS NULL OR NOT ${isText("site->'name'")} OR NOT ${isText("site->'host'")}
+    OR model_id IS NULL OR NOT ${isText("source->'name'")} OR firstSeenAt IS NULL OR lastSeenAt IS NULL OR lastChangedAt IS NULL
+    OR coalesce(json_type(attributes), 'OBJECT') <> 'OBJECT'
+    OR (category IS NOT NULL AND NOT (${isText("category->'slug'")} AND ${isText("category->'path'")} AND ${isText("category->'name'")}))) AS broken
 FROM loaded`;
 
 export const FIND_REPEATED = 'SELECT id FROM loaded GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1';
@@ -29,15 +65,15 @@ WITH names AS (
   SELECT category_id, slug FROM categories
 )
 SELECT row_number() OVER (ORDER BY l.id) - 1, l.id, title, brand, mpn, gtin, product_key_of(gtin, brand, mpn),
-  price, previousPrice, priceChangedAt::TIMESTAMP, currency, url, image, coalesce(json(attributes)::VARCHAR, '{}'),
-  s.category_id, coalesce(CASE WHEN category.slug IS NOT NULL THEN to_json(category)::VARCHAR END, 'null'),
+  price, previousPrice, priceChangedAt::TIMESTAMP, currency, url, image, coalesce(attributes, '{}'),
+  s.category_id, coalesce(category, 'null'),
   m.mask | CASE WHEN hash(l.id, $seed::BIGINT, 21) % $sampleOneIn::BIGINT = 0 THEN $sampleMask::INTEGER ELSE 0 END,
-  site.id, to_json(site)::VARCHAR, source.modelId, to_json(source)::VARCHAR,
-  firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0
-FROM loaded l JOIN masks m ON m.id = l.id LEFT JOIN slugs s ON s.slug = category.slug
+  site_id, site, model_id, source,
+  firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0, e.extra
+FROM loaded l JOIN masks m ON m.id = l.id LEFT JOIN slugs s ON s.slug = l.slug LEFT JOIN extras e ON e.id = l.id
 ORDER BY l.id;
-INSERT INTO sites SELECT site.id, max(site.name), max(site.host), max(site.attribution) FROM loaded GROUP BY ALL;
-INSERT INTO sources SELECT source.modelId, max(site.id), max(source.name), true, 12, 0, max(lastSeenAt)::TIMESTAMP FROM loaded GROUP BY ALL;
+INSERT INTO sites SELECT site_id, max(site->>'name'), max(site->>'host'), max(site->>'attribution') FROM loaded GROUP BY ALL;
+INSERT INTO sources SELECT model_id, max(site_id), max(source->>'name'), true, 12, 0, max(lastSeenAt)::TIMESTAMP FROM loaded GROUP BY ALL;
 `;
 
 /**
@@ -60,4 +96,5 @@ UNION ALL
 SELECT n, 1, last_changed_at, price, NULL, concat('{"title":[null,', json_text(title), ']}'), mask FROM told
 WHERE last_changed_at > told_at;
 DROP TABLE loaded;
+DROP TABLE extras;
 `;

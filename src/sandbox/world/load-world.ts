@@ -1,13 +1,24 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { listValue } from '@duckdb/node-api';
+import { item } from '../../api/contract.js';
 import { hasSystemCode, PricelakeError } from '../../errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import { markLongNumbers } from './exact-numbers.js';
 import { findBadLine } from './find-bad-line.js';
-import { COUNT_BROKEN, FIND_REPEATED, INSERT_LOADED_PAST, LOAD_ITEMS, READ_ITEMS } from './load-sql.js';
+import {
+  COUNT_BROKEN,
+  CREATE_LOAD_MACROS,
+  FIND_REPEATED,
+  INSERT_LOADED_PAST,
+  LOAD_ITEMS,
+  READ_EXTRAS,
+  READ_ITEMS,
+} from './load-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { CLONE_ITEMS } from './step-sql.js';
 import type { World } from './world.js';
@@ -24,7 +35,8 @@ const UNNAMED = 'Items';
 export async function loadWorld(world: World, file: string, seed: number): Promise<number> {
   const path = await unpack(world, file);
   return world.database.use(async (session) => {
-    await readItems(session, file, path);
+    await readItems(world, session, file, path);
+    const extraFields = await readExtraFields(session);
     const datasets = await findDatasets(session, file);
     const categories = await storeCategories(session);
     const items = Number((await session.row('SELECT count(*) AS items FROM loaded'))?.items);
@@ -41,6 +53,7 @@ export async function loadWorld(world: World, file: string, seed: number): Promi
       datasets,
       categories,
       sources: await readSources(session),
+      extraFields,
       insertNewItems: async (open, batch) =>
         open.run(CLONE_ITEMS, { ...batch, known: world.itemCount, maxId: world.lastItemId() }),
     };
@@ -71,15 +84,20 @@ async function unpack(world: World, file: string): Promise<string> {
   }
 }
 
-async function readItems(session: WorldSession, file: string, path: string): Promise<void> {
+async function readItems(world: World, session: WorldSession, file: string, path: string): Promise<void> {
+  const marked = join(world.directory, 'marked.ndjson');
   let counts: SqlRow | undefined;
   try {
-    await session.run(READ_ITEMS, { path });
+    await markLongNumbers(path, marked);
+    await session.run(CREATE_LOAD_MACROS + READ_ITEMS, { path: marked });
+    await session.run(READ_EXTRAS, { path: marked, known: listValue(Object.keys(item.shape)) });
+    await rm(marked);
     counts = await session.row(COUNT_BROKEN);
   } catch (cause) {
     throw await describeBadFile(file, path, String(cause), cause);
   }
   if (counts?.items === 0n) throw await describeBadFile(file, path, 'the file holds no items');
+  if (counts?.inexact !== 0n) throw await describeBadFile(file, path, 'a price has too many digits');
   if (counts?.broken !== 0n) throw await describeBadFile(file, path, 'a field of an Item is missing');
   if (counts?.repeated !== 0n) {
     const id = (await session.row(FIND_REPEATED))?.id;
@@ -99,6 +117,11 @@ async function describeBadFile(
   return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
+async function readExtraFields(session: WorldSession): Promise<string[]> {
+  const rows = await session.rows('SELECT DISTINCT unnest(keys) AS name FROM extras ORDER BY name');
+  return rows.map(({ name }) => String(name));
+}
+
 async function findDatasets(session: WorldSession, file: string): Promise<DatasetEntry[]> {
   const rows = await session.rows(
     `SELECT name FROM (
@@ -116,8 +139,8 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
 
 /** The category tree from the paths: a parent that no item is in gets a slug of its own. */
 async function storeCategories(session: WorldSession): Promise<Category[]> {
-  const rows = await session.rows(`SELECT category.slug AS slug, min(category.path) AS path, min(category.name) AS name
-    FROM loaded WHERE category.slug IS NOT NULL GROUP BY category.slug ORDER BY path, slug`);
+  const rows = await session.rows(`SELECT slug, min(category->>'path') AS path, min(category->>'name') AS name
+    FROM loaded WHERE slug IS NOT NULL GROUP BY slug ORDER BY path, slug`);
   const categories: Category[] = [];
   const add = (path: string, name: string, slug: string): Category => {
     const parentPath = path.split(PATH_SEPARATOR).slice(0, -1).join(PATH_SEPARATOR);

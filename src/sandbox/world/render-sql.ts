@@ -6,53 +6,7 @@ export function itemJson(datasets: string): string {
   ',"image":', json_text(image), ',"attributes":', attributes, ',"category":', category_json, ',"datasets":', ${datasets},
   ',"site":', site_json, ',"source":', source_json, ',"firstSeenAt":', json_time(first_seen_at),
   ',"lastSeenAt":', json_time(last_seen_at), ',"lastChangedAt":', json_time(last_changed_at),
-  ',"removedAt":', json_time(removed_at), '}')`;
-}
-
-/** Columns of the CSV export: the document does not show their names; these are flattened field names. */
-const CSV_COLUMNS: [name: string, expression: string][] = [
-  ['id', 'item_id::VARCHAR'],
-  ['title', 'csv_text(title)'],
-  ['brand', 'csv_text(brand)'],
-  ['mpn', 'csv_text(mpn)'],
-  ['gtin', 'csv_text(gtin)'],
-  ['price', 'csv_money(price)'],
-  ['previousPrice', 'csv_money(previous_price)'],
-  ['priceChangedAt', 'csv_time(price_changed_at)'],
-  ['currency', 'csv_text(currency)'],
-  ['url', 'csv_text(url)'],
-  ['image', 'csv_text(image)'],
-  ['attributes', 'csv_text(attributes)'],
-  ['categoryName', "csv_text(category_json->>'name')"],
-  ['categoryPath', "csv_text(category_json->>'path')"],
-  ['categorySlug', "csv_text(category_json->>'slug')"],
-  ['categorySource', "csv_text(category_json->>'source')"],
-  ['datasets', 'csv_text($datasets)'],
-  ['siteId', 'site_id::VARCHAR'],
-  ['siteName', "csv_text(site_json->>'name')"],
-  ['siteHost', "csv_text(site_json->>'host')"],
-  ['siteAttribution', "csv_text(site_json->>'attribution')"],
-  ['sourceModelId', 'model_id::VARCHAR'],
-  ['sourceName', "csv_text(source_json->>'name')"],
-  ['firstSeenAt', 'csv_time(first_seen_at)'],
-  ['lastSeenAt', 'csv_time(last_seen_at)'],
-  ['lastChangedAt', 'csv_time(last_changed_at)'],
-  ['removedAt', 'csv_time(removed_at)'],
-];
-
-export const CSV_HEADER = `${CSV_COLUMNS.map(([name]) => name).join(',')}\n`;
-
-export const CREATE_CSV_MACROS = `
-CREATE MACRO csv_text(text) AS coalesce(CASE
-  WHEN text = '' OR contains(text, ',') OR contains(text, '"') OR contains(text, chr(10)) OR contains(text, chr(13))
-  THEN '"' || replace(text, '"', '""') || '"' ELSE text END, '');
-CREATE MACRO csv_money(amount) AS replace(json_money(amount), 'null', '');
-CREATE MACRO csv_time(instant) AS coalesce(replace(instant::VARCHAR, ' ', 'T') || 'Z', '');
-`;
-
-/** Text of one export row as CSV; a null is an empty field, an empty text is `""`. */
-export function itemCsv(datasets: string): string {
-  return `concat_ws(',', ${CSV_COLUMNS.map(([, sql]) => sql.replace('$datasets', datasets)).join(', ')})`;
+  ',"removedAt":', json_time(removed_at), extra, '}')`;
 }
 
 /**

@@ -2,7 +2,8 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { NumberColumn } from './number-column.js';
 
-export type RowFormat = 'json' | 'csv';
+/** `json`: an Item of an answer; `flat`: a row of an NDJSON export that is named otherwise; `csv`: one of a CSV export. */
+export type RowFormat = 'json' | 'flat' | 'csv';
 
 const NEWLINE = 10;
 const QUOTE = 34;
@@ -60,7 +61,7 @@ export class RowFile {
 
   async #copyLines(path: string): Promise<NumberColumn<Float64Array>> {
     const ends = new NumberColumn(new Float64Array(1024));
-    const scan = this.#format === 'json' ? scanLines : scanQuotedLines();
+    const scan = this.#format === 'csv' ? scanQuotedLines() : scanLines;
     const source = await open(path);
     try {
       const chunk = Buffer.allocUnsafe(CHUNK * 4);

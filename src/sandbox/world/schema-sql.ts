@@ -7,7 +7,9 @@ CREATE TABLE items (
   mask INTEGER, site_id BIGINT, site_json VARCHAR, model_id BIGINT, source_json VARCHAR,
   first_seen_at TIMESTAMP, last_seen_at TIMESTAMP, last_changed_at TIMESTAMP, removed_at TIMESTAMP,
   -- The step of the world that touched the row last: what has to be rendered again.
-  touched INTEGER
+  touched INTEGER,
+  -- Fields that the document doesn't know, of the user's own items: JSON text such as ,"colour":"red".
+  extra VARCHAR
 );
 CREATE TABLE sources (model_id BIGINT, site_id BIGINT, name VARCHAR, healthy BOOLEAN,
   period_hours INTEGER, phase_hours DOUBLE, last_scrape_at TIMESTAMP);

@@ -96,7 +96,7 @@ INSERT INTO items
 SELECT n, $maxId::BIGINT + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
   price, NULL, NULL, currency, url || CASE WHEN url LIKE '%?%' THEN '&' ELSE '?' END || 'variant=' || n, image, attributes,
   category_id, category_json, mask, site_id, site_json, model_id, source_json,
-  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER
+  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, extra
 FROM (SELECT m::INTEGER AS n, (hash(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin FROM range($from::BIGINT, $to::BIGINT) r(m)) fresh
 JOIN (SELECT * EXCLUDE (n, first_seen_at, last_seen_at, last_changed_at, removed_at), n AS origin FROM items) o USING (origin),
 LATERAL (SELECT make_timestamp($firstSeen::BIGINT + 1 + (hash(n, $salt::BIGINT, 82) % $span::BIGINT)::BIGINT) AS instant) seen

@@ -6,9 +6,9 @@ import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { ShopSource } from '../catalogue/shops.js';
 import { ChangeFeed } from './change-feed.js';
+import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
 import { ItemView } from './item-view.js';
 import { findFirstAbove, NumberColumn } from './number-column.js';
-import { CREATE_CSV_MACROS } from './render-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { WorldDatabase, type WorldSession } from './world-database.js';
@@ -33,6 +33,8 @@ export interface WorldFacts {
   datasets: DatasetEntry[];
   categories: Category[];
   sources: ShopSource[];
+  /** Top-level fields of the user's own items that the document doesn't know. */
+  extraFields: string[];
   insertNewItems: NewItems;
 }
 
@@ -41,6 +43,7 @@ export class World {
   readonly database: WorldDatabase;
   readonly directory: string;
   readonly feed: ChangeFeed;
+  readonly #exportShape: ExportShape | null;
   readonly #views = new Map<number, ItemView>();
   readonly #ids = new NumberColumn(new BigInt64Array(1024));
   readonly #masks = new NumberColumn(new Uint32Array(1024));
@@ -51,20 +54,26 @@ export class World {
   /** Also a process that ends without closing its worlds leaves nothing behind. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
 
-  private constructor(directory: string, database: WorldDatabase) {
+  private constructor(directory: string, database: WorldDatabase, exportShape: ExportShape | null) {
     process.once('exit', this.#removeFiles);
     this.directory = directory;
     this.database = database;
+    this.#exportShape = exportShape;
     this.feed = new ChangeFeed(join(directory, 'changes.json'));
   }
 
   /** An empty world in a fresh temporary folder, which `close` removes. */
-  static async create(): Promise<World> {
+  static async create(exportShape: ExportShape | null = null): Promise<World> {
     const directory = await mkdtemp(join(tmpdir(), 'pricelake-sandbox-'));
     const database = await WorldDatabase.open(directory);
-    const world = new World(directory, database);
+    const world = new World(directory, database, exportShape);
     await database.use((session) => session.run(CREATE_TABLES + CREATE_MACROS + CREATE_CSV_MACROS));
     return world;
+  }
+
+  /** How export rows look. */
+  get rowStyle(): RowStyle {
+    return { shape: this.#exportShape, extraFields: this.facts.extraFields };
   }
 
   get itemCount(): number {
@@ -97,7 +106,7 @@ export class World {
 
   /** The items as callers with exactly these datasets see them. */
   view(datasets: readonly DatasetEntry[]): ItemView {
-    const view = new ItemView(this.directory, datasets);
+    const view = new ItemView(this.directory, datasets, () => this.rowStyle);
     const known = this.#views.get(view.mask);
     if (known !== undefined) return known;
     this.#views.set(view.mask, view);

@@ -1,0 +1,61 @@
+import { createMiddleware } from 'hono/factory';
+import { OVERDUE_DAYS } from '../plans.js';
+import { isMetered, type KeyKind } from './account.js';
+import { ApiError, refuseByLimit } from './api-error.js';
+import { buildCaller, type SandboxEnv, type Service } from './caller.js';
+import { setLimitHeaders } from './limit-headers.js';
+
+/** Key, rate, payment and month's calls, in this order (sections 5 and 7); afterwards the headers of every answer. */
+export function admitCaller(service: Service) {
+  return createMiddleware<SandboxEnv>(async (c, next) => {
+    const { account } = service;
+    const kind = account.identify(c.req.header('authorization') ?? null);
+    try {
+      if (kind === null) throw refuseKey();
+      takeCall(service, kind);
+      c.set('caller', buildCaller(service, kind));
+      await next();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      c.res = error.toResponse();
+    }
+    setLimitHeaders(c.res.headers, account, kind);
+  });
+}
+
+/** Section 5, rule 4. */
+export function refuseKey(): ApiError {
+  return new ApiError(401, 'The API key is missing, invalid or revoked.');
+}
+
+function takeCall(service: Service, kind: KeyKind): void {
+  const { account } = service;
+  const wait = account.limiter(kind).take();
+  if (wait > 0) throw refuseRate(service, wait);
+  if (account.isPaymentOverdue) throw refusePayment(service);
+  const { limits } = account.plan;
+  const isUsedUp = limits.apiCallsPerMonth !== null && account.usage.apiCalls >= limits.apiCallsPerMonth;
+  if (isUsedUp && isMetered(kind)) throw refuseCalls(service);
+  account.countCall(kind);
+}
+
+/** 429 `ratePerSecond`; @param wait seconds */
+export function refuseRate({ account }: Service, wait: number): ApiError {
+  const { code, limits } = account.plan;
+  const facts = { limit: 'ratePerSecond', allowed: limits.ratePerSecond, plan: code } as const;
+  return refuseByLimit(429, `More than ${limits.ratePerSecond} requests per second.`, facts, wait);
+}
+
+/** 429 `apiCallsPerMonth`: try again when the month's counters start over. */
+export function refuseCalls({ account }: Service): ApiError {
+  const { code, limits } = account.plan;
+  const facts = { limit: 'apiCallsPerMonth', allowed: limits.apiCallsPerMonth, plan: code } as const;
+  const message = `The month's ${limits.apiCallsPerMonth} calls are used up.`;
+  return refuseByLimit(429, message, facts, account.secondsTo(account.usage.resetsAt));
+}
+
+/** 402 `paymentOverdue`. */
+export function refusePayment({ account }: Service): ApiError {
+  const facts = { limit: 'paymentOverdue', allowed: OVERDUE_DAYS, plan: account.plan.code } as const;
+  return refuseByLimit(402, `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`, facts);
+}

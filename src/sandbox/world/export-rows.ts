@@ -1,0 +1,115 @@
+import { quoteLiteral } from '../../duckdb/quote.js';
+import { itemJson } from './render-sql.js';
+import type { RowFormat } from './row-file.js';
+
+export const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
+
+/**
+ * How export rows name their fields, which the document does not show (section 2, Export row): nested like Item, or
+ * flat as `siteId`, `site_id` or `site.id`. In CSV, `item` has its objects as JSON text.
+ */
+export type ExportShape = (typeof EXPORT_SHAPES)[number];
+
+/** What a row's text depends on besides the row. */
+export interface RowStyle {
+  /** null: NDJSON like Item, CSV flat in camel case. */
+  shape: ExportShape | null;
+  /** Top-level fields that the document doesn't know, of the user's own items. */
+  extraFields: readonly string[];
+}
+
+interface Column {
+  path: string;
+  json: string;
+  csv: string;
+}
+
+const text = (path: string, sql: string): Column => ({ path, json: `json_text(${sql})`, csv: `csv_text(${sql})` });
+const money = (path: string, sql: string): Column => ({ path, json: `json_money(${sql})`, csv: `csv_money(${sql})` });
+const time = (path: string, sql: string): Column => ({ path, json: `json_time(${sql})`, csv: `csv_time(${sql})` });
+const integer = (path: string, sql: string): Column => ({ path, json: sql, csv: `${sql}::VARCHAR` });
+const json = (path: string, sql: string): Column => ({ path, json: sql, csv: `csv_text(nullif(${sql}, 'null'))` });
+
+const HEAD = [
+  integer('id', 'item_id'),
+  text('title', 'title'),
+  text('brand', 'brand'),
+  text('mpn', 'mpn'),
+  text('gtin', 'gtin'),
+  money('price', 'price'),
+  money('previousPrice', 'previous_price'),
+  time('priceChangedAt', 'price_changed_at'),
+  text('currency', 'currency'),
+  text('url', 'url'),
+  text('image', 'image'),
+  json('attributes', 'attributes'),
+];
+const TAIL = [
+  time('firstSeenAt', 'first_seen_at'),
+  time('lastSeenAt', 'last_seen_at'),
+  time('lastChangedAt', 'last_changed_at'),
+  time('removedAt', 'removed_at'),
+];
+const member = (parent: string, name: string) => text(`${parent}.${name}`, `${parent}_json->>'${name}'`);
+
+/** $datasets stands for the expression of the caller's own. */
+const FLAT: Column[] = [
+  ...HEAD,
+  ...['name', 'path', 'slug', 'source'].map((name) => member('category', name)),
+  json('datasets', '$datasets'),
+  integer('site.id', 'site_id'),
+  ...['name', 'host', 'attribution'].map((name) => member('site', name)),
+  integer('source.modelId', 'model_id'),
+  member('source', 'name'),
+  ...TAIL,
+];
+const NESTED: Column[] = [
+  ...HEAD,
+  json('category', 'category_json'),
+  json('datasets', '$datasets'),
+  json('site', 'site_json'),
+  json('source', 'source_json'),
+  ...TAIL,
+];
+
+const NAMES: Record<ExportShape, (path: string) => string> = {
+  item: (path) => path,
+  dotted: (path) => path,
+  'flat-camel': (path) => path.replace(/\.(\w)/, (_, first: string) => first.toUpperCase()),
+  'flat-snake': (path) => path.replace('.', '_').replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+};
+
+/** The CSV export's first line. */
+export function csvHeader({ shape, extraFields }: RowStyle): string {
+  const columns = shape === 'item' ? NESTED : FLAT;
+  const names = [...columns.map(({ path }) => NAMES[shape ?? 'flat-camel'](path)), ...extraFields];
+  return `${names.map((name) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n`;
+}
+
+/** SQL expression of one row's text. `datasets` is an expression as well: it depends on who asks. */
+export function rowText(format: RowFormat, style: RowStyle, datasets: string): string {
+  if (format === 'csv') return csvRow(style, datasets);
+  if (format === 'json' || style.shape === null || style.shape === 'item') return itemJson(datasets);
+  const name = NAMES[style.shape];
+  const fields = FLAT.map(({ path, json }) => `'"${name(path)}":', ${json.replace('$datasets', datasets)}`);
+  return `concat('{', ${fields.join(", ',', ")}, extra, '}')`;
+}
+
+/** A null is an empty field, an empty text is `""`. */
+function csvRow({ shape, extraFields }: RowStyle, datasets: string): string {
+  const columns = shape === 'item' ? NESTED : FLAT;
+  const known = columns.map(({ csv }) => csv.replace('$datasets', datasets));
+  const extra = extraFields.map((name) => `csv_text(extra_value(extra, ${quoteLiteral(name)}))`);
+  return `concat_ws(',', ${[...known, ...extra].join(', ')})`;
+}
+
+export const CREATE_CSV_MACROS = `
+CREATE MACRO csv_text(text) AS coalesce(CASE
+  WHEN text = '' OR contains(text, ',') OR contains(text, '"') OR contains(text, chr(10)) OR contains(text, chr(13))
+  THEN '"' || replace(text, '"', '""') || '"' ELSE text END, '');
+CREATE MACRO csv_money(amount) AS replace(json_money(amount), 'null', '');
+CREATE MACRO csv_time(instant) AS coalesce(replace(instant::VARCHAR, ' ', 'T') || 'Z', '');
+CREATE MACRO json_pointer(key) AS '/' || replace(replace(key, '~', '~0'), '/', '~1');
+-- Of the text of unknown fields, a string as such and anything else as JSON.
+CREATE MACRO extra_value(extra, key) AS ('{' || substr(extra, 2) || '}')::JSON->>json_pointer(key);
+`;
