@@ -97,8 +97,9 @@ const COLUMNS = `item_id, title, brand, mpn, gtin, price, previous_price, epoch_
   source_id, source_name, epoch_us(first_seen_at), epoch_us(last_changed_at), epoch_us(removed_at), is_listed, extra, attributes`;
 
 /** Every item of the lake, in columns that the feed keeps exact (last_seen_at is as of the last whole read). */
-export async function readItems(lakePath: string): Promise<Map<string, string[]>> {
-  const rows = await readLake(lakePath, (glob) => `SELECT ${COLUMNS} FROM ${glob('items')}`);
+export async function readItems(lakePath: string, files?: string): Promise<Map<string, string[]>> {
+  const from = (glob: string) => (files === undefined ? glob : `read_parquet('${lakePath}/${files}')`);
+  const rows = await readLake(lakePath, (glob) => `SELECT ${COLUMNS} FROM ${from(glob('items'))}`);
   return new Map(rows.map((row) => [row[0] as string, [...row.slice(0, -1), normalizeJson(row.at(-1) as string)]]));
 }
 
