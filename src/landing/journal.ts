@@ -84,24 +84,35 @@ type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
 export class Journal {
   readonly entries: JournalEntry[];
   readonly #file: FileHandle;
+  /** Bytes of the lines that stand. */
+  #end: number;
 
-  private constructor(entries: JournalEntry[], file: FileHandle) {
+  private constructor(entries: JournalEntry[], file: FileHandle, end: number) {
     this.entries = entries;
     this.#file = file;
+    this.#end = end;
   }
 
   /** Opens or creates. A last line that a crash cut short is taken away. */
   static async open(path: string): Promise<Journal> {
     const entries = await readJournal(path);
     const file = await open(path, 'a');
-    return new Journal(entries, file);
+    return new Journal(entries, file, (await file.stat()).size);
   }
 
   /** Durable when it resolves. */
   async append(...entries: JournalEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    await this.#file.appendFile(entries.map((entry) => `${toLine(entry)}\n`).join(''));
-    await this.#file.datasync();
+    const lines = Buffer.from(entries.map((entry) => `${toLine(entry)}\n`).join(''));
+    try {
+      await this.#file.appendFile(lines);
+      await this.#file.datasync();
+    } catch (error) {
+      // A full disk can take half of a line: the next one must not stand behind it.
+      await this.#file.truncate(this.#end).catch(() => {});
+      throw error;
+    }
+    this.#end += lines.length;
     this.entries.push(...entries);
   }
 

@@ -1,4 +1,5 @@
 import type { Io } from '../io.js';
+import { explainDiskFull } from '../lake/disk-full.js';
 import type { CheckResult } from '../model.js';
 import { auditRun } from './audit-run.js';
 import { extractDatasets, extractRun } from './extract-run.js';
@@ -24,8 +25,13 @@ export interface RunReport {
 /**
  * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
  * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere goes on from there.
+ * @throws PricelakeError `disk_full` wherever the disk ran out of space; what the stages throw passes through.
  */
-export async function syncPipeline(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<RunReport> {
+export function syncPipeline(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<RunReport> {
+  return explainDiskFull(pipeline.lake.path, () => runSteps(pipeline, io, signal));
+}
+
+async function runSteps(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<RunReport> {
   const run = await openRun(pipeline, io, signal);
   try {
     const extract = await extractRun(run);
