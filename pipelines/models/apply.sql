@@ -5,10 +5,13 @@
 WITH last_changes AS (
   SELECT item_id, max(change_id) AS change_id FROM pending_changes WHERE item_id IS NOT NULL GROUP BY item_id
 ),
+touched AS (
+  SELECT item_id FROM last_changes
+  UNION
+  SELECT item_id FROM ground_items SEMI JOIN renamed_sites USING (site_id)
+),
 base AS (
-  SELECT *, false AS is_reread FROM ground_items
-  WHERE item_id NOT IN (SELECT item_id FROM reread_items)
-    AND (item_id IN (SELECT item_id FROM last_changes) OR site_id IN (SELECT site_id FROM renamed_sites))
+  SELECT *, false AS is_reread FROM ground_items SEMI JOIN touched USING (item_id) ANTI JOIN reread_items USING (item_id)
   UNION ALL BY NAME
   SELECT * EXCLUDE (change_id), last_changes.change_id, true AS is_reread
   FROM reread_items LEFT JOIN last_changes USING (item_id)

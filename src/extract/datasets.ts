@@ -6,7 +6,8 @@ import { parseExactJson } from '../api/exact-json.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 
-const datasets = z.array(dataset);
+/** A service may leave out what is null. */
+const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
 /** Datasets the key can read, as the service describes them now (section 4, /datasets). */
 export interface LandedDatasets {

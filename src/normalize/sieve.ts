@@ -31,14 +31,14 @@ export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: n
   const counts = { good: 0, bad: 0 };
   const structs = structPaths(task.fields);
   for await (const row of readRows(task)) {
-    const reason = row.reason ?? findMismatch(row.value, structs);
+    const value = JSON.stringify(row.value) ?? 'null';
+    const reason = row.reason ?? findMismatch(row.value, structs) ?? findHalfCharacter(value);
     if (reason === undefined) counts.good++;
     else counts.bad++;
     const stream = reason === undefined ? good : bad;
-    const line = JSON.stringify(
-      reason === undefined ? { n: row.place, raw: row.raw, row: row.value } : { n: row.place, raw: row.raw, reason },
-    );
-    if (!stream.write(`${line}\n`)) await once(stream, 'drain');
+    const place = JSON.stringify({ n: row.place, raw: row.raw }).slice(0, -1);
+    const last = reason === undefined ? `"row":${value}` : `"reason":${JSON.stringify(reason)}`;
+    if (!stream.write(`${place},${last}}\n`)) await once(stream, 'drain');
   }
   good.end();
   bad.end();
@@ -75,6 +75,13 @@ function parseLine(text: string): { value?: unknown; reason?: string } {
 
 function keepNumber(token: string): number | string {
   return token.length <= SAFE_LENGTH ? Number(token) : `${NUMBER_MARK}${token}`;
+}
+
+/** What JSON.stringify has to escape is half a character: no UTF-8 text, and so no column, can hold it. */
+const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
+
+function findHalfCharacter(json: string): string | undefined {
+  return HALF_CHARACTER.test(json) ? 'not valid Unicode: half of a surrogate pair' : undefined;
 }
 
 function findMismatch(value: unknown, structs: string[]): string | undefined {

@@ -46,9 +46,12 @@ export async function extractRun(run: Run): Promise<Extract> {
   };
 }
 
+/** A service may leave out what is null. */
+const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
+
 /** Takes the rate from the plan, and refuses a plan without the feed before a row is paid for (section 8). */
 async function readPlan(run: Run): Promise<void> {
-  const plan = await run.client.json('/plan', {}, planInfo);
+  const plan = await run.client.json('/plan', {}, seenPlan);
   run.client.setRate(plan.limits.ratePerSecond ?? null);
   const { apiCalls, exportRows } = plan.usage ?? {};
   run.io.log('info', 'plan', { plan: plan.plan, status: plan.status, apiCalls, exportRows });

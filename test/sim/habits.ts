@@ -9,8 +9,8 @@ export interface Habits {
   utc: 'Z' | '+00:00';
   pretty: boolean;
   shuffledKeys: boolean;
-  /** Null fields are left out of export rows. */
-  nullsLeftOut: boolean;
+  /** Null fields of resources are left out. */
+  nullsLeftOut: 'nowhere' | 'in export rows' | 'everywhere';
   /** Fields that the document does not name, at the top and inside site and category. */
   unknownFields: boolean;
   escaped: boolean;
@@ -49,7 +49,7 @@ export function drawHabits(random: Seeded, given: Partial<Habits> = {}): Habits 
     utc: random.pick(['Z', '+00:00']),
     pretty: maybe(),
     shuffledKeys: maybe(),
-    nullsLeftOut: maybe(),
+    nullsLeftOut: random.pick(['nowhere', 'in export rows', 'everywhere']),
     unknownFields: maybe(),
     escaped: maybe(),
     numbers: random.pick(['plain', 'padded', 'exponent']),

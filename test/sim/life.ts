@@ -1,7 +1,7 @@
-/** What happens in the world: listings come, change, go and come back. */
-import { type Category, type Change, type Item, type Kind, SECOND, type World } from './world.js';
+/** How the world lives: listings come, change, go and come back, websites are renamed, items get out of sight. */
+import { addItem, EVENTS, record, relist, setPrice } from './events.js';
+import { SECOND, type World } from './world.js';
 
-const WORDS = ['Kaffeemühle', 'Lampe "Nord"', 'Fahrrad\n26 Zoll', 'Žehlička', '😀 Ball', 'Bohrer, 8 mm', 'Sac à dos'];
 const TEXTS = ['CC BY 4.0, Shop GmbH', 'ODbL © Příklad', 'Etalab 2.0\n“open”'];
 
 export function populate(world: World, items: number, sites = 4): void {
@@ -26,167 +26,6 @@ export function step(world: World): void {
   else if (random.fraction() < 0.5) relist(world, item);
 }
 
-function addItem(world: World): void {
-  const { random, now } = world;
-  world.tick(2);
-  const id = world.takeItemId();
-  const product = random.integer(12);
-  const site = random.pick([...world.sites.keys()]);
-  const category: Category = {
-    name: 'Küche',
-    path: 'Haus > Küche',
-    slug: 'kueche',
-    source: random.pick(['AI', 'MANUAL']),
-  } as const;
-  const item: Item = {
-    id,
-    title: random.fraction() < 0.1 ? null : `${random.pick(WORDS)} ${random.integer(100)}`,
-    brand: random.pick(['ACME', 'Bosch', null]),
-    mpn: random.pick([`X-${product}`, null]),
-    gtin: random.pick([`400638133${1000 + product}`, `0400638133${1000 + product}`, null]),
-    price: random.fraction() < 0.1 ? null : 100 + random.integer(90_000),
-    previousPrice: null,
-    priceChangedAt: null,
-    currency: random.pick(['EUR', 'EUR', 'CZK']),
-    url: random.pick([`https://shop.example/${id}?a=1&b="x"`, null]),
-    image: random.pick([`https://shop.example/${id}.jpg`, null]),
-    attributes: { stock: random.integer(9), note: random.pick(WORDS), tags: ['a', 'b'], rating: 1.5, none: null },
-    category: random.pick([category, category, null]),
-    datasets: random.pick([['Garden'], ['Garden', 'Tools'], []]),
-    siteId: site,
-    modelId: site * 10n + 1n,
-    sourceName: `list ${site}`,
-    firstSeenAt: now,
-    lastSeenAt: now,
-    lastChangedAt: now,
-    removedAt: null,
-    sight: 'visible',
-  };
-  world.items.set(id, item);
-  record(world, item, 'NEW', {}, undefined);
-}
-
-/** Adds the change to the feed; `before` is the price before it, when it changed. */
-function record(
-  world: World,
-  item: Item,
-  kind: Kind,
-  changes: Change['changes'],
-  before: number | null | undefined,
-): void {
-  const skew = BigInt(world.habits.skewMs) * 1_000_000n;
-  const unit = 10n ** BigInt(9 - world.habits.fraction);
-  const at = (world.now / unit) * unit;
-  if (kind !== 'NEW') {
-    item.lastChangedAt = at;
-    if (kind !== 'REMOVED') item.lastSeenAt = at;
-  } else {
-    item.firstSeenAt = at;
-    item.lastSeenAt = at;
-    item.lastChangedAt = at;
-  }
-  if (before !== undefined) {
-    item.previousPrice = before;
-    item.priceChangedAt = at;
-    changes.price = [before, item.price];
-  }
-  world.changes.push({
-    id: world.takeChangeId(),
-    kind,
-    observedAt: ((at + skew) / unit) * unit,
-    price: kind === 'REMOVED' && world.habits.removedPrice === 'null' ? null : item.price,
-    previousPrice: before ?? null,
-    changes,
-    itemId: item.id,
-    titleThen: item.title,
-  });
-}
-
-type Event = (world: World, item: Item) => void;
-
-function setPrice(item: Item, price: number | null): number | null {
-  const before = item.price;
-  item.price = price;
-  return before;
-}
-
-const changePrice: Event = (world, item) => {
-  const before = setPrice(item, 100 + world.random.integer(90_000));
-  if (before !== item.price) record(world, item, 'CHANGED', {}, before);
-};
-
-/** To null, or from null. */
-const dropOrRaisePrice: Event = (world, item) => {
-  record(world, item, 'CHANGED', {}, setPrice(item, item.price === null ? 4_200 : null));
-};
-
-const changeStock: Event = (world, item) => {
-  const before = item.attributes.stock ?? null;
-  item.attributes = { ...item.attributes, stock: Number(before) + 1 };
-  record(world, item, 'CHANGED', { stock: [before, Number(before) + 1] }, undefined);
-};
-
-const changeTitle: Event = (world, item) => {
-  const before = item.title;
-  item.title = before === null ? 'named at last' : world.random.pick([`${before}!`, null]);
-  record(world, item, 'CHANGED', { title: [before, item.title] }, undefined);
-};
-
-/** Price from or to null, title and brand in one change. */
-const changeAtOnce: Event = (world, item) => {
-  const title = item.title;
-  item.title = `${title ?? ''} +`;
-  const changes: Change['changes'] = { title: [title, item.title] };
-  if (world.random.fraction() < 0.5) {
-    changes.brand = [item.brand, 'Neu'];
-    item.brand = 'Neu';
-  }
-  record(world, item, 'CHANGED', changes, setPrice(item, item.price === null ? 777 : null));
-};
-
-/** Changes of one item at one moment. */
-const severalAtOnce: Event = (world, item) => {
-  changePrice(world, item);
-  changeStock(world, item);
-  changePrice(world, item);
-  if (world.random.fraction() < 0.3) remove(world, item);
-};
-
-const remove: Event = (world, item) => {
-  const unit = 10n ** BigInt(9 - world.habits.fraction);
-  item.removedAt = (world.now / unit) * unit;
-  record(world, item, 'REMOVED', {}, undefined);
-};
-
-const relist: Event = (world, item) => {
-  item.removedAt = null;
-  const before = world.random.fraction() < 0.5 ? undefined : setPrice(item, 100 + world.random.integer(90_000));
-  record(world, item, 'RELISTED', {}, before);
-};
-
-const move: Event = (world, item) => {
-  const before = item.siteId;
-  item.siteId = world.random.pick([...world.sites.keys()]);
-  item.modelId = item.siteId * 10n + 1n;
-  item.sourceName = `list ${item.siteId}`;
-  if (before !== item.siteId)
-    record(world, item, 'CHANGED', { site: [String(before), String(item.siteId)] }, undefined);
-};
-
-const EVENTS: Event[] = [
-  changePrice,
-  changePrice,
-  changePrice,
-  dropOrRaisePrice,
-  changeStock,
-  changeStock,
-  changeTitle,
-  changeAtOnce,
-  severalAtOnce,
-  remove,
-  move,
-];
-
 /** The licence text of a site, or its name, is another from now on; one of its items changes in price. */
 export function renameSite(world: World, round: number): void {
   const { random } = world;
@@ -205,7 +44,5 @@ export function hideSome(world: World): void {
   const items = world.visibleItems();
   if (items.length < 10) return;
   world.random.pick(items).sight = 'gone';
-  addItem(world);
-  const hidden = [...world.items.values()].at(-1) as Item;
-  hidden.sight = 'hidden';
+  addItem(world).sight = 'hidden';
 }

@@ -55,7 +55,7 @@ export function viewItem(world: World, item: Item): Fields {
 export function viewExportRow(world: World, item: Item): Fields {
   const { habits } = world;
   const row = flatten(viewItem(world, item), habits.shape);
-  if (!habits.nullsLeftOut) return row;
+  if (habits.nullsLeftOut === 'nowhere') return row;
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 

@@ -15,7 +15,8 @@ export type Wire = string | number | bigint | boolean | null | Money | Wire[] | 
 export type WriteJson = (value: Wire) => string;
 
 export function createWriter(habits: Habits, random: Seeded): { page: WriteJson; line: WriteJson } {
-  const write = (value: Wire, indent: string | undefined): string => {
+  const leaveOut = habits.nullsLeftOut === 'everywhere';
+  const write = (value: Wire, indent: string | undefined, keepsNulls = !leaveOut): string => {
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value);
     if (typeof value === 'bigint') return String(value);
     if (typeof value === 'string') return writeText(value, habits.escaped);
@@ -25,10 +26,14 @@ export function createWriter(habits: Habits, random: Seeded): { page: WriteJson;
     if (Array.isArray(value)) {
       return value.length === 0 ? '[]' : `[${open}${value.map((v) => write(v, inner)).join(between)}${close}]`;
     }
-    const entries = habits.shuffledKeys ? shuffle(Object.entries(value), random) : Object.entries(value);
+    const present = Object.entries(value).filter(([, member]) => member !== null || keepsNulls);
+    const entries = habits.shuffledKeys ? shuffle(present, random) : present;
     if (entries.length === 0) return '{}';
     const colon = indent === undefined ? ':' : ' : ';
-    const members = entries.map(([k, v]) => `${writeText(k, false)}${colon}${write(v, inner)}`);
+    // Maps of values by name are no resources: their nulls are values.
+    const members = entries.map(
+      ([k, v]) => `${writeText(k, false)}${colon}${write(v, inner, keepsNulls || k === 'attributes')}`,
+    );
     return `{${open}${members.join(between)}${close}}`;
   };
   return { page: (value) => write(value, habits.pretty ? '' : undefined), line: (value) => write(value, undefined) };

@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { addItem, events, relist } from './events.js';
+import type { Habits } from './habits.js';
+import { readLakeRows } from './lake-rows.js';
+import { hideSome, step } from './life.js';
+import { openSimulation, type Simulation } from './simulation.js';
+import type { Item } from './world.js';
+
+let simulation: Simulation | undefined;
+afterEach(async () => {
+  await simulation?.close();
+  simulation = undefined;
+});
+
+/** A small world at rest and its first copy. */
+async function openCopied(habits: Partial<Habits> = {}, items = 30): Promise<Simulation> {
+  simulation = await openSimulation({ seed: 7, items, habits: { moving: false, trouble: false, ...habits } });
+  await simulation.expectCopy(await simulation.sync(), items > 0);
+  return simulation;
+}
+
+function listed({ world }: Simulation): Item[] {
+  return world.visibleItems().filter((item) => item.removedAt === null);
+}
+
+/** Lets the changes come into the feed, runs, and compares. */
+async function expectCopyAfter({ world, sync, expectCopy }: Simulation): Promise<void> {
+  world.settle();
+  await expectCopy(await sync(), true);
+}
+
+describe('the copy stays exact', () => {
+  test('when an item without a title, which the feed calls by an empty one, changes in price', async () => {
+    const copied = await openCopied();
+    for (const item of listed(copied)) {
+      if (item.title === null) events.changePrice(copied.world, item);
+    }
+    await expectCopyAfter(copied);
+  });
+
+  test('when a website is renamed, also in rows of items that nobody touched', async () => {
+    const copied = await openCopied({ changeNames: 'all' });
+    const [item] = listed(copied) as [Item];
+    copied.world.site(item.siteId).name = 'Another name';
+    events.changePrice(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+
+  test('when a licence text is replaced: what held before stays, with its time', async () => {
+    const copied = await openCopied();
+    const item = listed(copied).find(({ siteId }) => copied.world.site(siteId).attribution !== null) as Item;
+    copied.world.site(item.siteId).attribution = 'CC0';
+    events.changePrice(copied.world, item);
+    await expectCopyAfter(copied);
+    const { sites } = await readLakeRows(copied.lakePath);
+    expect(sites.filter((row) => row.site_id === String(item.siteId))).toHaveLength(2);
+  });
+
+  for (const skewMs of [90_000, 1500, -1500, -90_000]) {
+    test(`when changes are observed ${skewMs} ms from the times that the item shows`, async () => {
+      const copied = await openCopied({ skewMs, changeNames: 'all' });
+      for (const event of Object.values(events)) event(copied.world, copied.world.random.pick(listed(copied)));
+      copied.world.settle();
+      await expectCopyAfter(copied);
+    });
+  }
+
+  test('when price and other values change at one time, and the change does not name the price', async () => {
+    const copied = await openCopied({ changeNames: 'no price' });
+    for (const item of listed(copied)) events.changeAtOnce(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+
+  test('when items come back, at a new price or the old one', async () => {
+    const copied = await openCopied();
+    for (const item of copied.world.visibleItems()) if (item.removedAt !== null) relist(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+
+  test('when export rows call website, category and source by name, and items nest them', async () => {
+    const copied = await openCopied({ shape: 'named' });
+    for (const item of listed(copied)) events.changeStock(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+
+  test('when fields that are null are left out of every answer', async () => {
+    const copied = await openCopied({ nullsLeftOut: 'everywhere', shape: 'nested' });
+    for (const item of listed(copied)) events.dropOrRaisePrice(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+
+  test('when an account begins without items and changes', async () => {
+    const copied = await openCopied({}, 0);
+    for (let n = 0; n < 30; n++) step(copied.world);
+    await expectCopyAfter(copied);
+  });
+
+  test('with characters that end a string in other languages', async () => {
+    const copied = await openCopied();
+    const [item] = listed(copied) as [Item];
+    item.title = 'a\u0000b';
+    events.changeStock(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+});
+
+test('an item that the feed names and that cannot be read is in history alone', async () => {
+  const copied = await openCopied();
+  hideSome(copied.world);
+  await expectCopyAfter(copied);
+});
+
+test('a text with half a character is rejected with its row, and the run goes on', async () => {
+  const copied = await openCopied();
+  const added = addItem(copied.world);
+  added.title = 'half \ud83d';
+  copied.world.settle();
+  const report = await copied.sync();
+  expect(report).toMatchObject({ published: true, row: { rejected: 1n } });
+  const { items } = await readLakeRows(copied.lakePath);
+  expect(items.map((row) => row.item_id)).not.toContain(String(added.id));
+});
