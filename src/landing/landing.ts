@@ -45,7 +45,10 @@ export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promi
   const folder = path.join(landingRoot(lakeRoot), runId);
   await mkdir(folder, { recursive: true });
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
-  await journal.append({ type: 'begin', runId, at, ...start });
+  await journal.append({ type: 'begin', runId, at, ...start }).catch(async (error: unknown) => {
+    await journal.close();
+    throw error;
+  });
   return { runNumber: start.runNumber, runId, folder, journal };
 }
 

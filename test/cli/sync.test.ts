@@ -1,0 +1,200 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openLake } from '../../src/lake/lake.js';
+import { lockLake } from '../../src/lake/lock.js';
+import { openWorld, readItems, readTruth, testIo, type World } from '../pipeline/world.js';
+import { type Outcome, readJsonLine, runPricelake } from './pricelake.js';
+
+const PIPELINE = 'source:\n  baseUrl: ${BASE_URL}\n  apiKey: ${KEY}\nlake:\n  path: ./lake\n';
+
+type Intercept = (request: Request, next: (request: Request) => Promise<Response>) => Promise<Response> | undefined;
+let intercept: Intercept = () => undefined;
+let world: World;
+let folders = 0;
+/** Working directory of one test. */
+let cwd: string;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 120, sites: 3, intercept: (request, next) => intercept(request, next) });
+});
+afterAll(() => world.close());
+afterEach(() => {
+  intercept = () => undefined;
+});
+
+/** Runs `pricelake sync` in a folder of its own with this pipeline file. */
+async function sync(text = PIPELINE, env: NodeJS.ProcessEnv = {}, act?: Parameters<typeof runPricelake>[1]) {
+  cwd = path.join(world.folder, `cli-${++folders}`);
+  await mkdir(cwd);
+  await writeFile(path.join(cwd, 'prices.yaml'), text);
+  return resync(env, act);
+}
+
+async function resync(env: NodeJS.ProcessEnv = {}, options: Parameters<typeof runPricelake>[1] = {}): Promise<Outcome> {
+  const { baseUrl, keys } = world.sandbox;
+  const all = { BASE_URL: baseUrl, KEY: keys.live, ...env };
+  const outcome = await runPricelake(['sync', 'prices.yaml', '--json'], { ...options, cwd, env: all });
+  expect(outcome.stdout + outcome.stderr).not.toContain(all.KEY);
+  return outcome;
+}
+
+/** Answers of one path replaced. */
+const replace = (path: string, answer: () => Response): Intercept => {
+  return (request) => (new URL(request.url).pathname === `/api/v1${path}` ? Promise.resolve(answer()) : undefined);
+};
+
+function expectError(outcome: Outcome, exit: number, code: string, message: string | RegExp): void {
+  expect({ exit: outcome.code, ...readJsonLine(outcome) }).toMatchObject({ exit, ok: false, error: { code } });
+  const { error } = readJsonLine(outcome) as { error: { message: string } };
+  expect(error.message).toMatch(message);
+  expect(outcome.stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect(outcome.stderr).toContain(`pricelake: ${error.message}`);
+  expect(outcome.stderr).not.toMatch(/^\s+at /m);
+}
+
+describe('sync exits with 2 and says what is wrong', () => {
+  test('without a pipeline file', async () => {
+    cwd = world.folder;
+    expectError(
+      await runPricelake(['sync', 'nowhere.yaml', '--json'], { cwd }),
+      2,
+      'config',
+      'nowhere.yaml: there is no such file',
+    );
+    expectError(await runPricelake(['sync', '--json'], { cwd }), 2, 'usage', /not enough non-option arguments/);
+  });
+
+  test.each([
+    ['malformed YAML', `${PIPELINE}checks: {`, 'config', /^prices\.yaml:6:\d+: not YAML/],
+    ['an unknown key', `${PIPELINE}retires: 3\n`, 'config', 'prices.yaml:6: unknown key "retires"'],
+    [
+      'a variable that is not set',
+      PIPELINE.replace('KEY', 'NOPE'),
+      'config',
+      'the environment variable NOPE is not set',
+    ],
+    ['an address that is none', PIPELINE.replace('${BASE_URL}', 'nowhere'), 'config', /source\.baseUrl/],
+  ])('for %s', async (_name, text, code, message) => {
+    expectError(await sync(text), 2, code, message);
+    expect(await readdir(cwd)).toEqual(['prices.yaml']);
+  });
+
+  test('for a folder that holds something else, which it leaves untouched', async () => {
+    const outcome = await sync(PIPELINE.replace('./lake', '.'));
+    expectError(outcome, 2, 'lake_invalid', 'not a lake, it holds prices.yaml; it was left untouched');
+    expect(await readdir(cwd)).toEqual(['prices.yaml']);
+  });
+});
+
+describe('sync exits with', () => {
+  test('3 when a gate check fails: the batch is held, and costs no call when it is let through', async () => {
+    intercept = (request, next) =>
+      new URL(request.url).pathname === '/api/v1/export'
+        ? next(request).then(async (answer) => {
+            const text = (await answer.text()).replaceAll(/"currency":"[A-Z]+"/g, '"currency":"XXQ"');
+            return new Response(text, { headers: answer.headers });
+          })
+        : undefined;
+    const held = await sync(`${PIPELINE}checks: {currency_iso_4217: {severity: gate}}\n`);
+    expectError(held, 3, 'gate_failed', /the batch is held.*currency_iso_4217/);
+    expect(await readdir(path.join(cwd, 'lake'))).toEqual(['_pricelake']);
+    world.requests.length = 0;
+    await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE);
+    expect(readJsonLine(await resync())).toMatchObject({ ok: true, published: true, resumed: true });
+    expect(world.requests).toEqual([]);
+  });
+
+  test('4 for a wrong key', async () => {
+    expectError(await sync(PIPELINE, { KEY: 'live_wrong_0000' }), 4, 'unauthorized', /401|key/);
+  });
+
+  test('5 when the month is used up', async () => {
+    const headers = { 'content-type': 'application/x-ndjson', 'x-export-rows': '0', 'x-export-truncated': 'true' };
+    intercept = replace('/export', () => new Response('', { headers }));
+    expectError(await sync(), 5, 'quota', 'the service cut the export at the monthly limit');
+  });
+
+  test('6 when another run holds the lake', async () => {
+    cwd = path.join(world.folder, `cli-${++folders}`);
+    await mkdir(cwd);
+    await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE);
+    const lock = await lockLake(await openLake(path.join(cwd, 'lake'), { create: true }), testIo);
+    try {
+      expectError(await resync(), 6, 'lake_locked', `process ${process.pid}`);
+    } finally {
+      await lock.release();
+    }
+  });
+
+  test('75 when the service is out of order for long, and says when to come back', async () => {
+    intercept = replace('/plan', () => new Response('{}', { status: 503, headers: { 'retry-after': '3600' } }));
+    const outcome = await sync();
+    expectError(outcome, 75, 'unavailable', /503/);
+    expect(readJsonLine(outcome)).toMatchObject({ error: { nextRunAt: expect.stringMatching(/^20\d\d-.*Z$/) } });
+  });
+
+  test('75 when nothing at the address speaks TLS', async () => {
+    const outcome = await sync(PIPELINE, { BASE_URL: world.sandbox.baseUrl.replace('http:', 'https:') });
+    expectError(outcome, 75, 'unavailable', /cannot be reached/);
+  });
+
+  test('1 when the answer is not what the API document describes', async () => {
+    intercept = replace(
+      '/plan',
+      () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
+    );
+    expectError(await sync(), 1, 'contract', /\/plan/);
+  });
+
+  test('143 on SIGTERM while it waits for a host that does not answer', async () => {
+    const outcome = await sync(
+      PIPELINE,
+      { BASE_URL: 'http://127.0.0.1:9' },
+      {
+        act: (child) => child.stderr?.once('data', () => child.kill('SIGTERM')),
+      },
+    );
+    expectError(outcome, 143, 'stopped', 'stopped by SIGTERM');
+    expect(outcome.stderr).toContain('"event":"api.retry"');
+  });
+
+  test('143 on SIGTERM during an export; the next run goes on, and the copy is exact', async () => {
+    let stop: () => void = () => {};
+    intercept = (request, next) => {
+      if (new URL(request.url).pathname !== '/api/v1/export') return undefined;
+      return next(request).then(async (answer) => {
+        const bytes = new Uint8Array(await answer.arrayBuffer());
+        const body = new ReadableStream({
+          async start(controller) {
+            controller.enqueue(bytes.subarray(0, bytes.length / 2));
+            await wait(100);
+            stop(); // the other half never comes
+          },
+        });
+        return new Response(body, { headers: answer.headers });
+      });
+    };
+    const stopped = await sync(PIPELINE, {}, { act: (child) => (stop = () => void child.kill('SIGTERM')) });
+    expectError(stopped, 143, 'stopped', 'stopped by SIGTERM');
+    expect(await readdir(path.join(cwd, 'lake'))).toEqual(['_pricelake']);
+    intercept = () => undefined;
+    const outcome = await resync();
+    expect(readJsonLine(outcome)).toMatchObject({ ok: true, published: true, resumed: true, tries: 2 });
+    expect(await readItems(path.join(cwd, 'lake'))).toEqual(await readTruth(world.sandbox));
+    await expectKeyNowhere(path.join(cwd, 'lake'));
+  });
+});
+
+/** Every byte of every file is looked at. */
+async function expectKeyNowhere(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(20);
+  for (const entry of files) {
+    const bytes = await readFile(path.join(entry.parentPath, entry.name));
+    expect([entry.name, bytes.includes(world.sandbox.keys.live)]).toEqual([entry.name, false]);
+  }
+}
