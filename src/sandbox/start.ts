@@ -1,11 +1,12 @@
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
-import { PricelakeError } from '../errors.js';
 import { SimulatedClock } from './clock.js';
+import { type Fault, parseFaults } from './faults/fault.js';
+import { FaultPlan } from './faults/fault-plan.js';
+import { injectFaults } from './faults/inject-faults.js';
 import { Account, type AccountChange, type KeyKind } from './http/account.js';
 import { buildApp } from './http/app.js';
-import { buildCaller } from './http/caller.js';
+import { buildCaller, type Service } from './http/caller.js';
+import { findHangUp, type Handler, listen } from './http/listen.js';
 import { addOpenApiRoute } from './http/routes-openapi.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
@@ -14,7 +15,7 @@ import { generateWorld } from './world/generate-world.js';
 import { loadWorld } from './world/load-world.js';
 import { World } from './world/world.js';
 
-export type Handler = (request: Request) => Promise<Response>;
+export type { Handler } from './http/listen.js';
 
 export interface SandboxOptions {
   /** 0 (default) takes any free port; the host is always 127.0.0.1. */
@@ -41,11 +42,13 @@ export interface SandboxOptions {
   overdueDays?: number;
   /** How export rows name their fields. Default: NDJSON like Item, CSV flat in camel case. */
   exportShape?: ExportShape;
+  /** Faults on demand, each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault.ts has the grammar. */
+  faults?: readonly string[];
   /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
   startAt?: Date;
   /** frozen (default): moves only by advance; real: runs on in wall time. */
   clock?: 'frozen' | 'real';
-  /** Wraps the HTTP handler: tests inject faults here. */
+  /** Wraps the HTTP handler, for what no fault of `faults` does. */
   wrap?: (next: Handler) => Handler;
 }
 
@@ -53,6 +56,8 @@ export interface Sandbox {
   /** http://127.0.0.1:PORT */
   baseUrl: string;
   keys: Record<KeyKind, string>;
+  /** Replaces the faults that are armed; requests are counted anew. Throws PricelakeError `usage`. */
+  armFaults(specs: readonly string[]): void;
   /** Revokes keys, changes plan and limits, lets a payment become overdue: what is given, from the next request on. */
   changeAccount(change: AccountChange): void;
   /** Moves the clock on and lets the world change: price changes, new, removed and re-listed items. */
@@ -67,10 +72,12 @@ const START_AT = new Date('2026-11-20T06:00:00Z');
 
 /** Starts the embedded service of the API document on 127.0.0.1, over a seeded world. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  // Before the world, which takes a while.
+  const faults = parseFaults(options.faults ?? []);
   const world = await World.create(options.exportShape);
   try {
     const clock = await fillWorld(world, options);
-    return await serveWorld(world, clock, options);
+    return await serveWorld(world, clock, faults, options);
   } catch (error) {
     await world.close();
     throw error;
@@ -89,21 +96,31 @@ async function fillWorld(world: World, options: SandboxOptions): Promise<Simulat
   return new SimulatedClock(startAt, clock);
 }
 
-async function serveWorld(world: World, clock: SimulatedClock, options: SandboxOptions): Promise<Sandbox> {
+async function serveWorld(
+  world: World,
+  clock: SimulatedClock,
+  faults: Fault[],
+  options: SandboxOptions,
+): Promise<Sandbox> {
   const { seed = 1, plan = 'pro', overage, revoked, overdueDays } = options;
   const limits = { ...options.limits };
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
   const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays });
-  const service = { world, clock, account };
+  const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults) };
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
   addOpenApiRoute(app);
-  const handle: Handler = async (request) => app.fetch(request);
+  const handle: Handler = injectFaults(
+    service,
+    async (request, midExport) => app.fetch(request, midExport === undefined ? {} : { midExport }),
+    findHangUp,
+  );
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys: account.keys,
+    armFaults: (specs) => service.faults.arm(parseFaults(specs)),
     changeAccount: (change) => account.change(change),
     advance: (step) => advanceWorld(world, clock, step),
     dump: () => dumpWorld(world),
@@ -113,19 +130,6 @@ async function serveWorld(world: World, clock: SimulatedClock, options: SandboxO
       await world.close();
     },
   };
-}
-
-async function listen(fetch: Handler, port: number): Promise<Server> {
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'Choose another port; 0 takes any free one.';
-      const message = `port ${port} cannot be opened: ${cause.message}`;
-      reject(new PricelakeError('usage', message, { hint }, { cause }));
-    });
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  return server;
 }
 
 async function dumpWorld(world: World): Promise<{ items: string[]; changes: string[] }> {

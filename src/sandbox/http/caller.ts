@@ -1,5 +1,6 @@
 import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
+import type { FaultPlan } from '../faults/fault-plan.js';
 import type { Plan } from '../plans.js';
 import type { ItemView } from '../world/item-view.js';
 import type { World } from '../world/world.js';
@@ -11,6 +12,7 @@ export interface Service {
   world: World;
   clock: SimulatedClock;
   account: Account;
+  faults: FaultPlan;
 }
 
 /** Who asks, and what that key may read. */
@@ -24,6 +26,8 @@ export interface Caller {
 
 /** What a route finds in its context. */
 export interface SandboxEnv {
+  /** `midExport` runs when half of an export's rows are out: a fault lets the world move there. */
+  Bindings: { midExport?: () => Promise<void> };
   Variables: { caller: Caller };
 }
 

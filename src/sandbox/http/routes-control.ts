@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { PricelakeError } from '../../errors.js';
+import { faultSpec } from '../faults/fault.js';
 import { advanceWorld } from '../world/advance-world.js';
 import { accountChange } from './account.js';
 import { ApiError } from './api-error.js';
@@ -11,10 +12,13 @@ const advanceBody = z.strictObject({
   changes: z.number().int().nonnegative().max(10_000_000).optional(),
 });
 
+const faultsBody = z.strictObject({ faults: z.array(faultSpec) });
+
 /** Not part of the service: looks at the world and moves it on. Needs no key. */
 export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, clock, account } = service;
 
+  addFaultRoutes(app, service);
   app.get('/sandbox', async (c) => {
     const row = await world.database.use((session) =>
       session.row('SELECT count(*) FILTER (removed_at IS NULL) AS listed FROM items'),
@@ -49,6 +53,16 @@ export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void 
     }
     const { code, status, limits, overage } = account.plan;
     return c.json({ plan: code, status, limits, overage });
+  });
+}
+
+/** Faults on demand: what is armed, and `{"faults":[…]}` instead; an empty list disarms. */
+function addFaultRoutes(app: Hono<SandboxEnv>, { faults }: Service): void {
+  app.get('/sandbox/faults', (c) => c.json({ faults: faults.list() }));
+  app.post('/sandbox/faults', async (c) => {
+    const body = parseBody(faultsBody, await readBody(c), '{"faults":["export:drop@1"]}');
+    faults.arm(body.faults);
+    return c.json({ faults: faults.list() });
   });
 }
 

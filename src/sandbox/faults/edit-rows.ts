@@ -1,0 +1,75 @@
+import { parse, stringify } from 'lossless-json';
+import type { FaultEffect } from './fault.js';
+
+export type ExportFormat = 'ndjson' | 'csv';
+
+/** What one fault does to the rows of an export; rows are text without their newline, counted from 1. */
+export interface RowEdit {
+  header?: (line: string) => string;
+  row(line: string, n: number): string[];
+}
+
+/** The edit of a fault that changes rows, else null. */
+export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdit | null {
+  const { kind, argument } = effect;
+  if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };
+  if (kind === 'duplicate') return { row: (line, n) => (n <= argument ? [line, line] : [line]) };
+  if (kind === 'unknown') {
+    if (format === 'csv') return { header: (line) => `${line},${argument}`, row: (line) => [`${line},new`] };
+    return { row: (line) => [`${line.slice(0, -1)},${JSON.stringify(argument)}:{"is":["new"]}}`] };
+  }
+  if (kind === 'missing')
+    return format === 'csv' ? dropColumn(argument) : { row: (line) => [dropField(line, argument)] };
+  return null;
+}
+
+function cutRow(line: string, format: ExportFormat): string {
+  return format === 'csv' ? splitCells(line).slice(0, 3).join(',') : line.slice(0, Math.ceil(line.length * 0.6));
+}
+
+function dropField(line: string, name: string): string {
+  const row = parse(line) as Record<string, unknown>;
+  delete row[name];
+  return stringify(row) as string;
+}
+
+function dropColumn(name: string): RowEdit {
+  let at = -1;
+  const withoutColumn = (line: string) =>
+    splitCells(line)
+      .filter((_, index) => index !== at)
+      .join(',');
+  return {
+    header(line) {
+      at = splitCells(line).indexOf(name);
+      return withoutColumn(line);
+    },
+    row: (line) => [withoutColumn(line)],
+  };
+}
+
+/** Cells of a CSV line as they stand, quotes included. */
+function splitCells(line: string): string[] {
+  return line.match(/(?<=^|,)(?:"(?:[^"]|"")*"|[^",]*)(?=,|$)/g) ?? [];
+}
+
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+
+/** A body row by row, each without its newline; in CSV a newline between quotes belongs to the row. */
+export async function* readRows(body: ReadableStream<Uint8Array>, format: ExportFormat): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of body) {
+    const bytes = Buffer.concat([rest, chunk]);
+    let start = 0;
+    let isQuoted = false;
+    for (let at = 0; at < bytes.length; at++) {
+      if (format === 'csv' && bytes[at] === QUOTE) isQuoted = !isQuoted;
+      if (bytes[at] !== NEWLINE || isQuoted) continue;
+      yield bytes.toString('utf8', start, at);
+      start = at + 1;
+    }
+    rest = bytes.subarray(start);
+  }
+  if (rest.length > 0) yield rest.toString();
+}
