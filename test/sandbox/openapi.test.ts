@@ -27,6 +27,27 @@ describe('GET /openapi.json', () => {
   });
 });
 
+describe('what no schema says', () => {
+  it('answers 405 to every method but GET, with the one that is allowed', async () => {
+    const headers = { authorization: `Bearer ${service.sandbox.keys.live}` };
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const answer = await fetch(`${service.sandbox.baseUrl}/api/v1/items`, { method, headers });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('GET, HEAD');
+      expect(await answer.json()).toMatchObject({ status: 405, error: 'Method Not Allowed' });
+    }
+  });
+
+  it('takes numbers to the ends of their types, and GTINs of zeros alone', async () => {
+    const ends = '&site=-9223372036854775808&minPrice=-1e300&maxPrice=1.5e%2B200&gtin=000';
+    expect((await service.get(`/items?size=1${ends}`)).status).toBe(200);
+    const cheap = JSON.parse((await service.get('/items?maxPrice=2.5e1&size=1')).text);
+    expect(cheap.totalElements).toBe(JSON.parse((await service.get('/items?maxPrice=25&size=1')).text).totalElements);
+    expect((await service.get('/items?site=-9223372036854775809')).status).toBe(400);
+    expect((await service.get('/products?minShops=0')).status).toBe(200);
+  });
+});
+
 describe('every answer fits the document, and has no field that it does not name', () => {
   it('of each endpoint', async () => {
     const { items } = await service.sandbox.dump();

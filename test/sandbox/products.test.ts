@@ -63,7 +63,7 @@ describe('GET /products', () => {
 
   it.each([
     ['size=201', 'size'],
-    ['minShops=0', 'minShops'],
+    ['minShops=two', 'minShops'],
     ['sort=title', 'sort'],
     ['gtin=1x', 'gtin'],
   ])('answers 400 for %s and names the parameter', async (query, name) => {

@@ -12,6 +12,8 @@ export interface Parameter {
 const INT64 = { type: 'integer', format: 'int64' } as const;
 const INT32 = { type: 'integer', format: 'int32' } as const;
 const TEXT = { type: 'string' } as const;
+const CURRENCY = { type: 'string', pattern: '^[A-Za-z]{3}$' } as const;
+const GTIN = { type: 'string', pattern: '^[0-9]{1,14}$' } as const;
 
 function query(name: string, schema: JsonSchema, description: string): Parameter {
   return { name, in: 'query', description, schema };
@@ -24,7 +26,7 @@ export function pathId(schema: 'int64' | 'string', description: string): Paramet
 export const dataset = query('dataset', INT64, 'Id from `/datasets`. Without it all visible datasets are used');
 export const gtin = query(
   'gtin',
-  TEXT,
+  GTIN,
   'EAN, UPC or ISBN-13: the same product in every shop. Leading zeros may be left out',
 );
 export const brand = query('brand', TEXT, 'Brand as the shops name it');
@@ -35,8 +37,8 @@ const q = query(
   'Words that must all occur, in any order, in title, brand, codes and other values. Parts of words count',
 );
 const category = query('category', TEXT, 'Category slug, subcategories included');
-const currency = query('currency', TEXT, 'ISO 4217 code');
-export const offerCurrency = query('currency', TEXT, 'ISO 4217 code: only offers in this currency');
+const currency = query('currency', CURRENCY, 'ISO 4217 code');
+export const offerCurrency = query('currency', CURRENCY, 'ISO 4217 code: only offers in this currency');
 
 /** The filters that `/items` and `/export` share. */
 export const ITEM_FILTERS: Parameter[] = [

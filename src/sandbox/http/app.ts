@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { admitCaller } from './admit-caller.js';
 import { ApiError } from './api-error.js';
 import type { SandboxEnv, Service } from './caller.js';
+import { refuseOtherMethods } from './refuse-methods.js';
 import { addChangeRoutes } from './routes-changes.js';
 import { addControlRoutes } from './routes-control.js';
 import { addExportRoute } from './routes-export.js';
@@ -25,6 +26,7 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   addExportRoute(api, service, selections);
   addControlRoutes(app, service);
   app.route('/api/v1', api);
+  refuseOtherMethods(app);
   app.notFound((c) => new ApiError(404, `No such endpoint: ${c.req.method} ${c.req.path}.`).toResponse());
   app.onError((error) => (error instanceof ApiError ? error : new ApiError(500, error.message)).toResponse());
   return app;

@@ -1,7 +1,10 @@
 import { refuseParameter } from './api-error.js';
 
+const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const INT32_MAX = 2 ** 31 - 1;
+/** DECIMAL(18,4) holds no more. */
+const PRICE_MAX = '99999999999999.9999';
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
 
 /** A request's query parameters, each refused with its name when it isn't valid (section 4). */
@@ -21,7 +24,7 @@ export class Parameters {
     const text = this.text(name);
     if (text === null) return null;
     const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : INT64_MAX + 1n;
-    if (value > INT64_MAX || value < -INT64_MAX) throw refuseParameter(name, text, 'an integer (int64)');
+    if (value > INT64_MAX || value < INT64_MIN) throw refuseParameter(name, text, 'an integer (int64)');
     return value;
   }
 
@@ -35,11 +38,14 @@ export class Parameters {
     return value;
   }
 
-  /** A decimal as text: it goes to DuckDB as written. */
+  /** A decimal as text: it goes to DuckDB as written, or as the nearest that a price may be. */
   decimal(name: string): string | null {
     const text = this.text(name);
-    if (text !== null && !/^-?\d{1,14}(\.\d+)?$/.test(text)) throw refuseParameter(name, text, 'a number');
-    return text;
+    if (text === null || /^-?\d{1,14}(\.\d+)?$/.test(text)) return text;
+    if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) throw refuseParameter(name, text, 'a number');
+    const value = Number(text);
+    if (Math.abs(value) >= 1e14) return value < 0 ? `-${PRICE_MAX}` : PRICE_MAX;
+    return value.toFixed(4);
   }
 
   choice<T extends string>(name: string, allowed: readonly T[], byDefault: T): T;
@@ -70,9 +76,7 @@ export class Parameters {
   /** A GTIN without its leading zeros, which may be left out. */
   gtin(name: string): string | null {
     const text = this.text(name);
-    if (text === null) return null;
-    const digits = text.replace(/^0+/, '');
-    if (!/^\d{1,14}$/.test(digits) || text.length > 14) throw refuseParameter(name, text, 'up to 14 digits');
-    return digits;
+    if (text !== null && !/^\d{1,14}$/.test(text)) throw refuseParameter(name, text, 'up to 14 digits');
+    return text?.replace(/^0+/, '') ?? null;
   }
 }
