@@ -88,7 +88,9 @@ async function beginNewRun(
   io: Io,
 ): Promise<Landing> {
   const idle = await readIdleRuns(lake);
-  const lastNumber = idle.at(-1)?.run_number ?? tables.runs.txn[TXN_RUN] ?? 0n;
+  // A run that lost its landing midway has left its number in some tables: it is not given twice.
+  const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ txn }) => txn[TXN_RUN])];
+  const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
     lake.root,
     {

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { renameSite, step } from './life.js';
 import { openSimulation, type Simulation } from './simulation.js';
@@ -39,3 +41,25 @@ test('a run that is stopped again and again while the world goes on ends in an e
   world.settle();
   await simulation.expectCopy(await simulation.sync(), true);
 });
+
+test('a run that stopped between two tables and lost its landing is made good by the next', async () => {
+  simulation = await openSimulation({ seed: 12, items: 60, habits: { moving: false, trouble: false } });
+  const { world, lakePath } = simulation;
+  for (const committed of [1, 2, 1]) {
+    await stopAfterCommits(committed);
+    await rm(path.join(lakePath, '_pricelake', 'landing'), { recursive: true });
+    for (let n = 0; n < 20; n++) step(world);
+    world.settle();
+    await simulation.expectCopy(await simulation.sync(), true);
+    for (let n = 0; n < 20; n++) step(world);
+    world.settle();
+  }
+});
+
+async function stopAfterCommits(count: number): Promise<void> {
+  let commits = 0;
+  const log = (_level: string, event: string) => {
+    if (event === 'committed' && ++commits === count) throw new Error('stopped here');
+  };
+  await expect(simulation.sync({ log })).rejects.toThrow('stopped here');
+}
