@@ -65,7 +65,8 @@ async function runSteps(
   await say('\n5. The checks over the copy.\n');
   const checks = await runCheckCommand({ lake, failOn: 'gate' }, context);
   await say('\n6. The widest price spreads, products with an absurd price left out.\n');
-  await showSpread({ lake, minShops: 4, top: 10, outliers: false, format: 'table' }, { ...context, json: false });
+  const spread = { lake, minShops: 4, top: 10, outliers: false, format: 'table' } as const;
+  if (!context.json) await showSpread(spread, context);
   await say(nextSteps(lake));
   return { runs, ...checks };
 }

@@ -1,0 +1,63 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readJsonLine, runPricelake } from './pricelake.js';
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-demo-'));
+});
+afterAll(() => rm(cwd, { recursive: true }));
+
+const readPointer = async () =>
+  JSON.parse(await readFile(path.join(cwd, 'demo-lake', 'lake.json'), 'utf8')) as { runId: string; pipeline: string };
+
+describe('the demo', () => {
+  test('copies, syncs, checks and compares, and what it prints to go on with works', async () => {
+    const { code, stdout } = await runPricelake(['demo', '--items', '500'], { cwd });
+    expect(code).toBe(0);
+    for (const step of ['1. ', '2. ', '3. ', '4. ', '5. ', '6. ']) expect(stdout).toContain(step);
+    expect(stdout).toMatch(/Run 1 \(snapshot\) published to \.\/demo-lake/);
+    expect(stdout).toMatch(/Run 2 \(feed\) published to \.\/demo-lake/);
+    expect(stdout).toContain('Nothing changed');
+    const [, sql = ''] = /npx pricelake query --lake \.\/demo-lake "([^"]+)"/.exec(stdout) ?? [];
+    const query = await runPricelake(['query', '--lake', './demo-lake', sql, '--json'], { cwd });
+    expect(query.code).toBe(0);
+    expect(readJsonLine(query)).toMatchObject({ ok: true });
+    const spread = await runPricelake('spread --lake ./demo-lake --currency EUR --min-shops 5'.split(' '), { cwd });
+    expect(spread.code).toBe(0);
+  });
+
+  test('makes its lake anew when it is run again', async () => {
+    const before = await readPointer();
+    const { code, stdout } = await runPricelake(['demo', '--items', '100', '--json'], { cwd });
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
+    const { runs } = JSON.parse(stdout) as { runs: { items: number; run_number: number; published: boolean }[] };
+    expect(runs.map((run) => [run.run_number, run.published])).toEqual([
+      [1, true],
+      [2, true],
+      [3, false],
+    ]);
+    expect(runs[0]?.items).toBe(100);
+    expect((await readPointer()).runId).not.toBe(before.runId);
+  });
+
+  test('leaves the lake of another pipeline alone', async () => {
+    const pointer = path.join(cwd, 'demo-lake', 'lake.json');
+    const theirs = (await readFile(pointer, 'utf8')).replace('"demo"', '"prices"');
+    await writeFile(pointer, theirs);
+    const outcome = await runPricelake(['demo', '--json'], { cwd });
+    expect(outcome.code).toBe(2);
+    expect(readJsonLine(outcome)).toMatchObject({
+      error: { message: './demo-lake is the lake of pipeline "prices", not of a demo' },
+    });
+    expect(await readFile(pointer, 'utf8')).toBe(theirs);
+  });
+
+  test('leaves a folder that is no lake alone', async () => {
+    const outcome = await runPricelake(['demo', '--lake', '.'], { cwd });
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toContain('not a lake, it holds demo-lake; it was left untouched');
+  });
+});
