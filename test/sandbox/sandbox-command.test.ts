@@ -67,15 +67,56 @@ describe('pricelake sandbox', () => {
     expect(text).toMatch(/curl -H 'Authorization: Bearer sandbox_live_\w+'/);
   });
 
+  it('takes limits, overage, keys, faults and the shape of export rows', async () => {
+    const flags = [
+      '--limit',
+      'exportRowsPerMonth=30',
+      '--limit',
+      'historyDays=null',
+      '--no-overage',
+      '--revoked',
+      'test',
+    ];
+    const more = [
+      '--overdue-days',
+      '3',
+      '--fault',
+      'plan:html@1',
+      '--fault',
+      'plan:429@2',
+      '--export-shape',
+      'flat-snake',
+    ];
+    const server = run(['--items', '50', '--json', ...flags, ...more]);
+    const [line] = await once(createInterface({ input: server.stdout }), 'line');
+    const { baseUrl, keys } = JSON.parse(line as string);
+    const get = (path: string, key = keys.live) =>
+      fetch(`${baseUrl}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } });
+    expect([(await get('/plan')).status, (await get('/plan')).status]).toEqual([503, 429]);
+    expect(await (await get('/plan', keys.operator)).json()).toMatchObject({
+      status: 'PAST_DUE',
+      limits: { exportRowsPerMonth: 30, historyDays: null },
+      usage: null,
+    });
+    expect((await get('/plan', keys.test)).status).toBe(401);
+    const answer = await get('/export?status=all');
+    expect(answer.headers.get('x-export-truncated')).toBe('true');
+    expect(await answer.text()).toContain('source_model_id,source_name,first_seen_at');
+  });
+
   it('says what is wrong with a flag or a file, and exits with 2', async () => {
     const answers = await Promise.all([
       finish(run(['--items', '0'])),
       finish(run(['--data', '/no/such/file.ndjson'])),
       finish(run(['advance', '--url', 'nowhere'])),
+      finish(run(['--limit', 'callsPerMonth=3'])),
+      finish(run(['--fault', 'export:melt'])),
     ]);
-    expect(answers.map(({ code }) => code)).toEqual([2, 2, 2]);
+    expect(answers.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
     expect(answers[0]?.stderr).toContain('--items 0');
     expect(answers[1]?.stderr).toContain('/no/such/file.ndjson');
     expect(answers[2]?.stderr).toContain('--url nowhere');
+    expect(answers[3]?.stderr).toContain('apiCallsPerMonth');
+    expect(answers[4]?.stderr).toContain("no kind 'melt'");
   });
 });

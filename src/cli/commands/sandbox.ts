@@ -1,23 +1,9 @@
-import type { Argv, CommandModule } from 'yargs';
+import type { CommandModule } from 'yargs';
 import { PricelakeError } from '../../errors.js';
-import type { Sandbox, SandboxOptions } from '../../sandbox/start.js';
+import type { Sandbox } from '../../sandbox/start.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { runCommand } from '../run-command.js';
-
-const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const;
-const CLOCKS = ['frozen', 'real'] as const;
-
-interface SandboxArguments {
-  port: number;
-  seed: number;
-  items: number;
-  sites: number | undefined;
-  data: string | undefined;
-  plan: (typeof PLANS)[number];
-  rate: number | undefined;
-  clock: (typeof CLOCKS)[number];
-  start: string | undefined;
-}
+import { addSandboxOptions, type SandboxArguments, toSandboxOptions } from './sandbox-options.js';
 
 interface AdvanceArguments {
   url: string | undefined;
@@ -53,34 +39,8 @@ export const sandboxCommand: CommandModule<object, SandboxArguments> = {
   handler: (argv) => runCommand(argv, (context) => serveSandbox(argv, context)),
 };
 
-function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
-  // `global: false` keeps these out of `sandbox advance`.
-  const own = { requiresArg: true, global: false } as const;
-  return yargs
-    .option('port', { ...own, type: 'number', default: 0, describe: 'Port on 127.0.0.1; 0 takes any free one' })
-    .option('seed', { ...own, type: 'number', default: 1, describe: 'The same seed gives the same world' })
-    .option('items', { ...own, type: 'number', default: 20_000, describe: 'Listings of the made-up world' })
-    .option('sites', { ...own, type: 'number', describe: 'Shops; default grows with --items, 8 to 400' })
-    .option('data', { ...own, type: 'string', describe: 'Your own Items instead: NDJSON, plain or gzip' })
-    .option('plan', { ...own, choices: PLANS, default: 'pro' as const, describe: 'Plan of the account' })
-    .option('rate', { ...own, type: 'number', describe: "Requests a second; 0 for no limit; default the plan's" })
-    .option('clock', {
-      ...own,
-      choices: CLOCKS,
-      default: 'frozen' as const,
-      describe: 'frozen: moves only by `sandbox advance`; real: runs on',
-    })
-    .option('start', { ...own, type: 'string', describe: 'Where the clock starts, e.g. 2026-11-20T06:00:00Z' })
-    .example('$0 sandbox', 'A world of 20,000 listings on any free port')
-    .example('$0 sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, as fast as it goes')
-    .example('$0 sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial')
-    .epilogue(
-      'Needs no network and no account. Runs until Ctrl-C; what it holds is in a temporary folder and gone afterwards.\nWith --json it prints one line once it listens: {"baseUrl":…,"keys":{"live":…,"test":…}}.',
-    );
-}
-
 async function serveSandbox(argv: SandboxArguments, context: CommandContext): Promise<undefined> {
-  const options = toSandboxOptions(argv);
+  const options = await toSandboxOptions(argv);
   const { startSandbox } = await import('../../sandbox/start.js');
   const sandbox = await startSandbox(options);
   try {
@@ -96,36 +56,13 @@ async function serveSandbox(argv: SandboxArguments, context: CommandContext): Pr
   }
 }
 
-function toSandboxOptions(argv: SandboxArguments): SandboxOptions {
-  const { port, seed, items, sites, data, plan, rate, clock, start } = argv;
-  requireInteger('port', port, 0, 65_535);
-  requireInteger('seed', seed, 0, 1_000_000);
-  requireInteger('items', items, 1, 50_000_000);
-  if (sites !== undefined) requireInteger('sites', sites, 1, 2000);
-  if (rate !== undefined && !(rate >= 0)) throw new PricelakeError('usage', `--rate ${rate} is not 0 or more`);
-  if (start !== undefined && Number.isNaN(Date.parse(start))) {
-    throw new PricelakeError('usage', `--start "${start}" is not a date-time such as 2026-11-20T06:00:00Z`);
-  }
-  return {
-    ...{ port, seed, items, plan, clock },
-    ...(sites === undefined ? {} : { sites }),
-    ...(data === undefined ? {} : { dataFile: data }),
-    ...(rate === undefined ? {} : { ratePerSecond: rate === 0 ? null : rate }),
-    ...(start === undefined ? {} : { startAt: new Date(start) }),
-  };
-}
-
-function requireInteger(name: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new PricelakeError('usage', `--${name} ${value} is not an integer from ${min} to ${max}`);
-}
-
 /** What a person needs to go on: a call to try, and a pipeline file that fits. */
 function describeSandbox({ baseUrl, keys }: Sandbox): string {
   return `The sandbox listens on ${baseUrl}
 
   live key  ${keys.live}
   test key  ${keys.test}  (sample dataset only)
+  operator  ${keys.operator}  (not metered)
 
 Try it:
   curl -H 'Authorization: Bearer ${keys.live}' '${baseUrl}/api/v1/items?size=1'

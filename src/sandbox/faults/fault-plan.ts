@@ -1,5 +1,6 @@
 import { fraction } from '../catalogue/shops.js';
-import type { Fault, FaultEffect, FaultEndpoint } from './fault.js';
+import type { Fault, FaultEffect } from './fault.js';
+import type { FaultEndpoint } from './fault-kinds.js';
 
 interface Armed {
   fault: Fault;

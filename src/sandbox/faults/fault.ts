@@ -1,76 +1,37 @@
 import { z } from 'zod';
 import { LIMIT_NAMES } from '../../api/contract.js';
 import { PricelakeError } from '../../errors.js';
-
-/** The endpoints of section 4 by short names; `any` stands for all of them. */
-export const FAULT_ENDPOINTS = [
-  'any',
-  'datasets',
-  'facets',
-  'items',
-  'item',
-  'history',
-  'changes',
-  'recent',
-  'products',
-  'product',
-  'export',
-  'plan',
-] as const;
-export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
+import { FAULT_ENDPOINTS, FAULT_KINDS, type FaultEndpoint, type FaultKind, factsOf } from './fault-kinds.js';
 
 const share = z.coerce.number().min(0).lt(1);
 const atLeastOne = z.coerce.number().int().min(1);
 const field = z.string().regex(/^[\w.-]+$/);
+const none = z.literal('');
 
-/** Each kind of fault: its argument, what holds without one, and what a client meets. */
-const KINDS = {
-  drop: { argument: share, byDefault: '0.5', says: 'the connection breaks after this share of the body' },
-  stall: { argument: share, byDefault: '0.5', says: 'after this share of the body nothing more comes' },
-  html: {
-    argument: z.coerce.number().int().min(500).max(599),
-    byDefault: '503',
-    says: 'a proxy’s HTML page, this status',
-  },
-  '401': { argument: z.literal(''), byDefault: '', says: 'the key is revoked' },
-  '402': { argument: z.enum(LIMIT_NAMES), byDefault: 'paymentOverdue', says: 'a limit error of this limit' },
-  '429': { argument: z.enum(LIMIT_NAMES), byDefault: 'ratePerSecond', says: 'a limit error with Retry-After' },
-  redirect: { argument: z.enum(['same', 'other']), byDefault: 'same', says: '307 to the same or an other host' },
-  rows: {
-    argument: z.coerce
-      .number()
-      .int()
-      .refine((n) => n !== 0),
-    byDefault: '1',
-    says: 'X-Export-Rows is off by so many',
-  },
-  malformed: { argument: atLeastOne, byDefault: '1', says: 'this row, or a JSON answer, is cut short' },
-  duplicate: { argument: atLeastOne, byDefault: '1', says: 'so many rows or entries come twice' },
-  unknown: { argument: field, byDefault: 'novelty', says: 'rows and entries have a further field' },
-  missing: { argument: field, byDefault: 'price', says: 'rows and entries lack this field' },
-  move: {
-    argument: atLeastOne,
-    byDefault: '100',
-    says: 'so many changes happen in the middle of an export, or before the answer',
-  },
-  'stale-cursor': {
-    argument: z.literal(''),
-    byDefault: '',
-    says: 'more is waiting, but nextCursor stays where it was',
-  },
-} as const;
-type Kinds = typeof KINDS;
-export type FaultKind = keyof Kinds;
-export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
-
-/** Kinds that make sense on some endpoints only. */
-const ONLY_ON: Partial<Record<FaultKind, readonly FaultEndpoint[]>> = {
-  rows: ['export'],
-  'stale-cursor': ['changes', 'recent'],
-};
+/** The argument that each kind takes. */
+const ARGUMENTS = {
+  drop: share,
+  stall: share,
+  html: z.coerce.number().int().min(500).max(599),
+  '401': none,
+  '402': z.enum(LIMIT_NAMES),
+  '429': z.enum(LIMIT_NAMES),
+  redirect: z.enum(['same', 'other']),
+  rows: z.coerce
+    .number()
+    .int()
+    .refine((rows) => rows !== 0),
+  malformed: atLeastOne,
+  duplicate: atLeastOne,
+  unknown: field,
+  missing: field,
+  move: atLeastOne,
+  'stale-cursor': none,
+} satisfies Record<FaultKind, z.ZodType>;
+type Arguments = typeof ARGUMENTS;
 
 /** A kind with its argument. */
-export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Kinds[K]['argument']> } }[FaultKind];
+export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Arguments[K]> } }[FaultKind];
 
 /** Which requests a fault hits: the first to the last, counted from 1 since it was armed, or each with a probability. */
 export type FaultTiming = { first: number; last: number } | { probability: number };
@@ -97,11 +58,10 @@ export const faultSpec = z.string().transform((text, ctx): Fault => {
   if (endpoint === undefined) return refuse(`no endpoint '${endpointName}'; there are ${FAULT_ENDPOINTS.join(', ')}`);
   const kind = FAULT_KINDS.find((one) => one === kindName);
   if (kind === undefined) return refuse(`no kind '${kindName}'; there are ${FAULT_KINDS.join(', ')}`);
-  const allowed = ONLY_ON[kind];
-  if (allowed !== undefined && !allowed.includes(endpoint))
-    return refuse(`${kind} works on ${allowed.join(' and ')} only`);
+  const { only, says } = factsOf(kind);
+  if (only?.includes(endpoint) === false) return refuse(`${kind} works on ${only.join(' and ')} only`);
   const effect = parseArgument(kind, argument);
-  if (effect === null) return refuse(`'${argument}' is no argument of ${kind} (${KINDS[kind].says})`);
+  if (effect === null) return refuse(`'${argument}' is no argument of ${kind} (${says})`);
   const timing = parseTiming(when);
   if (timing === null) return refuse(`'@${when}' is none of @3, @3-5, @3- and @10%`);
   return { text, endpoint, effect, timing };
@@ -115,9 +75,8 @@ export function parseFaults(specs: readonly string[]): Fault[] {
 }
 
 function parseArgument(kind: FaultKind, argument: string | undefined): FaultEffect | null {
-  const { argument: schema, byDefault } = KINDS[kind];
   if (argument === '') return null;
-  const parsed = schema.safeParse(argument ?? byDefault);
+  const parsed = ARGUMENTS[kind].safeParse(argument ?? factsOf(kind).byDefault);
   return parsed.success ? ({ kind, argument: parsed.data } as FaultEffect) : null;
 }
 
@@ -130,18 +89,4 @@ function parseTiming(when: string | undefined): FaultTiming | null {
   if (from === undefined || (to !== undefined && (dash === undefined || Number(to) < Number(from)))) return null;
   const last = dash === undefined ? Number(from) : Number(to ?? Number.POSITIVE_INFINITY);
   return { first: Number(from), last };
-}
-
-/** The grammar as text for a person. */
-export function describeFaults(): string {
-  const kinds = FAULT_KINDS.map((kind) => {
-    const { byDefault, says } = KINDS[kind];
-    const only = ONLY_ON[kind] === undefined ? '' : ` (${ONLY_ON[kind].join(', ')})`;
-    return `  ${(byDefault === '' ? kind : `${kind}=${byDefault}`).padEnd(20)} ${says}${only}`;
-  });
-  return `Faults: ENDPOINT:KIND[=ARGUMENT][@WHEN]
-ENDPOINT  ${FAULT_ENDPOINTS.join(', ')}
-WHEN      @3 the third request since then, @3-5, @3- from the third on, @10% each by chance (seeded); none: every one
-KIND      with what holds without an argument:
-${kinds.join('\n')}`;
 }

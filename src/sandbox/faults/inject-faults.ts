@@ -4,7 +4,8 @@ import { answerFault, REDIRECTED } from './answer-fault.js';
 import { type BodyBreak, cutBytes, cutRows, findBreak, streamUntilBreak } from './break-body.js';
 import { editJson } from './edit-json.js';
 import { chooseRowEdit, type ExportFormat, type RowEdit, readRows } from './edit-rows.js';
-import type { FaultEffect, FaultEndpoint } from './fault.js';
+import type { FaultEffect } from './fault.js';
+import type { FaultEndpoint } from './fault-kinds.js';
 
 /** The service behind the faults. @param midExport runs when half of an export's rows are out */
 export type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;

@@ -1,0 +1,65 @@
+/** The endpoints of section 4 by short names; `any` stands for all of them. */
+export const FAULT_ENDPOINTS = [
+  'any',
+  'datasets',
+  'facets',
+  'items',
+  'item',
+  'history',
+  'changes',
+  'recent',
+  'products',
+  'product',
+  'export',
+  'plan',
+] as const;
+export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
+
+interface KindFacts {
+  /** The argument that holds when none is given. */
+  byDefault: string;
+  /** What a client meets. */
+  says: string;
+  /** Endpoints that it makes sense on; all when absent. */
+  only?: readonly FaultEndpoint[];
+}
+
+/** Each kind of fault. Stands apart from their parser, so that `--help` need not load it. */
+export const KIND_FACTS = {
+  drop: { byDefault: '0.5', says: 'the connection breaks after this share of the body' },
+  stall: { byDefault: '0.5', says: 'after this share of the body nothing more comes' },
+  html: { byDefault: '503', says: 'a page of HTML, as proxies send, with this status' },
+  '401': { byDefault: '', says: 'the key is revoked' },
+  '402': { byDefault: 'paymentOverdue', says: 'a limit error of this limit' },
+  '429': { byDefault: 'ratePerSecond', says: 'a limit error of this limit, with Retry-After' },
+  redirect: { byDefault: 'same', says: '307 to the same host, or to an `other`' },
+  rows: { byDefault: '1', says: 'X-Export-Rows is off by so many', only: ['export'] },
+  malformed: { byDefault: '1', says: 'this row, or a JSON answer, is cut short' },
+  duplicate: { byDefault: '1', says: 'so many rows or entries come twice' },
+  unknown: { byDefault: 'novelty', says: 'rows and entries have this further field' },
+  missing: { byDefault: 'price', says: 'rows and entries lack this field' },
+  move: { byDefault: '100', says: 'so many changes happen, halfway through an export' },
+  'stale-cursor': { byDefault: '', says: 'nextCursor stays, though more waits', only: ['changes', 'recent'] },
+} as const satisfies Record<string, KindFacts>;
+export type FaultKind = keyof typeof KIND_FACTS;
+export const FAULT_KINDS = Object.keys(KIND_FACTS) as FaultKind[];
+
+export function factsOf(kind: FaultKind): KindFacts {
+  return KIND_FACTS[kind];
+}
+
+/** The grammar of a fault, for a person. */
+export function describeFaults(): string {
+  const kinds = FAULT_KINDS.map((kind) => {
+    const { byDefault, says, only } = factsOf(kind);
+    const where = only === undefined ? '' : ` (${only.join(', ')})`;
+    return `    ${(byDefault === '' ? kind : `${kind}=${byDefault}`).padEnd(20)} ${says}${where}`;
+  });
+  return `A fault is ENDPOINT:KIND[=ARGUMENT][@WHEN], such as export:drop@1 or any:429@5%.
+  ENDPOINT  ${FAULT_ENDPOINTS.slice(0, 7).join(', ')},
+            ${FAULT_ENDPOINTS.slice(7).join(', ')}
+  WHEN      @3 the third request, @3-5, @3- from the third on,
+            @10% each by chance, drawn by the seed; none: every request
+  KIND      with the argument that holds when none is given:
+${kinds.join('\n')}`;
+}
