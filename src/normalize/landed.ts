@@ -22,12 +22,21 @@ export function landedItemsSql(file: LandedFile, shape: Shape): string {
   const prefix = rowPrefix(file);
   const values = [...shape.values].map(([name, sql]) => {
     const value = `${prefix}${sql}`;
+    if (shape.texts.has(name)) return `${readText(name, value)} AS ${name}`;
     if (name === 'datasets') return `${value} AS ${name}`;
     if (name === 'attributes') return `${restoreNumbers(`CAST(${value} AS VARCHAR)`, file)} AS ${name}`;
     return `${stripMark(value, file)} AS ${name}`;
   });
   return `SELECT ${[...placeSql(file), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
 FROM ${rowsSql(file, shape.fields)}`;
+}
+
+/** A value that JSON text or a list of names stands for. */
+function readText(name: string, value: string): string {
+  if (name === 'attributes')
+    return `CASE WHEN json_valid(${value}) THEN ${value} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
+  const names = `list_filter(string_split_regex(${value}, '\\s*[;|]\\s*'), lambda name: name <> '')`;
+  return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
 
 /** Fields of a change as the document names them (section 2, Change, ChangeItem, SiteRef). */

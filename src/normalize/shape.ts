@@ -10,6 +10,8 @@ export interface Shape {
   fields: Map<string, string>;
   /** Canonical value → SQL over those fields. */
   values: Map<ItemValue, string>;
+  /** Of `attributes` and `datasets` those that flat rows hold as text: JSON, or names with `;` or `|` between. */
+  texts: Set<ItemValue>;
   /** Fields that the document does not name: name in `extra` → SQL of its JSON. */
   unknown: Map<string, string>;
 }
@@ -101,7 +103,7 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
 
 /** Decides where each value stands. Throws `contract` when rows were seen and none names an item id. */
 export function detectShape(observed: ObservedFields): Shape {
-  const shape: Shape = { fields: new Map(), values: new Map(), unknown: new Map() };
+  const shape: Shape = { fields: new Map(), values: new Map(), texts: new Set(), unknown: new Map() };
   for (const [name, field] of observed) addObserved(shape, name, field);
   if (observed.size > 0 && !shape.values.has('id')) {
     throw new PricelakeError(
@@ -121,7 +123,9 @@ function addObserved(shape: Shape, name: string, field: ObservedField): void {
   const path = BY_FOLDED_NAME.get(isParent ? `${fold(name)}name` : fold(name));
   if (isParent && !field.isScalar) addParent(shape, name, field.subfields);
   else if (path !== undefined && !shape.values.has(ITEM_VALUES[path])) {
-    shape.fields.set(name, fieldType(path));
+    const isText = field.isScalar && (path === 'attributes' || path === 'datasets');
+    if (isText) shape.texts.add(ITEM_VALUES[path]);
+    shape.fields.set(name, isText ? 'VARCHAR' : fieldType(path));
     shape.values.set(ITEM_VALUES[path], quoteIdentifier(name));
   } else {
     shape.fields.set(name, 'JSON');

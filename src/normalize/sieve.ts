@@ -32,7 +32,7 @@ export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: n
   const structs = structPaths(task.fields);
   for await (const row of readRows(task)) {
     const value = JSON.stringify(row.value) ?? 'null';
-    const reason = row.reason ?? findMismatch(row.value, structs) ?? findHalfCharacter(value);
+    const reason = row.reason ?? findMismatch(row.value, structs, task.fields) ?? findHalfCharacter(value);
     if (reason === undefined) counts.good++;
     else counts.bad++;
     const stream = reason === undefined ? good : bad;
@@ -84,7 +84,7 @@ function findHalfCharacter(json: string): string | undefined {
   return HALF_CHARACTER.test(json) ? 'not valid Unicode: half of a surrogate pair' : undefined;
 }
 
-function findMismatch(value: unknown, structs: string[]): string | undefined {
+function findMismatch(value: unknown, structs: string[], fields: Map<string, string>): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object';
   const row = value as Record<string, unknown>;
   for (const path of structs) {
@@ -94,6 +94,8 @@ function findMismatch(value: unknown, structs: string[]): string | undefined {
     }
   }
   const { datasets } = row;
-  if (datasets !== undefined && datasets !== null && !Array.isArray(datasets)) return 'datasets is not a list';
+  const isList = fields.get('datasets') === 'VARCHAR[]';
+  if (isList && datasets !== undefined && datasets !== null && !Array.isArray(datasets))
+    return 'datasets is not a list';
   return undefined;
 }

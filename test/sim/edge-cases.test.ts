@@ -83,6 +83,12 @@ describe('the copy stays exact', () => {
     await expectCopyAfter(copied);
   });
 
+  test('when export rows hold attributes and datasets as text', async () => {
+    const copied = await openCopied({ shape: 'text' });
+    for (const item of listed(copied)) events.changePrice(copied.world, item);
+    await expectCopyAfter(copied);
+  });
+
   test('when fields that are null are left out of every answer', async () => {
     const copied = await openCopied({ nullsLeftOut: 'everywhere', shape: 'nested' });
     for (const item of listed(copied)) events.dropOrRaisePrice(copied.world, item);

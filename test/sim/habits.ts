@@ -29,7 +29,8 @@ export interface Habits {
   lastLine: 'ended' | 'open' | 'blank';
   shuffledRows: boolean;
   repeatedRows: boolean;
-  shape: 'nested' | 'camel' | 'snake' | 'dotted' | 'named';
+  /** named: website, category and source by name; text: attributes and datasets as text. */
+  shape: 'nested' | 'camel' | 'snake' | 'dotted' | 'named' | 'text';
   length: 'content-length' | 'chunked';
   headerCase: 'lower' | 'upper' | 'mixed';
   /** 429, 503 with HTML and closed connections now and then. */
@@ -65,7 +66,7 @@ export function drawHabits(random: Seeded, given: Partial<Habits> = {}): Habits 
     lastLine: random.pick(['ended', 'open', 'blank']),
     shuffledRows: maybe(),
     repeatedRows: random.fraction() < 0.25,
-    shape: random.pick(['nested', 'camel', 'snake', 'dotted', 'named']),
+    shape: random.pick(['nested', 'camel', 'snake', 'dotted', 'named', 'text']),
     length: random.pick(['content-length', 'chunked']),
     headerCase: random.pick(['lower', 'upper', 'mixed']),
     trouble: maybe(),

@@ -67,7 +67,9 @@ function flatten(item: Fields, shape: Habits['shape']): Fields {
   if (shape === 'nested') return item;
   const row: Fields = {};
   for (const [name, value] of Object.entries(item)) {
-    if (!PARENTS.includes(name)) row[shape === 'snake' ? snake(name) : name] = value;
+    if (shape === 'text' && name === 'attributes') row[name] = JSON.stringify(value);
+    else if (shape === 'text' && name === 'datasets') row[name] = (value as string[]).join('; ');
+    else if (!PARENTS.includes(name)) row[shape === 'snake' ? snake(name) : name] = value;
     else {
       for (const [inner, innerValue] of Object.entries((value ?? {}) as Fields)) {
         if (shape === 'dotted') row[`${name}.${inner}`] = innerValue;
