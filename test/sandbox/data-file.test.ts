@@ -86,6 +86,60 @@ describe('a data file', () => {
     await service.close();
   });
 
+  it('keeps every digit of its prices and other numbers', async () => {
+    const prices = ['12345678901234.5678', '99999999999999.9999', '0.1', '-3.25', '1.5e2', '7', 'null'];
+    const own = prices.map((price, k) =>
+      (lines[k] ?? '')
+        .replace(/"price":[^,]+,"previousPrice":[^,]+/, `"price":${price},"previousPrice":${price}`)
+        .replace(
+          /"attributes":\{/,
+          '"attributes":{"note":"at 0.12345678901234567, so","weight":0.12345678901234567,"serial":123456789012345678901,',
+        ),
+    );
+    const service = await Service.start({ dataFile: await write('digits', own.join('\n').replaceAll(',}', '}')) });
+    const served = (await service.sandbox.dump()).items;
+    const kept = served.map((line) => /"price":([^,]+),/.exec(line)?.[1]);
+    expect(kept).toEqual(['12345678901234.5678', '99999999999999.9999', '0.10', '-3.25', '150.00', '7.00', 'null']);
+    for (const line of served) {
+      expect(line).toContain(
+        '"note":"at 0.12345678901234567, so","weight":0.12345678901234567,"serial":123456789012345678901',
+      );
+    }
+    const most = await service.get('/items?sort=-price&size=1&status=all');
+    expect(most.text).toContain('"price":99999999999999.9999,');
+    await service.close();
+  });
+
+  it('serves fields that the document does not know as they are, in answers and exports', async () => {
+    const fields = ['"colour":"r\\"ot,é"', '"sizes":[1.10,{"a":12345678901234567890.5}]', '"we/ird~key":null'];
+    const own = lines
+      .slice(0, 3)
+      .map((line, k) => line.replace(/\}$/, `,${fields[k]}}`).replace('"site":{', '"site":{"rank":7,'));
+    const service = await Service.start({ dataFile: await write('extra', own.join('\n')) });
+    const served = (await service.sandbox.dump()).items;
+    expect(served[0]?.endsWith(`,${fields[0]}}`)).toBe(true);
+    expect(served[1]?.endsWith(',"sizes":[1.1,{"a":12345678901234567890.5}]}')).toBe(true);
+    expect(served[2]?.endsWith(`,${fields[2]}}`)).toBe(true);
+    expect(served.every((line) => line.includes('"site":{"rank":7,'))).toBe(true);
+    expect((await service.get('/export?format=ndjson&status=all')).text.trimEnd().split('\n')).toEqual(served);
+    const csv = (await service.get('/export?status=all')).text.split('\n');
+    expect(csv[0]?.endsWith(',removedAt,colour,sizes,we/ird~key')).toBe(true);
+    expect(csv[1]?.endsWith(',"r""ot,é",,')).toBe(true);
+    await service.sandbox.advance({ hours: 1, changes: 3 });
+    for (const line of (await service.sandbox.dump()).items) parse(line, item);
+    await service.close();
+  });
+
+  it('is refused with the line whose price has more digits than money', async () => {
+    for (const price of ['1.23456', '123456789012345', '0.1234567890123456789', '"12.50"']) {
+      const bad = (lines[1] ?? '').replace(/"price":[^,]+/, `"price":${price}`);
+      const error = await refusal(await write('digits', [lines[0], bad].join('\n')));
+      expect(error).toMatchObject({ code: 'config' });
+      expect(error.message).toContain('line 2');
+      expect(error.message).toContain('price');
+    }
+  });
+
   it('is refused with the line that is no Item', async () => {
     const broken: [string, string][] = [
       ['{oops', 'not JSON'],

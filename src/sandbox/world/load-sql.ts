@@ -1,8 +1,7 @@
 import { NUMBER_MARK } from './exact-numbers.js';
 
-/** The number that a marked text stands for, and JSON text with its marked numbers as they were. */
+/** JSON text with its marked numbers as they were. */
 export const CREATE_LOAD_MACROS = `
-CREATE MACRO unmarked(text) AS replace(text, '${NUMBER_MARK}', '');
 CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
   THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
 `;
@@ -10,15 +9,16 @@ CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
 /** Reads Items (section 2) line by line; every column is declared, nothing is guessed. Prices stay text. */
 export const READ_ITEMS = `
 CREATE TABLE read AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
-  id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'VARCHAR',
-  previousPrice: 'VARCHAR', priceChangedAt: 'TIMESTAMPTZ', currency: 'VARCHAR', url: 'VARCHAR', image: 'VARCHAR',
+  id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'JSON',
+  previousPrice: 'JSON', priceChangedAt: 'TIMESTAMPTZ', currency: 'VARCHAR', url: 'VARCHAR', image: 'VARCHAR',
   attributes: 'JSON', category: 'JSON', datasets: 'VARCHAR[]', site: 'JSON', source: 'JSON',
   firstSeenAt: 'TIMESTAMPTZ', lastSeenAt: 'TIMESTAMPTZ', lastChangedAt: 'TIMESTAMPTZ', removedAt: 'TIMESTAMPTZ' });
 CREATE TABLE loaded AS SELECT * REPLACE (
-    TRY_CAST(unmarked(price) AS DECIMAL(18,4)) AS price, TRY_CAST(unmarked(previousPrice) AS DECIMAL(18,4)) AS previousPrice,
+    TRY_CAST(unmarked_json(price::VARCHAR) AS DECIMAL(18,4)) AS price,
+    TRY_CAST(unmarked_json(previousPrice::VARCHAR) AS DECIMAL(18,4)) AS previousPrice,
     unmarked_json(attributes::VARCHAR) AS attributes, unmarked_json(category::VARCHAR) AS category,
     unmarked_json(site::VARCHAR) AS site, unmarked_json(source::VARCHAR) AS source),
-  unmarked(price) AS price_text, unmarked(previousPrice) AS previous_text,
+  unmarked_json(price::VARCHAR) AS price_text, unmarked_json(previousPrice::VARCHAR) AS previous_text,
   category->>'slug' AS slug, TRY_CAST(site->>'id' AS BIGINT) AS site_id, TRY_CAST(source->>'modelId' AS BIGINT) AS model_id
 FROM read;
 DROP TABLE read;
