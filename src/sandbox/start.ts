@@ -9,6 +9,8 @@ import { buildCaller, type Service } from './http/caller.js';
 import { findHangUp, type Handler, listen } from './http/listen.js';
 import { addOpenApiRoute } from './http/routes-openapi.js';
 import type { PlanCode, PlanLimits } from './plans.js';
+import { addWebhookRoutes } from './webhooks/routes-webhook.js';
+import { Webhook, type WebhookOptions } from './webhooks/webhook.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
 import type { ExportShape } from './world/export-rows.js';
 import { generateWorld } from './world/generate-world.js';
@@ -48,6 +50,8 @@ export interface SandboxOptions {
   startAt?: Date;
   /** frozen (default): moves only by advance; real: runs on in wall time. */
   clock?: 'frozen' | 'real';
+  /** Where events are sent from the start (section 6), and how. Without `url` an endpoint can be set up later. */
+  webhook?: WebhookOptions & { url?: string };
   /** Wraps the HTTP handler, for what no fault of `faults` does. */
   wrap?: (next: Handler) => Handler;
 }
@@ -62,6 +66,8 @@ export interface Sandbox {
   changeAccount(change: AccountChange): void;
   /** Moves the clock on and lets the world change: price changes, new, removed and re-listed items. */
   advance(options: AdvanceOptions): Promise<AdvanceCounts>;
+  /** The customer's webhook endpoint: what the service's portal offers (section 6). */
+  webhook: Webhook;
   /** The truth, for tests: every item of the live key as Item JSON, all its changes as Change JSON, by id. */
   dump(): Promise<{ items: string[]; changes: string[] }>;
   close(): Promise<void>;
@@ -111,6 +117,9 @@ async function serveWorld(
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
   addOpenApiRoute(app);
+  const webhook = new Webhook(service, options.webhook);
+  if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
+  addWebhookRoutes(app, webhook);
   const handle: Handler = injectFaults(
     service,
     async (request, midExport) => app.fetch(request, midExport === undefined ? {} : { midExport }),
@@ -123,8 +132,10 @@ async function serveWorld(
     armFaults: (specs) => service.faults.arm(parseFaults(specs)),
     changeAccount: (change) => account.change(change),
     advance: (step) => advanceWorld(world, clock, step),
+    webhook,
     dump: () => dumpWorld(world),
     async close() {
+      await webhook.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await world.close();

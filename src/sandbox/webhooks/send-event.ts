@@ -1,0 +1,62 @@
+import { signBody } from './signature.js';
+import type { WebhookEvent } from './webhook-event.js';
+
+/** Section 6, delivery rule 1. */
+export const ANSWER_WITHIN_MS = 10_000;
+
+/** One attempt, as the control call lists it. */
+export interface Delivery {
+  eventId: string;
+  type: WebhookEvent['type'];
+  attempt: number;
+  /** Wall time. */
+  at: string;
+  ok: boolean;
+  /** Status of the answer; null when none came in time. */
+  status: number | null;
+  /** Why no answer came. */
+  error?: string;
+}
+
+export interface Target {
+  url: string;
+  secrets: readonly string[];
+  answerWithinMs: number;
+  /** Ends the attempt when the endpoint or the sandbox goes away. */
+  signal: AbortSignal;
+}
+
+/** POSTs an event once (section 6). Any 2xx in time delivers it; a redirect does not. */
+export async function sendEvent(event: WebhookEvent, target: Target): Promise<Delivery> {
+  event.attempts++;
+  const attempt = event.attempts;
+  const started = new Date();
+  const facts = { eventId: event.id, type: event.type, attempt, at: started.toISOString() };
+  try {
+    const answer = await fetch(target.url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        // Wall time: receivers compare it with their own clocks.
+        'Service-Signature': signBody(target.secrets, Math.floor(started.getTime() / 1000), event.body),
+        'Service-Event-Id': event.id,
+        'Service-Event-Type': event.type,
+        'Service-Delivery-Attempt': String(attempt),
+      },
+      body: event.body as Uint8Array<ArrayBuffer>,
+      redirect: 'manual',
+      signal: AbortSignal.any([target.signal, AbortSignal.timeout(target.answerWithinMs)]),
+    });
+    await answer.body?.cancel().catch(() => {});
+    if (answer.ok) event.delivered = true;
+    return { ...facts, ok: answer.ok, status: answer.status };
+  } catch (error) {
+    return { ...facts, ok: false, status: null, error: explain(error, target.answerWithinMs) };
+  }
+}
+
+function explain(error: unknown, answerWithinMs: number): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer in ${answerWithinMs / 1000} seconds`;
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

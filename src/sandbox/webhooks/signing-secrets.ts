@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+
+interface Secret {
+  text: string;
+  /** On the scaled time; null for the current one. */
+  validUntil: number | null;
+}
+
+/** The endpoint's secrets, newest first: a rolled one stays valid for a while (section 6, Service-Signature). */
+export class SigningSecrets {
+  readonly #seed: number;
+  #secrets: Secret[] = [];
+  #derived = 0;
+
+  /** @param seed the same seed gives the same secrets, where none are given */
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  get current(): string {
+    return this.#secrets[0]?.text ?? '';
+  }
+
+  /** Replaces all: the first is the current one, the others are rolled ones that stay valid. */
+  set(texts: readonly string[]): void {
+    const given = texts.length === 0 ? [this.#derive()] : texts;
+    this.#secrets = given.map((text, k) => ({ text, validUntil: k === 0 ? null : Number.POSITIVE_INFINITY }));
+  }
+
+  /** Puts a new one in front; the one before is valid until then. */
+  roll(text: string | undefined, validUntil: number): void {
+    const old = this.#secrets.slice(0, 1).map((secret) => ({ ...secret, validUntil }));
+    this.#secrets = [{ text: text ?? this.#derive(), validUntil: null }, ...old];
+  }
+
+  valid(now: number): string[] {
+    return this.#secrets.filter(({ validUntil }) => validUntil === null || validUntil > now).map(({ text }) => text);
+  }
+
+  #derive(): string {
+    this.#derived++;
+    const hash = createHash('sha256').update(`signing secret ${this.#seed} ${this.#derived}`).digest('hex');
+    return `sandbox_secret_${hash.slice(0, 32)}`;
+  }
+}

@@ -1,0 +1,184 @@
+import { PricelakeError } from '../../errors.js';
+import type { Service } from '../http/caller.js';
+import { checkEndpointUrl } from './endpoint-url.js';
+import { planNextStep } from './retry-schedule.js';
+import { ScaledTime } from './scaled-time.js';
+import { ANSWER_WITHIN_MS, type Delivery, sendEvent } from './send-event.js';
+import { SigningSecrets } from './signing-secrets.js';
+import { buildPing, findNewestChange, readNextEvent, type WebhookEvent } from './webhook-event.js';
+
+export interface WebhookOptions {
+  /** The first is the current one, further ones are rolled ones that are still valid. None: one is made up. */
+  secrets?: readonly string[];
+  /** How many times faster retries, the 24 hours and rolled secrets run out. Default 1. */
+  timeScale?: number;
+  /** Default false: only endpoints on this machine. */
+  anyHost?: boolean;
+  /** Milliseconds; the document's 10 seconds by default. */
+  answerWithinMs?: number;
+}
+
+export interface EndpointSettings {
+  url: string;
+  /** Default: the secret so far. */
+  secret?: string;
+  /** Changes behind this id are sent. Default: where the endpoint stands, or new changes only. */
+  after?: bigint;
+}
+
+export interface WebhookStatus {
+  url: string | null;
+  state: 'none' | 'active' | 'off';
+  /** Id of the last change that was delivered. */
+  cursor: bigint;
+  /** The event that is being delivered or retried; later changes wait for it. */
+  pending: { id: string; attempts: number } | null;
+  /** Latest attempts, oldest first. */
+  deliveries: Delivery[];
+}
+
+const POLL_MS = 50;
+const KEPT = 100;
+const HOUR_MS = 3_600_000;
+
+/** The customer's endpoint and all that is sent to it (section 6). */
+export class Webhook {
+  readonly #service: Service;
+  readonly #options: WebhookOptions;
+  readonly #time: ScaledTime;
+  readonly #secrets: SigningSecrets;
+  readonly #events = new Map<string, WebhookEvent>();
+  readonly #deliveries: Delivery[] = [];
+  #url: string | null = null;
+  #state: WebhookStatus['state'] = 'none';
+  #cursor = 0n;
+  #pending: WebhookEvent | null = null;
+  #stop = new AbortController();
+  #wake = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(service: Service, options: WebhookOptions = {}) {
+    this.#service = service;
+    this.#options = options;
+    this.#time = new ScaledTime(options.timeScale ?? 1);
+    this.#secrets = new SigningSecrets(service.world.facts.seed);
+    this.#secrets.set(options.secrets ?? []);
+  }
+
+  get secret(): string {
+    return this.#secrets.current;
+  }
+
+  get status(): WebhookStatus {
+    const pending = this.#pending && { id: this.#pending.id, attempts: this.#pending.attempts };
+    return { url: this.#url, state: this.#state, cursor: this.#cursor, pending, deliveries: [...this.#deliveries] };
+  }
+
+  /** Sets the endpoint up, moves it, or turns it on again; without `after` it goes on where it stood. */
+  async set({ url, secret, after }: EndpointSettings): Promise<void> {
+    const checked = checkEndpointUrl(url, this.#options.anyHost ?? false);
+    await this.#halt();
+    if (secret !== undefined) this.#secrets.set([secret]);
+    if (after !== undefined) this.#pending = null;
+    this.#cursor = after ?? (this.#state === 'none' ? findNewestChange(this.#service) : this.#cursor);
+    this.#url = checked;
+    this.#state = 'active';
+    this.#stop = new AbortController();
+    this.#running = this.#deliverChanges(this.#stop.signal);
+  }
+
+  /** Forgets the endpoint and what it was to get. */
+  async remove(): Promise<void> {
+    await this.#halt();
+    this.#state = 'none';
+    this.#url = null;
+    this.#pending = null;
+    this.#events.clear();
+    this.#deliveries.length = 0;
+  }
+
+  /** Puts a new secret in place; events carry a second `v1` of the old one for so long. */
+  roll({ secret, keepHours = 24 }: { secret?: string | undefined; keepHours?: number | undefined }): void {
+    this.#secrets.roll(secret, this.#time.now() + keepHours * HOUR_MS);
+  }
+
+  /** Sends a test event, once and out of turn. */
+  ping(): Promise<Delivery> {
+    return this.#send(this.#keep(buildPing(this.#service)));
+  }
+
+  /** Sends an event again, whatever became of it: same id, same body, next attempt. */
+  async resend(id: string): Promise<Delivery> {
+    const event = this.#events.get(id);
+    if (event === undefined) throw new PricelakeError('usage', `no event ${id} among the latest ${KEPT}`);
+    const delivery = await this.#send(event);
+    if (delivery.ok) this.#wake.abort();
+    return delivery;
+  }
+
+  async close(): Promise<void> {
+    await this.#halt();
+  }
+
+  async #halt(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** One event after the other: while one is retried, later changes wait, so order is kept. */
+  async #deliverChanges(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted && this.#state === 'active') {
+      this.#pending ??= readNextEvent(this.#service, this.#cursor);
+      if (this.#pending === null) await this.#time.sleepUntil(this.#time.now() + POLL_MS * this.#time.scale, stop);
+      else await this.#deliverEvent(this.#keep(this.#pending), stop);
+    }
+  }
+
+  /** Until it is delivered, the endpoint is turned off, or told to stop. */
+  async #deliverEvent(event: WebhookEvent, stop: AbortSignal): Promise<void> {
+    let failingSince: number | null = null;
+    while (!event.delivered) {
+      await this.#send(event);
+      if (stop.aborted) return;
+      if (event.delivered) break;
+      const failedAt = this.#time.now();
+      failingSince ??= failedAt;
+      const { step, at } = planNextStep(event.attempts, failedAt, failingSince);
+      await this.#waitUntil(at, stop);
+      if (stop.aborted) return;
+      if (step === 'turn off' && !event.delivered && this.#time.now() >= at) {
+        this.#state = 'off';
+        return;
+      }
+    }
+    // Delivered: only now may the next changes follow.
+    this.#cursor = event.cursor ?? this.#cursor;
+    this.#pending = null;
+  }
+
+  /** A resend that delivers it ends the wait. */
+  #waitUntil(at: number, stop: AbortSignal): Promise<void> {
+    this.#wake = new AbortController();
+    return this.#time.sleepUntil(at, AbortSignal.any([stop, this.#wake.signal]));
+  }
+
+  async #send(event: WebhookEvent): Promise<Delivery> {
+    if (this.#url === null) throw new PricelakeError('usage', 'no webhook endpoint is set up');
+    const delivery = await sendEvent(event, {
+      url: this.#url,
+      secrets: this.#secrets.valid(this.#time.now()),
+      answerWithinMs: this.#options.answerWithinMs ?? ANSWER_WITHIN_MS,
+      signal: this.#stop.signal,
+    });
+    this.#deliveries.push(delivery);
+    if (this.#deliveries.length > KEPT) this.#deliveries.shift();
+    return delivery;
+  }
+
+  #keep(event: WebhookEvent): WebhookEvent {
+    this.#events.set(event.id, event);
+    const oldest = this.#events.keys().next();
+    if (this.#events.size > KEPT && !oldest.done) this.#events.delete(oldest.value);
+    return event;
+  }
+}

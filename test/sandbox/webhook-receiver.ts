@@ -1,0 +1,43 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** performance.now() of its arrival. */
+  at: number;
+}
+
+/** A customer's endpoint on loopback: keeps what arrives, answers what it is told. */
+export class Receiver {
+  readonly received: Received[] = [];
+  /** Status of the k-th answer; null answers nothing. */
+  answer: (k: number) => number | null = () => 204;
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer(async (request, response) => {
+      const at = performance.now();
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part);
+      this.received.push({ headers: request.headers, body: Buffer.concat(parts), at });
+      const status = this.answer(this.received.length);
+      if (status !== null) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('ignored');
+    });
+  }
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

@@ -1,0 +1,203 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { webhookEvent } from '../../src/api/contract.js';
+import { buildOpenApi } from '../../src/api/openapi/document.js';
+import type { SandboxOptions } from '../../src/sandbox/start.js';
+import { AnswerCheck } from './answer-check.js';
+import { parse, Service } from './service.js';
+import { type Received, Receiver } from './webhook-receiver.js';
+
+const SECRET = 'whsec_test';
+let receiver: Receiver;
+let service: Service | undefined;
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await service?.close();
+  await receiver.close();
+});
+
+/** An hour of retries passes in about a second. */
+async function start(options: SandboxOptions = {}, timeScale = 3600): Promise<Service> {
+  const webhook = { url: receiver.url, secrets: [SECRET], timeScale };
+  service = await Service.start({ items: 300, webhook, ...options });
+  return service;
+}
+
+const read = ({ body }: Received) => parse(body.toString(), webhookEvent);
+const arrived = (count: number) =>
+  vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(count), { timeout: 5000, interval: 10 });
+
+function sign(secret: string, { headers, body }: Received): string {
+  const t = /^t=(\d+)/.exec(String(headers['service-signature']))?.[1];
+  return createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+}
+
+async function control(path: string, body?: object, method = 'POST'): Promise<Record<string, unknown>> {
+  const init = method === 'GET' ? { method } : { method, body: JSON.stringify(body ?? {}) };
+  const answer = await fetch(`${service?.sandbox.baseUrl}/sandbox/webhook${path}`, init);
+  return { httpStatus: answer.status, ...((await answer.json()) as object) };
+}
+
+describe('events', () => {
+  it('carry all changes in the order of the feed, up to 100 each, signed', async () => {
+    const { sandbox, readFeed } = await start();
+    const before = sandbox.webhook.status.cursor;
+    await sandbox.advance({ hours: 1, changes: 250 });
+    await arrived(3);
+    const feed = await readFeed.call(service, before);
+    const events = receiver.received.map(read);
+    expect(events.map(({ changes }) => changes?.length)).toEqual([100, 100, 50]);
+    expect(events.flatMap(({ changes }) => changes)).toEqual(feed);
+    expect(events.map(({ cursor }) => cursor)).toEqual([feed[99]?.id, feed[199]?.id, feed[249]?.id]);
+    const check = new AnswerCheck(buildOpenApi());
+    for (const [k, one] of receiver.received.entries()) {
+      expect(one.headers).toMatchObject({
+        'content-type': 'application/json',
+        'service-event-id': events[k]?.id,
+        'service-event-type': 'changes',
+        'service-delivery-attempt': '1',
+        'service-signature': expect.stringMatching(`^t=\\d+,v1=${sign(SECRET, one)}$`),
+      });
+      const age = Date.now() / 1000 - Number(/\d+/.exec(String(one.headers['service-signature']))?.[0]);
+      expect(Math.abs(age)).toBeLessThan(10);
+      expect(check.check({ $ref: '#/components/schemas/WebhookEvent' }, JSON.parse(one.body.toString()))).toEqual([]);
+    }
+  });
+
+  it('start with what is new, or behind `after`', async () => {
+    const { sandbox } = await start();
+    await sandbox.advance({ hours: 1, changes: 5 });
+    await arrived(1);
+    expect(receiver.received.map((one) => read(one).changes?.length)).toEqual([5]);
+    const [first] = await (service as Service).readFeed();
+    await sandbox.webhook.set({ url: receiver.url, after: (first?.id ?? 0n) - 1n });
+    await arrived(2);
+    expect(read(receiver.received[1] as Received).changes?.[0]).toEqual(first);
+  });
+
+  it('are not sent on a plan without webhooks', async () => {
+    const { sandbox } = await start({ limits: { webhooks: false } });
+    await sandbox.advance({ hours: 1, changes: 5 });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(receiver.received).toHaveLength(0);
+    sandbox.changeAccount({ limits: { webhooks: true } });
+    await arrived(1);
+  });
+});
+
+describe('a delivery that fails', () => {
+  it('is retried after 1 and 5 minutes with the same id and body, and later changes wait', async () => {
+    const { sandbox } = await start({}, 600);
+    receiver.answer = (k) => [500, 302][k - 1] ?? 200;
+    await sandbox.advance({ hours: 1, changes: 10 });
+    await arrived(1);
+    await sandbox.advance({ hours: 1, changes: 20 });
+    await arrived(4);
+    const [one, two, three, four] = receiver.received as [Received, Received, Received, Received];
+    expect([one, two, three, four].map(({ headers }) => headers['service-delivery-attempt'])).toEqual([
+      '1',
+      '2',
+      '3',
+      '1',
+    ]);
+    for (const again of [two, three]) {
+      expect(again.headers['service-event-id']).toBe(one.headers['service-event-id']);
+      expect(again.body.equals(one.body)).toBe(true);
+    }
+    expect(read(four).changes).toHaveLength(20);
+    // 1 and 5 minutes, 600 times faster.
+    expect(two.at - one.at).toBeGreaterThanOrEqual(99);
+    expect(three.at - two.at).toBeGreaterThanOrEqual(499);
+    expect(sandbox.webhook.status.deliveries.map(({ status }) => status)).toEqual([500, 302, 200, 200]);
+  });
+
+  it('is one without an answer in time, too', async () => {
+    const webhook = { url: receiver.url, timeScale: 3600, answerWithinMs: 80 };
+    const { sandbox } = await start({ webhook });
+    receiver.answer = (k) => (k === 1 ? null : 200);
+    await sandbox.advance({ hours: 1, changes: 3 });
+    await arrived(2);
+    expect(sandbox.webhook.status.deliveries[0]).toMatchObject({ ok: false, status: null, error: /no answer in 0.08/ });
+  });
+
+  it('turns the endpoint off after 24 hours; set up again, it goes on with the same event', async () => {
+    const { sandbox } = await start({}, 100_000);
+    receiver.answer = () => 503;
+    await sandbox.advance({ hours: 1, changes: 7 });
+    await vi.waitFor(() => expect(sandbox.webhook.status.state).toBe('off'), { timeout: 5000 });
+    const attempts = receiver.received.length;
+    // 12 by the schedule; on a busy machine the last ones come too late for the 24 hours.
+    expect(attempts).toBeGreaterThanOrEqual(9);
+    expect(attempts).toBeLessThanOrEqual(12);
+    expect(new Set(receiver.received.map(({ headers }) => headers['service-event-id'])).size).toBe(1);
+    receiver.answer = () => 200;
+    await control('', { url: receiver.url });
+    await arrived(attempts + 1);
+    const last = receiver.received[attempts] as Received;
+    expect(last.headers).toMatchObject({ 'service-delivery-attempt': String(attempts + 1) });
+    expect(read(last).changes).toHaveLength(7);
+    await vi.waitFor(() => expect(sandbox.webhook.status.pending).toBeNull());
+  });
+});
+
+describe('POST /sandbox/webhook', () => {
+  it('sets an endpoint up and answers its secret; GET tells the state; DELETE forgets it', async () => {
+    service = await Service.start({ items: 100 });
+    expect(await control('', undefined, 'GET')).toMatchObject({ state: 'none', url: null, deliveries: [] });
+    const set = await control('', { url: receiver.url });
+    expect(set).toMatchObject({
+      state: 'active',
+      url: receiver.url,
+      secret: expect.stringMatching(/^sandbox_secret_/),
+    });
+    await service.sandbox.advance({ hours: 1, changes: 4 });
+    await arrived(1);
+    const [one] = receiver.received as [Received];
+    expect(one.headers['service-signature']).toContain(sign(String(set.secret), one));
+    expect(await control('', undefined, 'DELETE')).toMatchObject({ state: 'none' });
+    expect(await control('/ping')).toMatchObject({ httpStatus: 400, message: 'no webhook endpoint is set up' });
+  });
+
+  it('/ping sends a test without changes and tells what became of it', async () => {
+    await start();
+    expect(await control('/ping')).toMatchObject({ ok: true, status: 204, type: 'ping', attempt: 1 });
+    const [one] = receiver.received as [Received];
+    expect(read(one)).toMatchObject({ type: 'ping', cursor: null, changes: [] });
+    expect(one.headers).toMatchObject({ 'service-event-type': 'ping' });
+  });
+
+  it('/roll signs with both secrets while the old one is valid', async () => {
+    await start();
+    expect(await control('/roll', { secret: 'whsec_next', keepHours: 24 })).toMatchObject({ secret: 'whsec_next' });
+    await control('/ping');
+    const [both] = receiver.received as [Received];
+    const [fresh, old] = [sign('whsec_next', both), sign(SECRET, both)];
+    expect(both.headers['service-signature']).toMatch(new RegExp(`^t=\\d+,v1=${fresh},v1=${old}$`));
+    await control('/roll', { secret: 'whsec_last', keepHours: 0 });
+    await control('/ping');
+    const last = receiver.received[1] as Received;
+    expect(last.headers['service-signature']).toMatch(new RegExp(`^t=\\d+,v1=${sign('whsec_last', last)}$`));
+  });
+
+  it('/resend sends an event again at once; the waiting ones follow', async () => {
+    const { sandbox } = await start({}, 1);
+    receiver.answer = (k) => (k === 1 ? 500 : 200);
+    await sandbox.advance({ hours: 1, changes: 120 });
+    await arrived(1);
+    const id = read(receiver.received[0] as Received).id;
+    expect(await control('/resend', { id })).toMatchObject({ ok: true, attempt: 2, eventId: id });
+    await arrived(3);
+    expect(receiver.received.map((one) => read(one).changes?.length)).toEqual([100, 100, 20]);
+    expect(await control('/resend', { id: 'evt_none' })).toMatchObject({ httpStatus: 400 });
+  });
+
+  it('refuses another machine, and a body that it does not know', async () => {
+    service = await Service.start({ items: 100 });
+    const refused = await control('', { url: 'http://192.0.2.1/' });
+    expect(refused).toMatchObject({ httpStatus: 400, message: expect.stringContaining('not on this machine') });
+    expect(await control('', { uri: receiver.url })).toMatchObject({ httpStatus: 400 });
+    expect(await control('/roll', { keepHours: -1 })).toMatchObject({ httpStatus: 400 });
+  });
+});
