@@ -47,8 +47,10 @@ export async function readIdleRuns(lake: Lake): Promise<RunRow[]> {
 
 /** Adds a row, durably. */
 export async function addIdleRun(lake: Lake, row: RunRow): Promise<void> {
-  const file = await open(idleRunsPath(lake), 'a');
+  const file = await open(idleRunsPath(lake), 'a+');
   try {
+    // A line that was cut short must not become the beginning of this one.
+    await file.truncate((await file.readFile()).lastIndexOf('\n') + 1);
     await file.appendFile(
       `${JSON.stringify(row, (_name, value) => (typeof value === 'bigint' ? String(value) : value))}\n`,
     );
