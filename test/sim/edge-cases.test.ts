@@ -56,7 +56,7 @@ describe('the copy stays exact', () => {
     expect(sites.filter((row) => row.site_id === String(item.siteId))).toHaveLength(2);
   });
 
-  for (const skewMs of [90_000, 1500, -1500, -90_000]) {
+  for (const skewMs of [90_000, -1500]) {
     test(`when changes are observed ${skewMs} ms from the times that the item shows`, async () => {
       const copied = await openCopied({ skewMs, changeNames: 'all' });
       for (const event of Object.values(events)) event(copied.world, copied.world.random.pick(listed(copied)));

@@ -25,7 +25,7 @@ async function runUntil(stopAt: number): Promise<boolean> {
 }
 
 test('a run that is stopped again and again while the world goes on ends in an exact copy', async () => {
-  simulation = await openSimulation({ seed: 11, items: 80, habits: { moving: true, chunkBytes: 4096 } });
+  simulation = await openSimulation({ seed: 11, items: 50, habits: { moving: true, chunkBytes: 4096 } });
   const { world } = simulation;
   for (const run of ['first', 'second']) {
     let stops = 0;
@@ -43,9 +43,9 @@ test('a run that is stopped again and again while the world goes on ends in an e
 });
 
 test('a run that stopped between two tables and lost its landing is made good by the next', async () => {
-  simulation = await openSimulation({ seed: 12, items: 60, habits: { moving: false, trouble: false } });
+  simulation = await openSimulation({ seed: 12, items: 40, habits: { moving: false, trouble: false } });
   const { world, lakePath } = simulation;
-  for (const committed of [1, 2, 1]) {
+  for (const committed of [1, 2]) {
     await stopAfterCommits(committed);
     await rm(path.join(lakePath, '_pricelake', 'landing'), { recursive: true });
     for (let n = 0; n < 20; n++) step(world);
