@@ -110,6 +110,7 @@ describe('lines of items', () => {
       ['{"id":1,"id":2,"site":{"id":7}}', /Duplicate key 'id'/],
       ['[1,2]', /not a JSON object/],
       ['null', /not a JSON object/],
+      [itemLine({ title: '"cut \\ud83d"' }), /half of a surrogate pair/],
       [itemLine({ price: 'NaN' }), /not valid JSON/],
       [itemLine({ price: '012' }), /not valid JSON/],
       [itemLine({ title: '"a\tb"' }), /not valid JSON/],

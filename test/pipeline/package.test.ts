@@ -35,8 +35,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true }));
 
-const npx = async (args: string[], more: NodeJS.ProcessEnv = {}, cwd = project) =>
-  (await run('npx', ['--no-install', 'pricelake', ...args], { cwd, env: { ...env, ...more } })).stdout;
+/** `npx pricelake …`, never from the registry. */
+const npx = async (args: string[], cwd: string) =>
+  (await run('npx', ['--no-install', 'pricelake', ...args], { cwd, env })).stdout;
+
+/** What npx starts. */
+const pricelake = async (args: string[], settings: NodeJS.ProcessEnv = {}) =>
+  (await run('node_modules/.bin/pricelake', args, { cwd: project, env: { ...env, ...settings } })).stdout;
 
 describe('the package', () => {
   test('holds the built code, SQL, schemas and documents, and no tests or sources', async () => {
@@ -50,13 +55,13 @@ describe('the package', () => {
   });
 
   test('tells its version and its help where it is installed', async () => {
-    const [version, help] = await Promise.all([npx(['--version']), npx(['check', '--help'])]);
+    const [version, help] = await Promise.all([npx(['--version'], project), pricelake(['check', '--help'])]);
     expect(version).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(help).toContain('Check the published tables');
   });
 
   test('runs by npx in the checkout, too', async () => {
-    expect(await npx(['--version'], {}, ROOT)).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await npx(['--version'], ROOT)).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   test('syncs, checks and compares from where it is installed', async () => {
@@ -64,9 +69,9 @@ describe('the package', () => {
     try {
       const settings = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.keys.live };
       const pipeline = path.join('node_modules', 'pricelake', 'pipelines', 'prices.yaml');
-      const report = JSON.parse(await npx(['sync', pipeline, '--json'], settings)) as Record<string, unknown>;
+      const report = JSON.parse(await pricelake(['sync', pipeline, '--json'], settings)) as Record<string, unknown>;
       expect(report).toMatchObject({ ok: true, published: true, items: 100 });
-      const spread = JSON.parse(await npx(['spread', '--json'])) as Record<string, unknown>;
+      const spread = JSON.parse(await pricelake(['spread', '--json'])) as Record<string, unknown>;
       expect(spread).toMatchObject({ ok: true });
     } finally {
       await sandbox.close();
