@@ -9,6 +9,7 @@ import { buildCaller, type Service } from './http/caller.js';
 import { findHangUp, type Handler, listen } from './http/listen.js';
 import { addOpenApiRoute } from './http/routes-openapi.js';
 import type { PlanCode, PlanLimits } from './plans.js';
+import { checkEndpointUrl } from './webhooks/endpoint-url.js';
 import { addWebhookRoutes } from './webhooks/routes-webhook.js';
 import { Webhook, type WebhookOptions } from './webhooks/webhook.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
@@ -80,6 +81,8 @@ const START_AT = new Date('2026-11-20T06:00:00Z');
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   // Before the world, which takes a while.
   const faults = parseFaults(options.faults ?? []);
+  const { url, anyHost = false } = options.webhook ?? {};
+  if (url !== undefined) checkEndpointUrl(url, anyHost);
   const world = await World.create(options.exportShape);
   try {
     const clock = await fillWorld(world, options);
@@ -118,7 +121,6 @@ async function serveWorld(
   const app = buildApp(service);
   addOpenApiRoute(app);
   const webhook = new Webhook(service, options.webhook);
-  if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
   addWebhookRoutes(app, webhook);
   const handle: Handler = injectFaults(
     service,
@@ -126,6 +128,7 @@ async function serveWorld(
     findHangUp,
   );
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
+  if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys: account.keys,

@@ -2,13 +2,14 @@ import type { Argv } from 'yargs';
 import { PricelakeError } from '../../errors.js';
 import { describeFaults } from '../../sandbox/faults/fault-kinds.js';
 import type { SandboxOptions } from '../../sandbox/start.js';
+import { addWebhookOptions, toWebhookOptions, WEBHOOK_CALLS, type WebhookArguments } from './sandbox-webhook.js';
 
 const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const;
 const CLOCKS = ['frozen', 'real'] as const;
 const SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
 const KEYS = ['live', 'test', 'operator'] as const;
 
-export interface SandboxArguments {
+export interface SandboxArguments extends WebhookArguments {
   port: number;
   seed: number;
   items: number;
@@ -31,7 +32,7 @@ const own = { requiresArg: true, global: false } as const;
 const repeatable = { ...own, type: 'string', array: true, nargs: 1 } as const;
 
 export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
-  return addAccountOptions(addWorldOptions(yargs))
+  return addWebhookOptions(addAccountOptions(addWorldOptions(yargs)))
     .option('export-shape', {
       ...own,
       choices: SHAPES,
@@ -53,6 +54,7 @@ export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
       '$0 sandbox --fault export:drop@1 --fault any:429@5%',
       'A first export that breaks off, and a busy service',
     )
+    .example('$0 sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60', 'Events, retried by the second')
     .epilogue(
       `Needs no network and no account. Runs until Ctrl-C; what it holds is in a temporary folder and gone afterwards.
 With --json it prints one line once it listens: {"baseUrl":…,"keys":{"live":…,"test":…,"operator":…}}.
@@ -62,7 +64,8 @@ ${describeFaults()}
 While it runs, by POST and without a key:
     /sandbox/advance  {"hours":1,"changes":500}
     /sandbox/faults   {"faults":["plan:html@1"]}
-    /sandbox/account  {"revoked":["live"],"plan":"trial","overdueDays":30}`,
+    /sandbox/account  {"revoked":["live"],"plan":"trial","overdueDays":30}
+${WEBHOOK_CALLS}`,
     );
 }
 
@@ -112,6 +115,7 @@ export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxO
   const { parseLimits } = await import('../../sandbox/parse-limits.js');
   return {
     ...{ port, seed, items, plan, clock, limits: parseLimits(argv.limit ?? []), faults: argv.fault ?? [] },
+    webhook: toWebhookOptions(argv),
     ...(sites === undefined ? {} : { sites }),
     ...(data === undefined ? {} : { dataFile: data }),
     ...(rate === undefined ? {} : { ratePerSecond: rate === 0 ? null : rate }),

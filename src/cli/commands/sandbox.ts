@@ -4,6 +4,7 @@ import type { Sandbox } from '../../sandbox/start.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { runCommand } from '../run-command.js';
 import { addSandboxOptions, type SandboxArguments, toSandboxOptions } from './sandbox-options.js';
+import { describeWebhook } from './sandbox-webhook.js';
 
 interface AdvanceArguments {
   url: string | undefined;
@@ -44,8 +45,7 @@ async function serveSandbox(argv: SandboxArguments, context: CommandContext): Pr
   const { startSandbox } = await import('../../sandbox/start.js');
   const sandbox = await startSandbox(options);
   try {
-    const { baseUrl, keys } = sandbox;
-    await context.output.write(context.json ? `${JSON.stringify({ baseUrl, keys })}\n` : describeSandbox(sandbox));
+    await context.output.write(context.json ? `${describeAsJson(sandbox)}\n` : describeSandbox(sandbox));
     // A server has no other end: being stopped is how it finishes its work.
     await new Promise<void>((resolve) => {
       if (context.signal.aborted) resolve();
@@ -56,14 +56,19 @@ async function serveSandbox(argv: SandboxArguments, context: CommandContext): Pr
   }
 }
 
+function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
+  const { url } = webhook.status;
+  return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
+}
+
 /** What a person needs to go on: a call to try, and a pipeline file that fits. */
-function describeSandbox({ baseUrl, keys }: Sandbox): string {
+function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
   return `The sandbox listens on ${baseUrl}
 
   live key  ${keys.live}
   test key  ${keys.test}  (sample dataset only)
   operator  ${keys.operator}  (not metered)
-
+${describeWebhook(webhook.status, webhook.secret)}
 Try it:
   curl -H 'Authorization: Bearer ${keys.live}' '${baseUrl}/api/v1/items?size=1'
 
