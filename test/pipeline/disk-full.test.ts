@@ -21,11 +21,11 @@ let published: Map<string, string[]>;
 let truth: Map<string, string[]>;
 
 beforeAll(async () => {
-  world = await openWorld({ items: 120, sites: 3 });
+  world = await openWorld({ items: 60, sites: 2 });
   before = path.join(world.folder, 'before');
   await syncPipeline(makePipeline(world.sandbox, before), testIo);
   published = await readItems(before);
-  await world.sandbox.advance({ hours: 12, changes: 60 });
+  await world.sandbox.advance({ hours: 12, changes: 40 });
   truth = await readTruth(world.sandbox);
 });
 afterAll(() => world.close());
@@ -65,7 +65,6 @@ async function copyLake(): Promise<string> {
 describe('a disk that is full', () => {
   test.each([
     ['while the export lands', /export-1-\d+\.ndjson$/],
-    ['when a segment of the export is synced', /export-1-\d+\.ndjson#sync$/],
     ['for the journal', /journal\.ndjson$/],
   ])('%s ends a first run; the next one copies everything', async (_name, full) => {
     const lakePath = path.join(world.folder, `lake-${++lakes}`);
@@ -77,9 +76,8 @@ describe('a disk that is full', () => {
   });
 
   test.each([
-    ['for a page of changes', /feed\.ndjson$/],
+    ['when a page of changes is synced', /feed\.ndjson#sync$/],
     ['for items read whole', /hydrate\.ndjson$/],
-    ['for the folder of a new partition', /\/history\/observed_date=/],
     ['when a staged file is moved into its table', /\/items\/site_id=[^/]*\/[^/]*\.parquet$/],
     ['for the entry of a log', /tmp\/[^/]*\.json$/],
     ['for lake.json', /lake\.json$/],
