@@ -90,11 +90,11 @@ async function addDatasets(
   await add('datasets', `SELECT ${selectColumns('datasets')} FROM next_datasets`, run.tables.datasets.files);
 }
 
-/** Licence and credit texts that hold after the run: they travel with the data (section 2, SiteRef). */
+/** Each site's newest licence and credit text: it travels with the data (section 2, SiteRef), also when it was dropped. */
 async function readAttributions(run: Run): Promise<Attribution[]> {
   const rows = await run.db.rows(
-    `SELECT site_id, name, host, attribution FROM next_sites
-     WHERE is_current AND attribution IS NOT NULL ORDER BY site_id`,
+    `SELECT site_id, name, host, attribution FROM next_sites WHERE attribution IS NOT NULL
+     QUALIFY row_number() OVER (PARTITION BY site_id ORDER BY valid_from DESC) = 1 ORDER BY site_id`,
   );
   return rows.map((row) => ({
     siteId: row.site_id as bigint,
