@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs';
 import { PricelakeError } from '../../errors.js';
+import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
 import type { Sandbox } from '../../sandbox/start.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { runCommand } from '../run-command.js';
@@ -70,24 +71,18 @@ function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
   operator  ${keys.operator}  (not metered)
 ${describeWebhook(webhook.status, webhook.secret)}
 Try it:
-  curl -H 'Authorization: Bearer ${keys.live}' '${baseUrl}/api/v1/items?size=1'
+  ${describeCall(baseUrl, keys.live)}
 
 Copy it into a lake with this pipeline file, prices.yaml:
-  name: prices
-  source:
-    baseUrl: \${PRICELAKE_BASE_URL}
-    apiKey: \${PRICELAKE_API_KEY}
-  lake:
-    path: ./lake
-
+${indent(PIPELINE_FILE)}
 and, in another terminal:
-  export PRICELAKE_BASE_URL=${baseUrl}
-  export PRICELAKE_API_KEY=${keys.live}
-  pricelake sync prices.yaml
-  pricelake sandbox advance --hours 1
-
+${indent(describeSync(baseUrl, keys.live))}
 Ctrl-C ends it.
 `;
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
 }
 
 async function advanceRunning(argv: AdvanceArguments, context: CommandContext): Promise<CommandReport | undefined> {

@@ -1,0 +1,53 @@
+import type { Hono } from 'hono';
+import { buildCaller, type SandboxEnv, type Service } from './caller.js';
+import { renderStartPage, START_PAGE_POLICY, type StartFacts } from './start-page.js';
+
+const KEY_TEXTS = {
+  live: 'reads what the plan includes',
+  test: 'reads the sample dataset alone',
+  operator: 'is not metered',
+};
+
+const CLOCK_TEXTS = { frozen: 'moves only by pricelake sandbox advance', real: 'runs on' };
+
+/** `/`: what a person sees who opens the sandbox in a browser. Needs no key. */
+export function addStartRoute(app: Hono<SandboxEnv>, service: Service): void {
+  app.get('/', async (c) => {
+    const page = renderStartPage(await gatherFacts(service, new URL(c.req.url).origin));
+    return c.html(page, 200, {
+      'Content-Security-Policy': START_PAGE_POLICY,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+    });
+  });
+}
+
+const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS listed, count(*) AS items, count(DISTINCT site_id) AS sites,
+  count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT currency) AS currencies FROM items`;
+
+async function gatherFacts(service: Service, baseUrl: string): Promise<StartFacts> {
+  const { world, clock, account } = service;
+  const row = await world.database.use((session) => session.row(COUNT_WORLD));
+  const count = (value: unknown) => Number(value).toLocaleString('en');
+  const figures = {
+    'items listed': count(row?.listed),
+    'items ever seen': count(row?.items),
+    changes: count(world.feed.length),
+    products: count(row?.products),
+    websites: count(row?.sites),
+    currencies: count(row?.currencies),
+    datasets: count(buildCaller(service, 'live').view.datasets.length),
+  };
+  return {
+    baseUrl,
+    plan: account.plan.name,
+    clock: `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${CLOCK_TEXTS[clock.mode]}`,
+    keys: Object.entries(KEY_TEXTS).map(([kind, about]) => ({
+      name: `${kind} key`,
+      key: account.keys[kind as keyof typeof KEY_TEXTS],
+      about,
+    })),
+    figures: Object.entries(figures).map(([name, value]) => ({ name, value })),
+  };
+}

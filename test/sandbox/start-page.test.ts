@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { html } from '../../src/sandbox/http/html.js';
+import { renderStartPage } from '../../src/sandbox/http/start-page.js';
+import { Service } from './service.js';
+
+let service: Service;
+let answer: Response;
+let page: string;
+beforeAll(async () => {
+  service = await Service.start({ items: 1500 });
+  answer = await fetch(`${service.sandbox.baseUrl}/`);
+  page = await answer.text();
+});
+afterAll(() => service.close());
+
+const texts = (tag: string) =>
+  [...page.matchAll(new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 'gs'))].map(([, text]) => text?.replaceAll('&#39;', "'"));
+
+describe('the start page', () => {
+  it('is HTML, answered without a key and kept by nobody', () => {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(page).toMatch(/^<!doctype html>/);
+  });
+
+  it('allows its own style and nothing else, and asks for nothing from anywhere', () => {
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    const [style = ''] = texts('style');
+    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).toContain("default-src 'none'");
+    expect(page).not.toMatch(/<script|<img|@import|\bstyle=|\bon\w+=|src=/);
+    const links = [...page.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
+    expect(links).toEqual(['data:,', '/openapi.json', '/sandbox', '/sandbox/webhook', '/sandbox/faults']);
+  });
+
+  it('links only to what answers', async () => {
+    for (const path of ['/openapi.json', '/sandbox', '/sandbox/webhook', '/sandbox/faults']) {
+      expect((await fetch(`${service.sandbox.baseUrl}${path}`)).status).toBe(200);
+    }
+  });
+
+  it('has a call that works, and a pipeline file', async () => {
+    const [call = '', file = '', commands = ''] = texts('pre');
+    const [, authorization = '', url = ''] = /^curl -H 'Authorization: (.*?)' '(.*?)'$/.exec(call) ?? [];
+    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
+    expect(Object.keys(parseYaml(file).source)).toEqual(['baseUrl', 'apiKey']);
+    expect(commands).toContain(`export PRICELAKE_BASE_URL=${service.sandbox.baseUrl}`);
+  });
+
+  it('tells the figures of the world', async () => {
+    const state = (await (await fetch(`${service.sandbox.baseUrl}/sandbox`)).json()) as Record<string, number>;
+    const figures = Object.fromEntries(
+      [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, value]) => [name, value]),
+    );
+    expect(figures).toMatchObject({
+      'items listed': state.listed?.toLocaleString('en'),
+      'items ever seen': '1,500',
+      changes: state.changes?.toLocaleString('en'),
+      datasets: '7',
+      Plan: 'Pro',
+      Clock: '2026-11-20 06:00 UTC, moves only by pricelake sandbox advance',
+    });
+  });
+
+  it('escapes every value', () => {
+    const evil = `<script>alert("1" & '2')</script>`;
+    const facts = { baseUrl: evil, plan: evil, clock: evil, figures: [{ name: evil, value: evil }] };
+    const rendered = renderStartPage({ ...facts, keys: [{ name: evil, key: evil, about: evil }] });
+    expect(rendered).not.toContain('<script');
+    expect(html`<b title="${evil}">${[html`<i>${1}</i>`]}</b>`.text).toBe(
+      '<b title="&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;"><i>1</i></b>',
+    );
+  });
+});
