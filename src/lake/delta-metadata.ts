@@ -49,7 +49,7 @@ function findPartitionColumns(state: LogState, schema: TableSchema, change: Tabl
 }
 
 function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void {
-  const hint = 'Build the lake anew with `pricelake rebuild`, or go back to the old setting.';
+  const hint = 'Go back to the old setting, or sync into another folder.';
   if (old.partitionColumns.join() !== wanted.partitionColumns.join()) {
     throw new PricelakeError(
       'config',

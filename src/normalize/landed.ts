@@ -102,7 +102,8 @@ function rowsSql(file: LandedFile, fields: Map<string, string>): string {
 }
 
 function stripMark(sql: string, file: LandedFile): string {
-  return file.marked ? `replace(${sql}, ${quoteLiteral(NUMBER_MARK)}, '')` : sql;
+  if (!file.marked) return sql;
+  return `CASE WHEN starts_with(${sql}, ${quoteLiteral(NUMBER_MARK)}) THEN substr(${sql}, 2) ELSE ${sql} END`;
 }
 
 /** Makes quoted numbers inside JSON text numbers again. */

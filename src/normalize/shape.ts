@@ -77,11 +77,12 @@ export type ObservedFields = Map<string, ObservedField>;
 export function observeRow(observed: ObservedFields, row: unknown): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
+    if (name === '') continue; // no column can have it
     const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
     observed.set(name, field);
     if (typeof value !== 'object') field.isScalar = true;
     else if (value !== null && PARENTS.includes(fold(name))) {
-      for (const subfield of Object.keys(value)) field.subfields.add(subfield);
+      for (const subfield of Object.keys(value)) if (subfield !== '') field.subfields.add(subfield);
     }
   }
 }

@@ -74,7 +74,7 @@ function parseLine(text: string): { value?: unknown; reason?: string } {
 }
 
 function keepNumber(token: string): number | string {
-  return token.length <= SAFE_LENGTH ? Number(token) : `${NUMBER_MARK}${token}`;
+  return token.length <= SAFE_LENGTH && !/[eE]/.test(token) ? Number(token) : `${NUMBER_MARK}${token}`;
 }
 
 /** What JSON.stringify has to escape is half a character: no UTF-8 text, and so no column, can hold it. */

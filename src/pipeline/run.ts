@@ -13,6 +13,7 @@ import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/l
 import { TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
 import { createMacros } from '../normalize/model-sql.js';
 import { Typer } from '../normalize/typer.js';
+import { loadTableSchema } from '../schemas.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { Pipeline } from './pipeline-file.js';
 
@@ -52,6 +53,7 @@ export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal):
   try {
     await recoverLake(lake, io);
     const tables = await readTables(lake);
+    refuseOtherPartitions(pipeline, tables.items);
     const unfinished = await findUnfinishedRun(lake.root);
     const landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
     if (unfinished !== undefined) {
@@ -70,6 +72,20 @@ export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal):
     await client.close();
     throw error;
   }
+}
+
+/** Before anything is fetched: the files of a table are all partitioned alike. */
+function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
+  const [file] = items.files;
+  if (file === undefined) return;
+  const wanted = pipeline.lake.tables.items?.partitionBy ?? loadTableSchema('items').partitionBy;
+  const present = Object.keys(file.partitionValues);
+  if (wanted.join() === present.join()) return;
+  throw new PricelakeError(
+    'config',
+    `${pipeline.file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
+    { hint: 'Go back to the old setting, or sync into another folder.' },
+  );
 }
 
 async function openDatabase(lake: Lake, workFolder: string, runId: string): Promise<Database> {

@@ -199,6 +199,38 @@ describe('values at the edge', () => {
     await expectCopyWithout();
   });
 
+  test('numbers beyond every double stay what they are, row by row as well', async () => {
+    await openFaulty('/export', (answer) =>
+      changeLines(
+        answer,
+        (lines) => {
+          const huge = (lines[0] as string).replace(/"price":[^,]+/, '"price":1e400');
+          const tiny = (lines[1] as string).replace(/"price":[^,]+/, '"price":1e-400');
+          return ['', huge, tiny, ...lines.slice(2), '{"cut', ''];
+        },
+        301,
+      ),
+    );
+    const report = await world.sync();
+    const reasons = await readLake(
+      world.lakePath,
+      (glob) => `SELECT reason FROM ${glob('rejects')} ORDER BY line_number`,
+    );
+    expect(report.row.rejected).toBe(3n);
+    expect(reasons.slice(0, 2)).toEqual([
+      ['price "1e400" does not fit DECIMAL(18,4)'],
+      ['price "1e-400" does not fit DECIMAL(18,4)'],
+    ]);
+  });
+
+  test('a field without a name stops no run', async () => {
+    await openFaulty('/export', (answer) =>
+      changeLines(answer, (lines) => lines.map((line) => line.replace(/^\{/, '{"":1,'))),
+    );
+    await world.sync();
+    await expectCopyWithout();
+  });
+
   test('fields that the document does not name are kept in extra', async () => {
     await openFaulty('/export', (answer) =>
       changeLines(answer, (lines) =>
@@ -296,6 +328,17 @@ describe('a run that must not go on', () => {
     await writeFile(path.join(world.lakePath, 'thesis.tex'), 'mine');
     expect(await syncError()).toMatchObject({ code: 'lake_invalid' });
     expect(await readdir(world.lakePath)).toEqual(['thesis.tex']);
+  });
+
+  test('another partitioning than the lake has is refused before a call is made', async () => {
+    world = await openWorld({ items: 300 });
+    await world.sync();
+    world.requests.length = 0;
+    world.pipeline.lake.tables = { items: { partitionBy: ['currency'] } };
+    const error = await syncError();
+    expect(error).toMatchObject({ code: 'config' });
+    expect(error.message).toContain('partitionBy is [currency], but the lake has [site_id]');
+    expect(world.requests).toEqual([]);
   });
 
   test('a failing gate holds the batch; when the check is changed it is published without a call', async () => {
