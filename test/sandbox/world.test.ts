@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { change, item } from '../../src/api/contract.js';
 import { startSandbox } from '../../src/sandbox/start.js';
@@ -52,6 +52,12 @@ const told = ({ price, previousPrice, removedAt, lastChangedAt }: Replayed): Omi
 });
 
 describe('the seed', () => {
+  it('gives the same keys again', async () => {
+    const [first, second] = await Promise.all([1, 1].map(() => startSandbox({ items: 5 })));
+    expect(second?.keys).toEqual(first?.keys);
+    await Promise.all([first?.close(), second?.close()]);
+  });
+
   it('gives the same bytes again, also after the same steps; another seed gives others', async () => {
     const [first, second, other] = await Promise.all(
       [7, 7, 8].map(async (seed) => {
@@ -159,5 +165,35 @@ describe('wrap', () => {
     expect((await service.get('/plan')).status).toBe(503);
     expect((await service.get('/items')).status).toBe(200);
     await service.close();
+  });
+});
+
+describe('the items', () => {
+  let all: Item[];
+  beforeAll(async () => {
+    const sandbox = await startSandbox({ items: 1500 });
+    all = (await sandbox.dump()).items.map((line) => parse(line, item));
+    await sandbox.close();
+  });
+
+  it('hold what makes real data hard', () => {
+    const titles = all.map(({ title }) => title ?? '').join('\u0000');
+    for (const hard of ['=SUM(', '🎁', 'סט', '<b>', '\n', '"', '\\', 'ř']) expect(titles).toContain(hard);
+    expect(all.some(({ title }) => title === null)).toBe(true);
+    expect(all.some(({ price }) => price === null)).toBe(true);
+    expect(all.some(({ category }) => category === null)).toBe(true);
+    expect(all.some(({ site }) => site.attribution !== null)).toBe(true);
+    expect(all.some(({ datasets }) => datasets.length > 1)).toBe(true);
+  });
+
+  it('have right check digits, and a few wrong ones', () => {
+    const isRight = (gtin: string) => {
+      const sum = [...gtin].reverse().reduce((total, digit, k) => total + Number(digit) * (k % 2 === 0 ? 1 : 3), 0);
+      return sum % 10 === 0;
+    };
+    const gtins = all.flatMap(({ gtin }) => gtin ?? []);
+    const wrong = gtins.filter((gtin) => !isRight(gtin)).length;
+    expect(wrong).toBeGreaterThan(0);
+    expect(wrong).toBeLessThan(gtins.length / 50);
   });
 });
