@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
+/** The built command, as users run it. */
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const started: ChildProcess[] = [];
 
 function run(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['--import', TSX, MAIN, 'sandbox', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -61,8 +61,8 @@ describe('the seed', () => {
   it('gives the same bytes again, also after the same steps; another seed gives others', async () => {
     const [first, second, other] = await Promise.all(
       [7, 7, 8].map(async (seed) => {
-        const sandbox = await startSandbox({ items: 800, seed });
-        await sandbox.advance({ hours: 5, changes: 200 });
+        const sandbox = await startSandbox({ items: 300, seed });
+        await sandbox.advance({ hours: 5, changes: 80 });
         await sandbox.advance({ hours: 24 });
         const dump = await sandbox.dump();
         await sandbox.close();
@@ -76,7 +76,7 @@ describe('the seed', () => {
 
 describe('the past', () => {
   it('adds up: replaying the whole feed gives the items as they stand', async () => {
-    const service = await Service.start({ items: 2500 });
+    const service = await Service.start({ items: 2000 });
     const { items, changes } = await readState(service);
     const replayed = replay(new Map(), changes);
     expect(replayed.size).toBe(items.size);
@@ -89,11 +89,11 @@ describe('the past', () => {
 
 describe('advance', () => {
   it('makes exactly the number of changes, and the feed leads from the state before to the state after', async () => {
-    const service = await Service.start({ items: 2000 });
+    const service = await Service.start({ items: 600 });
     for (const step of [
-      { hours: 1, changes: 300 },
-      { hours: 24, changes: 900 },
-      { hours: 0.01, changes: 5000 },
+      { hours: 1, changes: 90 },
+      { hours: 24, changes: 270 },
+      { hours: 0.01, changes: 1500 },
       { hours: 6 },
     ]) {
       const before = await readState(service);
