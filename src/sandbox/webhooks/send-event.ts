@@ -31,6 +31,7 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
   event.attempts++;
   const attempt = event.attempts;
   const started = new Date();
+  const limit = limitAttempt(target);
   const facts = { eventId: event.id, type: event.type, attempt, at: started.toISOString() };
   try {
     const answer = await fetch(target.url, {
@@ -45,18 +46,37 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
       },
       body: event.body as Uint8Array<ArrayBuffer>,
       redirect: 'manual',
-      signal: AbortSignal.any([target.signal, AbortSignal.timeout(target.answerWithinMs)]),
+      signal: limit.signal,
     });
     await answer.body?.cancel().catch(() => {});
     if (answer.ok) event.delivered = true;
     return { ...facts, ok: answer.ok, status: answer.status };
   } catch (error) {
-    return { ...facts, ok: false, status: null, error: explain(error, target.answerWithinMs) };
+    return { ...facts, ok: false, status: null, error: explain(error) };
+  } finally {
+    limit.release();
   }
 }
 
-function explain(error: unknown, answerWithinMs: number): string {
+/** Node 20 may collect the parts of AbortSignal.any before they fire: a plain timer and listener do not go away. */
+function limitAttempt({ signal, answerWithinMs }: Target): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  const giveUp = () => controller.abort(new Error(`no answer in ${answerWithinMs / 1000} seconds`));
+  const timer = setTimeout(giveUp, answerWithinMs);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    },
+  };
+}
+
+/** fetch hides the reason of a broken connection in the cause. */
+function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer in ${answerWithinMs / 1000} seconds`;
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

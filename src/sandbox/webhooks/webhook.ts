@@ -29,6 +29,8 @@ export interface EndpointSettings {
 export interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
+  /** Limit `webhooks` of the plan in effect (section 8): without it changes wait. */
+  inPlan: boolean;
   /** Id of the last change that was delivered. */
   cursor: bigint;
   /** The event that is being delivered or retried; later changes wait for it. */
@@ -71,7 +73,14 @@ export class Webhook {
 
   get status(): WebhookStatus {
     const pending = this.#pending && { id: this.#pending.id, attempts: this.#pending.attempts };
-    return { url: this.#url, state: this.#state, cursor: this.#cursor, pending, deliveries: [...this.#deliveries] };
+    return {
+      url: this.#url,
+      state: this.#state,
+      inPlan: this.#service.account.plan.limits.webhooks,
+      cursor: this.#cursor,
+      pending,
+      deliveries: [...this.#deliveries],
+    };
   }
 
   /** Sets the endpoint up, moves it, or turns it on again; without `after` it goes on where it stood. */
@@ -122,6 +131,7 @@ export class Webhook {
 
   async #halt(): Promise<void> {
     this.#stop.abort();
+    this.#wake.abort();
     await this.#running;
   }
 
@@ -144,7 +154,9 @@ export class Webhook {
       const failedAt = this.#time.now();
       failingSince ??= failedAt;
       const { step, at } = planNextStep(event.attempts, failedAt, failingSince);
-      await this.#waitUntil(at, stop);
+      // Ended early by a resend that delivers it, and by a halt.
+      this.#wake = new AbortController();
+      await this.#time.sleepUntil(at, this.#wake.signal);
       if (stop.aborted) return;
       if (step === 'turn off' && !event.delivered && this.#time.now() >= at) {
         this.#state = 'off';
@@ -154,12 +166,6 @@ export class Webhook {
     // Delivered: only now may the next changes follow.
     this.#cursor = event.cursor ?? this.#cursor;
     this.#pending = null;
-  }
-
-  /** A resend that delivers it ends the wait. */
-  #waitUntil(at: number, stop: AbortSignal): Promise<void> {
-    this.#wake = new AbortController();
-    return this.#time.sleepUntil(at, AbortSignal.any([stop, this.#wake.signal]));
   }
 
   async #send(event: WebhookEvent): Promise<Delivery> {
