@@ -2,8 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildOpenApi } from '../src/api/openapi/document.js';
+import { packagePath } from '../src/schemas.js';
 
-/** Writes what is generated beside the tables' schemas: `npm run schemas`. */
-const path = fileURLToPath(new URL('openapi.json', import.meta.url));
-writeFileSync(path, JSON.stringify(buildOpenApi()));
-spawnSync('npx', ['biome', 'format', '--write', path], { stdio: 'inherit' });
+/** What is generated beside the tables' schemas, by file: `npm run schemas` writes it, a test compares it. */
+export const GENERATED: Record<string, () => object> = {
+  'schemas/openapi.json': buildOpenApi,
+};
+
+function writeAll(): void {
+  const paths = Object.entries(GENERATED).map(([name, build]) => {
+    writeFileSync(packagePath(name), JSON.stringify(build()));
+    return packagePath(name);
+  });
+  spawnSync('npx', ['biome', 'format', '--write', ...paths], { stdio: 'inherit' });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeAll();
