@@ -19,7 +19,7 @@ let bootstrapped: Record<string, string[][]>;
 let synced: Record<string, string[][]>;
 
 beforeAll(async () => {
-  world = await openWorld({ items: 300 });
+  world = await openWorld({ items: 300, limits: { historyDays: 3 } });
   folder = await mkdtemp(path.join(tmpdir(), 'pricelake-crash-'));
 });
 

@@ -19,6 +19,7 @@ async function openFaulty(
   const faulty = { on: true };
   world = await openWorld({
     items: 300,
+    history: path === '/changes' ? 'feed' : 'none',
     ...options,
     intercept: async (request, next) => {
       const answer = await next(request);
@@ -272,7 +273,7 @@ function flatten(line: string, style: string): string {
 
 describe('a run that must not go on', () => {
   test('a wrong key is refused', async () => {
-    world = await openWorld({ items: 300 });
+    world = await openWorld({ items: 300, history: 'none' });
     world.pipeline.source.apiKey = 'wrong-key-0000';
     const error = await syncError();
     expect(error.code).toBe('unauthorized');
@@ -281,7 +282,7 @@ describe('a run that must not go on', () => {
   });
 
   test('a plan without the feed is refused before an export row is paid for', async () => {
-    world = await openWorld({ items: 300, plan: 'free' });
+    world = await openWorld({ items: 300, history: 'none', plan: 'free' });
     expect(await syncError()).toMatchObject({ code: 'plan_refuses', facts: { limit: 'changeFeed' } });
     expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
   });
@@ -311,7 +312,7 @@ describe('a run that must not go on', () => {
   });
 
   test('a second run at the same time gets an error of its own', async () => {
-    world = await openWorld({ items: 300 });
+    world = await openWorld({ items: 300, history: 'none' });
     const lock = await lockLake(await openLake(world.lakePath, { create: true }), testIo);
     try {
       expect(await syncError()).toMatchObject({ code: 'lake_locked' });
@@ -323,7 +324,7 @@ describe('a run that must not go on', () => {
   });
 
   test('a folder that holds something else is left untouched', async () => {
-    world = await openWorld({ items: 300 });
+    world = await openWorld({ items: 300, history: 'none' });
     await mkdir(world.lakePath);
     await writeFile(path.join(world.lakePath, 'thesis.tex'), 'mine');
     expect(await syncError()).toMatchObject({ code: 'lake_invalid' });
@@ -331,7 +332,7 @@ describe('a run that must not go on', () => {
   });
 
   test('another partitioning than the lake has is refused before a call is made', async () => {
-    world = await openWorld({ items: 300 });
+    world = await openWorld({ items: 300, history: 'none' });
     await world.sync();
     world.requests.length = 0;
     world.pipeline.lake.tables = { items: { partitionBy: ['currency'] } };
