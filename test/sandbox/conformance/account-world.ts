@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import type { z } from 'zod';
+import { limitErrorBody, planInfo } from '../../../src/api/contract.js';
+import type { AccountChange } from '../../../src/sandbox/http/account.js';
+import { parse, Service } from '../service.js';
+
+/** Every endpoint of section 4. */
+export const PATHS = [
+  ...['/datasets', '/facets', '/items', '/items/1', '/items/1/history', '/changes', '/changes/recent'],
+  ...['/products', '/products/1', '/export', '/plan'],
+];
+
+/** One small world whose account the tests change. */
+export class AccountWorld extends Service {
+  static async open(): Promise<AccountWorld> {
+    return new AccountWorld((await Service.start({ items: 200, plan: 'unlimited' })).sandbox);
+  }
+
+  /** Nothing limits the caller. */
+  reset(): void {
+    this.sandbox.changeAccount({ plan: 'unlimited', limits: {}, overage: true, revoked: [], overdueDays: null });
+  }
+
+  /** Changes the account; requests a second stay free unless a test is about them. */
+  set(change: AccountChange): void {
+    this.sandbox.changeAccount({ ...change, limits: { ratePerSecond: null, ...change.limits } });
+  }
+
+  readPlan(key?: string): Promise<z.infer<typeof planInfo>> {
+    return this.read('/plan', planInfo, key);
+  }
+
+  /** The limit error of a request that has to be refused with this status. */
+  async refusal(path: string, status: number) {
+    const answer = await this.get(path);
+    expect(answer.status).toBe(status);
+    return { ...parse(answer.text, limitErrorBody), retryAfter: answer.headers.get('retry-after') };
+  }
+
+  /** The simulated time, in milliseconds since 1970. */
+  async now(): Promise<number> {
+    const state = (await (await fetch(`${this.sandbox.baseUrl}/sandbox`)).json()) as { now: string };
+    return Date.parse(state.now);
+  }
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { dataset, errorBody, itemPage } from '../../../src/api/contract.js';
+import { parse } from '../service.js';
+import { AccountWorld, PATHS } from './account-world.js';
+
+let service: AccountWorld;
+beforeAll(async () => {
+  service = await AccountWorld.open();
+});
+beforeEach(() => service.reset());
+afterAll(() => service.close());
+
+describe('§5 Authentication', () => {
+  it.each(PATHS)('%s needs an API key: 401 with an Error body for none, an invalid and a revoked one', async (path) => {
+    service.set({ revoked: ['live'] });
+    for (const key of [null, 'sandbox_live_0', service.sandbox.keys.live]) {
+      const answer = await service.get(path, key);
+      expect(answer.status).toBe(401);
+      expect(parse(answer.text, errorBody)).toMatchObject({ status: 401, error: 'Unauthorized' });
+    }
+  });
+
+  it('a key goes into the header Authorization as Bearer, nowhere else', async () => {
+    const { live } = service.sandbox.keys;
+    const url = `${service.sandbox.baseUrl}/api/v1/plan`;
+    const status = async (headers: Record<string, string>, query = '') =>
+      (await fetch(url + query, { headers })).status;
+    expect(await status({ authorization: `Bearer ${live}` })).toBe(200);
+    expect(await status({ authorization: `Basic ${live}` })).toBe(401);
+    expect(await status({ authorization: live })).toBe(401);
+    expect(await status({ 'x-api-key': live }, `?api_key=${live}`)).toBe(401);
+  });
+
+  it('live keys read the caller’s datasets, test keys only the sample dataset', async () => {
+    const names = async (key?: string) =>
+      (await service.read('/datasets', z.array(dataset), key)).map(({ name }) => name);
+    expect(await names()).not.toContain('Sample');
+    expect(await names(service.sandbox.keys.test)).toEqual(['Sample']);
+    const page = await service.read('/items?size=500&status=all', itemPage, service.sandbox.keys.test);
+    expect(page.content.every(({ datasets }) => datasets.join() === 'Sample')).toBe(true);
+  });
+
+  it('a key can be revoked and given back while the service runs, each on its own', async () => {
+    service.set({ revoked: ['test'] });
+    expect((await service.get('/plan')).status).toBe(200);
+    expect((await service.get('/plan', service.sandbox.keys.test)).status).toBe(401);
+    const url = `${service.sandbox.baseUrl}/sandbox/account`;
+    await fetch(url, { method: 'POST', body: JSON.stringify({ revoked: ['live'] }) });
+    expect((await service.get('/plan')).status).toBe(401);
+    expect((await service.get('/plan', service.sandbox.keys.test)).status).toBe(200);
+    const refused = await fetch(url, { method: 'POST', body: JSON.stringify({ revoked: ['dead'] }) });
+    expect(refused.status).toBe(400);
+  });
+
+  it('usage counters cover calls made with API keys; usage is null for an operator’s token', async () => {
+    const before = (await service.readPlan()).usage;
+    await service.get('/items', service.sandbox.keys.test);
+    await service.get('/export', service.sandbox.keys.operator);
+    expect((await service.readPlan(service.sandbox.keys.operator)).usage).toBeNull();
+    const after = (await service.readPlan()).usage;
+    expect(after?.apiCalls).toBe((before?.apiCalls ?? 0n) + 2n);
+    expect(after?.exportRows).toBe(before?.exportRows);
+  });
+});
+
+describe('§2 PlanInfo and §4 /plan', () => {
+  it.each(['free', 'trial', 'pro', 'unlimited'] as const)(
+    'shows the plan %s, its limits and this month’s use',
+    async (plan) => {
+      service.set({ plan });
+      const answer = JSON.parse((await service.get('/plan')).text);
+      expect(Object.keys(answer)).toEqual([
+        ...['plan', 'name', 'status', 'trialEndsAt', 'limits', 'lockedDatasets', 'upgradeUrl', 'usage'],
+      ]);
+      expect(Object.keys(answer.usage)).toEqual(['apiCalls', 'exportRows', 'resetsAt']);
+      expect(answer.plan).toBe(plan);
+      expect(answer.status).toBe({ free: null, trial: 'TRIALING', pro: 'ACTIVE', unlimited: 'ACTIVE' }[plan]);
+      expect(typeof answer.trialEndsAt).toBe(plan === 'trial' ? 'string' : 'object');
+      expect(URL.canParse(answer.upgradeUrl)).toBe(true);
+    },
+  );
+
+  it('a null limit means unlimited', async () => {
+    const { limits } = await service.readPlan();
+    expect(limits).toMatchObject({
+      datasets: null,
+      apiCallsPerMonth: null,
+      ratePerSecond: null,
+      exportRowsPerMonth: null,
+    });
+    const { headers } = await service.get('/export');
+    expect(headers.has('x-export-rows-remaining')).toBe(false);
+  });
+
+  it('both counters start over on the first of next month, 00:00 UTC, which is resetsAt', async () => {
+    await service.get('/export');
+    const before = (await service.readPlan()).usage;
+    expect(before?.exportRows).toBeGreaterThan(0n);
+    expect(before?.resetsAt).toMatch(/-01T00:00:00\.000Z$/);
+    const hours = (Date.parse(before?.resetsAt ?? '') - (await service.now())) / 3_600_000;
+    await service.sandbox.advance({ hours: hours - 1, changes: 0 });
+    expect((await service.readPlan()).usage?.exportRows).toBe(before?.exportRows);
+    await service.sandbox.advance({ hours: 1, changes: 0 });
+    expect((await service.readPlan()).usage).toMatchObject({ apiCalls: 1n, exportRows: 0n });
+  });
+
+  it('lists in /datasets only what the plan lets the caller read, and counts the rest as lockedDatasets', async () => {
+    service.set({ limits: { datasets: 2 } });
+    expect(await service.read('/datasets', z.array(dataset))).toHaveLength(2);
+    expect((await service.readPlan()).lockedDatasets).toBe(5);
+  });
+});
+
+describe('§3 Plan status', () => {
+  it('the plan in effect is Free once a trial has ended', async () => {
+    service.set({ plan: 'trial' });
+    const { trialEndsAt } = await service.readPlan();
+    expect(await service.readPlan()).toMatchObject({ plan: 'trial', status: 'TRIALING' });
+    await service.sandbox.advance({ hours: 24 * 14 - 1, changes: 0 });
+    expect(await service.readPlan()).toMatchObject({ plan: 'trial', trialEndsAt });
+    await service.sandbox.advance({ hours: 1, changes: 0 });
+    expect(await service.readPlan()).toMatchObject({ plan: 'free', trialEndsAt: null });
+    expect(await service.refusal('/changes', 402)).toMatchObject({ limit: 'changeFeed', plan: 'free' });
+  });
+
+  it('a payment overdue for 30 days makes requests answer 402 with the limit paymentOverdue', async () => {
+    service.set({ plan: 'pro', overdueDays: 29 });
+    expect(await service.readPlan()).toMatchObject({ plan: 'pro', status: 'PAST_DUE' });
+    await service.sandbox.advance({ hours: 24, changes: 0 });
+    for (const path of PATHS)
+      expect(await service.refusal(path, 402)).toMatchObject({ limit: 'paymentOverdue', plan: 'pro' });
+    service.set({ overdueDays: null });
+    expect(await service.readPlan()).toMatchObject({ status: 'ACTIVE' });
+    expect(() => service.set({ plan: 'free', overdueDays: 3 })).toThrow('free');
+  });
+});
