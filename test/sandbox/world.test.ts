@@ -52,13 +52,7 @@ const told = ({ price, previousPrice, removedAt, lastChangedAt }: Replayed): Omi
 });
 
 describe('the seed', () => {
-  it('gives the same keys again', async () => {
-    const [first, second] = await Promise.all([1, 1].map(() => startSandbox({ items: 5 })));
-    expect(second?.keys).toEqual(first?.keys);
-    await Promise.all([first?.close(), second?.close()]);
-  });
-
-  it('gives the same bytes again, also after the same steps; another seed gives others', async () => {
+  it('gives the same keys and bytes again, also after the same steps; another seed gives others', async () => {
     const [first, second, other] = await Promise.all(
       [7, 7, 8].map(async (seed) => {
         const sandbox = await startSandbox({ items: 300, seed });
@@ -66,7 +60,7 @@ describe('the seed', () => {
         await sandbox.advance({ hours: 24 });
         const dump = await sandbox.dump();
         await sandbox.close();
-        return dump;
+        return { ...dump, keys: sandbox.keys };
       }),
     );
     expect(second).toEqual(first);
