@@ -11,7 +11,7 @@ export type KeyKind = (typeof KEY_KINDS)[number];
 const DAY_MS = 86_400_000;
 
 /** What of an account can be set at the start and changed while the sandbox runs. */
-export const accountSettings = z.strictObject({
+const accountSettings = z.strictObject({
   plan: z.enum(PLAN_CODES),
   /** Limits that differ from the plan's own, by the names of section 8; null is unlimited. */
   limits: planLimits.partial(),
@@ -23,7 +23,7 @@ export const accountSettings = z.strictObject({
   overdueDays: z.number().nonnegative().nullable(),
 });
 export const accountChange = accountSettings.partial();
-export type AccountSettings = z.infer<typeof accountSettings>;
+type AccountSettings = z.infer<typeof accountSettings>;
 export type AccountChange = z.infer<typeof accountChange>;
 
 /** The one customer of the sandbox: keys, plan, and what was used this month (sections 2, 5 and 8). */

@@ -40,14 +40,14 @@ function takeCall(service: Service, kind: KeyKind): void {
 }
 
 /** 429 `ratePerSecond`; @param wait seconds */
-export function refuseRate({ account }: Service, wait: number): ApiError {
+function refuseRate({ account }: Service, wait: number): ApiError {
   const { code, limits } = account.plan;
   const facts = { limit: 'ratePerSecond', allowed: limits.ratePerSecond, plan: code } as const;
   return refuseByLimit(429, `More than ${limits.ratePerSecond} requests per second.`, facts, wait);
 }
 
 /** 429 `apiCallsPerMonth`: try again when the month's counters start over. */
-export function refuseCalls({ account }: Service): ApiError {
+function refuseCalls({ account }: Service): ApiError {
   const { code, limits } = account.plan;
   const facts = { limit: 'apiCallsPerMonth', allowed: limits.apiCallsPerMonth, plan: code } as const;
   const message = `The month's ${limits.apiCallsPerMonth} calls are used up.`;
@@ -55,7 +55,7 @@ export function refuseCalls({ account }: Service): ApiError {
 }
 
 /** 402 `paymentOverdue`. */
-export function refusePayment({ account }: Service): ApiError {
+function refusePayment({ account }: Service): ApiError {
   const facts = { limit: 'paymentOverdue', allowed: OVERDUE_DAYS, plan: account.plan.code } as const;
   return refuseByLimit(402, `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`, facts);
 }
