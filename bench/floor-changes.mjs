@@ -3,7 +3,8 @@
  * day of history, and rewrites the touched partitions with the newest row of each item. No apply rules beyond that,
  * no fsync, no checks, no derived tables, no commit.
  */
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Database } from '../dist/duckdb/connection.js';
 import { selectColumns } from '../dist/normalize/batch.js';
 import { landedChangesSql, landedItemsSql } from '../dist/normalize/landed.js';
@@ -23,7 +24,7 @@ await db.run(`COPY changes TO '${target}/history'
   (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (observed_date), WRITE_PARTITION_COLUMNS true)`);
 const old = `read_parquet('${items}/site_id=*/*.parquet', hive_partitioning = false)`;
 await db.run(`CREATE TEMP TABLE reread AS SELECT ${selectColumns('items')} FROM ${old} WHERE false`);
-if (existsSync(hydrated)) {
+if (readdirSync(dirname(hydrated)).some((name) => name.startsWith('hydrate-'))) {
   await db.run(`CREATE TEMP VIEW landed_items AS ${landedItemsSql(lines(hydrated), detectShape(new Map()))}`);
   await db.run(`INSERT INTO reread SELECT ${selectColumns('items')} FROM (${readModel('items')})
     QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY last_changed_at DESC) = 1`);

@@ -70,7 +70,7 @@ async function changesPair(sandbox: BenchSandbox): Promise<Pair> {
   await mkdir(path.join(WORK, 'floor'), { recursive: true });
   const floor = await measure(script('./floor-changes.mjs'), [
     path.join(run, 'feed.ndjson'),
-    path.join(run, 'hydrate.ndjson'),
+    path.join(run, 'hydrate-*.ndjson'),
     path.join(WORK, 'before/items'),
     path.join(WORK, 'floor'),
   ]);

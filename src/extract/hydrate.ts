@@ -1,15 +1,20 @@
-import path from 'node:path';
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
-import { RowFile, type RowSlice } from '../landing/row-file.js';
+import type { RowSlice } from '../landing/row-file.js';
 import { readLines } from '../ndjson.js';
+import {
+  countHydrationBytes,
+  cutHydrationTails,
+  type HydrationFile,
+  HydrationFiles,
+  listHydrationFiles,
+} from './hydration-files.js';
 import { readFields } from './json-scan.js';
 import { readItemId, readItemPage } from './page.js';
 
-export const HYDRATE_FILE = 'hydrate.ndjson';
 const PAGE_SIZE = 500;
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
@@ -26,38 +31,56 @@ type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[]) => Promise<
 
 /**
  * Reads the needed items whole (section 4, /items and /items/{id}), in as few calls as possible, and lands them, one a
- * line. Items that are not visible any more are left out. Removes from `need.itemIds` what it has read.
+ * line. Items that are not visible any more are left out. Removes from `need.itemIds` what it has read. `onFile` gets
+ * each file when it is closed, those of an earlier try first, while the rest is being read.
  */
-export async function landHydration(client: ApiClient, landing: Landing, need: HydrationNeed, io: Io): Promise<void> {
+export async function landHydration(
+  client: ApiClient,
+  landing: Landing,
+  need: HydrationNeed,
+  onFile: (file: HydrationFile) => void,
+  io: Io,
+): Promise<void> {
   const { journal } = landing;
-  const filePath = path.join(landing.folder, HYDRATE_FILE);
-  const landedEnd = journal.last('hydrate.page')?.end ?? 0;
-  const file = await RowFile.open(filePath, journal, landedEnd);
   const wanted = BigInt(need.itemIds.size);
+  let handed = 0;
+  const handOver = () => {
+    const files = listHydrationFiles(landing);
+    for (const file of files.slice(handed)) onFile(file);
+    handed = files.length;
+  };
+  await cutHydrationTails(landing);
+  for (const file of listHydrationFiles(landing)) {
+    for await (const line of readLines(file.path)) {
+      need.itemIds.delete(readItemId(line, { start: 0, end: line.length }));
+    }
+  }
+  handOver();
+  const files = new HydrationFiles(landing);
   const inOrder = pLimit(1);
   const land: Land = (body, items) =>
     inOrder(async () => {
       const entry = { rows: items.length, readAt: io.now().toISOString(), calls: client.calls() };
-      const slices = items.map((item) => item.slice);
-      const end = await file.land(body, slices, (end) => ({ type: 'hydrate.page', ...entry, end }));
+      const isFull = await files.land(
+        body,
+        items.map((item) => item.slice),
+        entry,
+      );
       for (const { id } of items) need.itemIds.delete(id);
       io.log('debug', 'landed', { what: 'hydration', rows: items.length });
-      io.progress({ step: 'hydrate', rows: wanted - BigInt(need.itemIds.size), totalRows: wanted, bytes: end });
+      const rows = wanted - BigInt(need.itemIds.size);
+      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countHydrationBytes(journal) });
+      if (isFull) handOver();
     });
   try {
-    if (landedEnd > 0) for await (const id of readLandedIds(filePath)) need.itemIds.delete(id);
     await readChangedPages(client, need, land);
     await readSingleItems(client, need, land);
   } finally {
-    await file.close();
+    await files.close();
   }
+  handOver();
   await journal.append({ type: 'hydrate.done', calls: client.calls() });
-  io.progress({ step: 'hydrate', rows: wanted, totalRows: wanted, bytes: 0, done: true });
-}
-
-/** Ids of the items that an earlier try landed. */
-async function* readLandedIds(filePath: string): AsyncGenerator<bigint> {
-  for await (const line of readLines(filePath)) yield readItemId(line, { start: 0, end: line.length });
+  io.progress({ step: 'hydrate', rows: wanted, totalRows: wanted, bytes: countHydrationBytes(journal), done: true });
 }
 
 /**

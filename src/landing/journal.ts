@@ -58,6 +58,7 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
   z.strictObject({
     type: z.literal('hydrate.page'),
+    file: z.string(),
     rows: z.number(),
     end: z.number(),
     readAt: z.string(),

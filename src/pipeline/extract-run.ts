@@ -1,9 +1,9 @@
-import path from 'node:path';
 import { planInfo } from '../api/contract.js';
 import { PricelakeError } from '../errors.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
-import { HYDRATE_FILE, type HydrationNeed, landHydration } from '../extract/hydrate.js';
+import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
+import { type HydrationFile, listHydrationFiles } from '../extract/hydration-files.js';
 import { type LandedSnapshot, landSnapshot } from '../extract/snapshot.js';
 import { TXN_CURSOR } from '../model.js';
 import { type Run, readBegin } from './run.js';
@@ -67,27 +67,18 @@ async function readPlan(run: Run): Promise<void> {
   }
 }
 
-/** Lands whole reads of the items that the changes told too little of, and hands all landed ones to the typer. */
+/** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typer. */
 export async function hydrateRun(run: Run, findNeeds: () => Promise<HydrationNeed | undefined>): Promise<void> {
   const { client, landing, io, typer } = run;
   const { journal } = landing;
-  const addLanded = () => {
-    const pages = journal.all('hydrate.page');
-    const last = pages.at(-1);
-    if (last === undefined) return;
-    typer.addItems({
-      path: path.join(landing.folder, HYDRATE_FILE),
-      rows: pages.reduce((sum, page) => sum + page.rows, 0),
-      readAt: last.readAt,
-      origin: 'reread',
-    });
-  };
-  if (journal.last('hydrate.done') === undefined) {
-    const need = await findNeeds();
-    if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
-    else await landHydration(client, landing, need, io);
+  const onFile = (file: HydrationFile) => typer.addItems({ ...file, origin: 'reread' });
+  if (journal.last('hydrate.done') !== undefined) {
+    for (const file of listHydrationFiles(landing)) onFile(file);
+    return;
   }
-  addLanded();
+  const need = await findNeeds();
+  if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
+  else await landHydration(client, landing, need, onFile, io);
 }
 
 /** Datasets as the service describes them at the run's end. */

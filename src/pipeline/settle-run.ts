@@ -1,4 +1,5 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
+import { countHydrationBytes } from '../extract/hydration-files.js';
 import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
@@ -55,9 +56,7 @@ export async function describeRun(run: Run, extract: Extract, tally: RowTally = 
     caught_up: true,
     calls: BigInt(journal.countCalls()),
     ...countExportRows(run),
-    bytes_received: BigInt(
-      (extract.snapshot?.bytes ?? 0) + extract.feed.bytes + (journal.last('hydrate.page')?.end ?? 0),
-    ),
+    bytes_received: BigInt((extract.snapshot?.bytes ?? 0) + extract.feed.bytes + countHydrationBytes(journal)),
     ...pickTally(tally),
     items: items?.n as bigint,
     pricelake_version: PRICELAKE_VERSION,

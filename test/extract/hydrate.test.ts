@@ -1,5 +1,9 @@
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HYDRATE_FILE, isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
+import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
+import { type HydrationFile, HydrationFiles, listHydrationFiles } from '../../src/extract/hydration-files.js';
+import type { Landing } from '../../src/landing/landing.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
@@ -28,8 +32,15 @@ const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedS
 
 async function landedIds(service: LocalService, ids: number[], landing = openLanding()): Promise<number[]> {
   const opened = await landing;
-  await landHydration(service.client, opened, needOf(ids), service.io);
-  const lines = await readLanded(opened, HYDRATE_FILE);
+  const files: HydrationFile[] = [];
+  await landHydration(service.client, opened, needOf(ids), (file) => files.push(file), service.io);
+  expect(files).toEqual(listHydrationFiles(opened));
+  return readItems(opened);
+}
+
+async function readItems(landing: Landing): Promise<number[]> {
+  const files = listHydrationFiles(landing).map((file) => path.basename(file.path));
+  const lines = (await Promise.all(files.map((file) => readLanded(landing, file)))).flat();
   return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id);
 }
 
@@ -74,7 +85,9 @@ describe('reading items whole', () => {
     await expect(landedIds(broken, [...range(0, 100), ...needed])).rejects.toMatchObject({ code: 'unauthorized' });
     const service = await startItems(range(0, 500), needed);
     const landing = await reopenLanding();
-    const before = (await readLanded(landing, HYDRATE_FILE)).length;
+    // Killed between a row and its line in the journal.
+    await appendFile(listHydrationFiles(landing).at(-1)?.path ?? '', '{"id":1');
+    const before = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
     expect(before).toBeGreaterThanOrEqual(500);
     const ids = await landedIds(service, [...range(0, 100), ...needed], Promise.resolve(landing));
     expect([...new Set(ids)].sort((a, b) => a - b)).toEqual([...range(0, 500), ...needed]);
@@ -83,6 +96,23 @@ describe('reading items whole', () => {
     expect(singles).toHaveLength(506 - before);
     const rows = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
     expect(rows).toBe(506);
+  });
+
+  test('lands in files that are closed when they are full, and never goes on with one of an earlier try', async () => {
+    const landing = await openLanding();
+    const land = async (files: HydrationFiles, id: number) => {
+      const body = Buffer.from(`{"id":${id}}`);
+      return files.land(body, [{ start: 0, end: body.length }], { rows: 1, readAt: SINCE, calls: 1 });
+    };
+    const files = new HydrationFiles(landing, 20);
+    expect([await land(files, 1), await land(files, 2), await land(files, 3)]).toEqual([false, false, true]);
+    await land(files, 4);
+    await files.close();
+    const later = new HydrationFiles(landing, 20);
+    await land(later, 5);
+    await later.close();
+    expect(listHydrationFiles(landing).map((file) => file.rows)).toEqual([3, 1, 1]);
+    expect(await readItems(landing)).toEqual([1, 2, 3, 4, 5]);
   });
 
   test('refuses an answer that is no item', async () => {

@@ -17,6 +17,7 @@ afterEach(() => journal.close().catch(() => {}));
 
 const entry = (end: number): JournalEntry => ({
   type: 'hydrate.page',
+  file: 'hydrate-00001.ndjson',
   rows: 1,
   end,
   readAt: '2026-11-20T06:00:00Z',

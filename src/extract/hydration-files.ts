@@ -1,0 +1,82 @@
+import { truncate } from 'node:fs/promises';
+import path from 'node:path';
+import type { Journal } from '../landing/journal.js';
+import type { Landing } from '../landing/landing.js';
+import { RowFile, type RowSlice } from '../landing/row-file.js';
+
+/** A file is closed at this size, so that it can be typed while the next one lands. */
+const FILE_BYTES = 48 * 1024 * 1024;
+
+/** A closed file of items read whole. */
+export interface HydrationFile {
+  path: string;
+  rows: number;
+  /** When its last item was read, ISO 8601. */
+  readAt: string;
+}
+
+/** Files that the journal names, in order. */
+export function listHydrationFiles(landing: Landing): HydrationFile[] {
+  const files = new Map<string, HydrationFile>();
+  for (const { file, rows, readAt } of landing.journal.all('hydrate.page')) {
+    const before = files.get(file)?.rows ?? 0;
+    files.set(file, { path: path.join(landing.folder, file), rows: before + rows, readAt });
+  }
+  return [...files.values()];
+}
+
+/** Cuts off what a killed process had written behind the last row that the journal names. */
+export async function cutHydrationTails(landing: Landing): Promise<void> {
+  const ends = new Map(landing.journal.all('hydrate.page').map(({ file, end }) => [file, end]));
+  for (const [file, end] of ends) await truncate(path.join(landing.folder, file), end);
+}
+
+/** Bytes of items read whole that the journal names. */
+export function countHydrationBytes(journal: Journal): number {
+  const ends = new Map(journal.all('hydrate.page').map(({ file, end }) => [file, end]));
+  return [...ends.values()].reduce((sum, end) => sum + end, 0);
+}
+
+/** Lands items read whole, a line each, in files of about FILE_BYTES. One call at a time. */
+export class HydrationFiles {
+  readonly #landing: Landing;
+  readonly #fileBytes: number;
+  #number: number;
+  #file: RowFile | undefined;
+
+  constructor(landing: Landing, fileBytes = FILE_BYTES) {
+    this.#landing = landing;
+    this.#fileBytes = fileBytes;
+    // A file that an earlier process may have left open is not gone on with.
+    this.#number = listHydrationFiles(landing).length;
+  }
+
+  /** True when the file is full: it is closed, and the next row begins another. */
+  async land(
+    body: Buffer,
+    slices: RowSlice[],
+    entry: { rows: number; readAt: string; calls: number },
+  ): Promise<boolean> {
+    if (this.#file === undefined) {
+      this.#number++;
+      const { folder, journal } = this.#landing;
+      this.#file = await RowFile.open(path.join(folder, this.#name()), journal, 0);
+    }
+    const file = this.#name();
+    const end = await this.#file.land(body, slices, (end) => ({ type: 'hydrate.page', file, ...entry, end }));
+    if (end < this.#fileBytes) return false;
+    await this.close();
+    return true;
+  }
+
+  /** All that was landed is durable when it resolves. */
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+
+  #name(): string {
+    return `hydrate-${String(this.#number).padStart(5, '0')}.ndjson`;
+  }
+}
