@@ -40,7 +40,7 @@ describe('after three syncs with changes', () => {
   const globbed = new Map<TableName, Rows>();
 
   beforeAll(async () => {
-    world = await openWorld({ items: 200 });
+    world = await openWorld({ items: 200, sites: 8 });
     await syncThrice(world);
     db = await Database.open();
     const folders = await readdir(world.lakePath);

@@ -33,7 +33,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { history = 'feed', intercept, ...sandboxOptions } = options;
   const requests: string[] = [];
   const sandbox = await startSandbox({
-    items: 1500,
+    items: 800,
+    sites: 5,
     ratePerSecond: null,
     ...sandboxOptions,
     wrap: (next) => async (request) => {
