@@ -5,7 +5,7 @@ import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
  * Rows that one COPY writes at most, a single value of the column aside. DuckDB holds a partitioned COPY's rows until
  * their files are written: in slices, memory stays the same however many rows a table gets.
  */
-export const SLICE_ROWS = 250_000;
+export const SLICE_ROWS = 150_000;
 
 /** Rows with one value of the column, null included. */
 export interface ValueCount {

@@ -1,4 +1,5 @@
 import { derivedSelects } from '../analyze/derive.js';
+import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import type { Attribution } from '../lake/attribution.js';
 import { stageTable } from '../lake/stage.js';
@@ -44,11 +45,32 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await add('rejects', batch.rejects, []);
   await createTableViews(db, run.lake, candidate);
   const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
-  for (const { table, select } of derivedSelects()) {
-    await add(table, select, run.tables[table].files, { [TXN_ITEMS]: itemsVersion });
-  }
+  await eachPartOfItems(db, async () => {
+    for (const { table, select } of derivedSelects()) {
+      const before = candidate[table]?.add ?? [];
+      await add(table, select, run.tables[table].files, { [TXN_ITEMS]: itemsVersion });
+      candidate[table]?.add.push(...before);
+    }
+  });
   await createTableViews(db, run.lake, candidate);
   return { candidate, attributions };
+}
+
+/** Items that are grouped by product at a time: what groups hold can't all be spilled. */
+const PART_ITEMS = 1_500_000n;
+
+/** Runs `work` with view `items` showing a part of the products after the other; for most lakes, all at once. */
+export async function eachPartOfItems(db: Database, work: () => Promise<void>, partItems = PART_ITEMS): Promise<void> {
+  const count = await db.row('SELECT count(*) AS n FROM items');
+  const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
+  if (parts <= 1n) return work();
+  await db.run('DROP VIEW IF EXISTS all_items');
+  await db.run('ALTER VIEW items RENAME TO all_items');
+  for (let part = 0n; part < parts; part++) {
+    await db.run(`CREATE OR REPLACE TEMP VIEW items AS
+      SELECT * FROM all_items WHERE hash(product_id) % ${parts} = ${part}`);
+    await work();
+  }
 }
 
 async function stage(
