@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ENDPOINTS } from '../../api/openapi/endpoints.js';
+import { Html, html } from '../../html.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
-import { Html, html } from './html.js';
 import { START_PAGE_STYLE } from './start-page-style.js';
 
 /** What the start page tells. */
