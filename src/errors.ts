@@ -14,8 +14,10 @@ export type ErrorCode =
   | 'lake_invalid' // the folder holds something else, or is damaged
   | 'disk_full'
   | 'gate_failed' // a gate check failed: the batch is held
+  | 'nothing_held' // --publish-held, but no batch is held
   | 'check_failed'
   | 'query' // the user's SQL is wrong
+  | 'deadline' // --deadline has passed: stopped with progress kept
   | 'stopped'; // SIGINT or SIGTERM
 
 export interface ErrorFacts {

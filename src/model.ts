@@ -68,6 +68,8 @@ export interface CheckResult {
   severity: Severity;
   description: string;
   violations: bigint;
+  /** True for a gate that failed while a person let the batch through. */
+  letThrough: boolean;
   /** First violating rows as JSON text. */
   sample: string;
   seconds: number;

@@ -21,6 +21,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   query: EXIT.usage,
   // A wrong or damaged folder: a person has to act, trying again changes nothing.
   lake_invalid: EXIT.usage,
+  nothing_held: EXIT.usage,
   gate_failed: EXIT.checkFailed,
   check_failed: EXIT.checkFailed,
   unauthorized: EXIT.refused,
@@ -29,6 +30,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   lake_locked: EXIT.locked,
   unavailable: EXIT.temporary,
   snapshot_incomplete: EXIT.temporary,
+  deadline: EXIT.temporary,
   not_found: EXIT.unexpected,
   bad_request: EXIT.unexpected,
   contract: EXIT.unexpected,

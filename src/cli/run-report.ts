@@ -15,7 +15,11 @@ export function formatReport(report: RunReport, lakePath: string): string {
     `  received ${count(row.received)} rows = ${count(row.written)} written + ${count(row.rejected)} rejected + ${count(row.deduplicated)} deduplicated`,
     `  items ${count(row.items)} · cursor ${row.cursor_to} · ${row.calls} calls · ${count(row.export_rows)} export rows${row.overage ? ' (with overage)' : ''}`,
     `  checks ${checks.length - failed.length} of ${checks.length} passed`,
-    ...failed.map((check) => toPlainLine(`    ${check.severity} ${check.name}: ${count(check.violations)} rows`)),
+    ...failed.map((check) =>
+      toPlainLine(
+        `    ${check.severity} ${check.name}: ${count(check.violations)} rows${check.letThrough ? ', let through' : ''}`,
+      ),
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -30,6 +34,11 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     ...row,
     cursor_from: cursor_from === null ? null : String(cursor_from),
     cursor_to: String(cursor_to),
-    checks: report.checks.map(({ name, severity, violations }) => ({ name, severity, violations })),
+    checks: report.checks.map(({ name, severity, violations, letThrough }) => ({
+      name,
+      severity,
+      violations,
+      letThrough,
+    })),
   };
 }

@@ -75,6 +75,8 @@ const journalEntry = z.discriminatedUnion('type', [
     deduplicated: int64Text,
   }),
   z.strictObject({ type: z.literal('held'), checks: z.array(z.string()) }),
+  /** Gates that failed and that a person let through. */
+  z.strictObject({ type: z.literal('let_through'), at: z.string(), checks: z.array(z.string()) }),
   z.strictObject({ type: z.literal('end'), at: z.string() }),
 ]);
 

@@ -10,9 +10,15 @@ import type { Candidate } from './stage-run.js';
 
 /**
  * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
- * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call.
+ * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. With
+ * `letThrough` a person has decided to publish it all the same: that is journaled, and marked in the results.
  */
-export async function auditRun(run: Run, candidate: Candidate, rows: readonly RunRow[]): Promise<CheckResult[]> {
+export async function auditRun(
+  run: Run,
+  candidate: Candidate,
+  rows: readonly RunRow[],
+  { letThrough }: { letThrough: boolean },
+): Promise<CheckResult[]> {
   const { db, io, landing } = run;
   await createTableViews(db, run.lake, candidate);
   await loadRows(db, 'next_runs', 'runs', rows);
@@ -22,11 +28,23 @@ export async function auditRun(run: Run, candidate: Candidate, rows: readonly Ru
   const results = await runChecks(db, await loadChecks(), run.pipeline.checks, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
-  if (failed.length === 0) return results;
+  const names = failed.map(({ name }) => name);
+  if (letThrough && failed.length > 0) {
+    await landing.journal.append({ type: 'let_through', at: io.now().toISOString(), checks: names });
+    io.log('warn', 'gate.let_through', { checks: names });
+  }
+  // A try that was interrupted after the decision is gone on with: the journal remembers it.
+  const passed = new Set(landing.journal.all('let_through').flatMap(({ checks }) => checks));
+  const holding = failed.filter(({ name }) => !passed.has(name));
+  if (holding.length > 0) await holdBatch(run, holding);
+  return results.map((result) => ({ ...result, letThrough: failed.includes(result) }));
+}
+
+async function holdBatch({ landing, pipeline }: Run, failed: CheckResult[]): Promise<never> {
   await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
   const names = failed.map((result) => `${result.name} (${result.violations})`).join(', ');
   throw new PricelakeError('gate_failed', `the batch is held: ${failed.length} gate check(s) failed: ${names}`, {
-    hint: `nothing was published; look at ${landing.folder}, change checks: in ${run.pipeline.file} if it is right, and sync again: no call is made twice`,
+    hint: `nothing was published; look at ${landing.folder}. If it is right, change checks: in ${pipeline.file} and sync again, or let it through with sync --publish-held: no call is made twice`,
     checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
     runId: landing.runId,
   });

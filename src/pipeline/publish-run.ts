@@ -42,7 +42,12 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
 async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
   const { db, lake, landing, io } = run;
   const { runId, runNumber } = landing;
-  const checked = checks.map((check) => ({ ...check, run_id: runId, checked_at: io.now().toISOString() }));
+  const checked = checks.map((check) => ({
+    ...check,
+    let_through: check.letThrough,
+    run_id: runId,
+    checked_at: io.now().toISOString(),
+  }));
   await loadRows(db, 'next_check_results', 'check_results', checked);
   await loadRows(db, 'next_runs', 'runs', rows);
   for (const table of ['check_results', 'runs'] as const) {

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type ApiClient, createClient } from '../api/client.js';
+import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
 import { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
@@ -39,11 +39,20 @@ export interface Run {
   resumed: boolean;
 }
 
+export interface OpenOptions {
+  signal?: AbortSignal | undefined;
+  /** Makes the client; default: of the service that the pipeline names. */
+  connect?: (options: ClientOptions, io: Io) => ApiClient;
+  /** Refuses an unfinished run that is not wanted, or that there is none, before anything is begun. */
+  accept?: (unfinished: Landing | undefined) => void;
+}
+
 /** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
-export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<Run> {
+export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
+  const { signal, connect = createClient, accept } = options;
   const stop = new AbortController();
-  const client = createClient({ baseUrl, apiKey, signal: stop.signal }, io);
+  const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
   const lake = await openLake(pipeline.lake.path, { create: true });
   const lock = await lockLake(lake, io);
   for (const source of [signal, lock.lost]) {
@@ -54,7 +63,7 @@ export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal):
     await recoverLake(lake, io);
     const tables = await readTables(lake);
     refuseOtherPartitions(pipeline, tables.items);
-    const unfinished = await findUnfinishedRun(lake.root);
+    const unfinished = await findRun(lake, accept);
     const landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
     if (unfinished !== undefined) {
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
@@ -70,6 +79,17 @@ export async function openRun(pipeline: Pipeline, io: Io, signal?: AbortSignal):
   } catch (error) {
     await lock.release();
     await client.close();
+    throw error;
+  }
+}
+
+async function findRun(lake: Lake, accept: OpenOptions['accept']): Promise<Landing | undefined> {
+  const unfinished = await findUnfinishedRun(lake.root);
+  try {
+    accept?.(unfinished);
+    return unfinished;
+  } catch (error) {
+    await unfinished?.journal.close();
     throw error;
   }
 }

@@ -2,11 +2,13 @@ import type { Io } from '../io.js';
 import { explainDiskFull } from '../lake/disk-full.js';
 import type { CheckResult } from '../model.js';
 import { auditRun } from './audit-run.js';
+import { type Deadline, NO_DEADLINE } from './deadline.js';
 import { extractDatasets, extractRun } from './extract-run.js';
 import { addIdleRun, readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
 import { normalizeRun } from './normalize-run.js';
 import type { Pipeline } from './pipeline-file.js';
+import { openHeld } from './publish-held.js';
 import { publishRun } from './publish-run.js';
 import { closeRun, dropIdleRun, openRun } from './run.js';
 import { describeRun, isIdle, settleTally } from './settle-run.js';
@@ -22,17 +24,39 @@ export interface RunReport {
   checks: CheckResult[];
 }
 
+export interface SyncOptions {
+  /** Publishes the batch that a failed gate holds, without a call; nothing else. */
+  publishHeld?: boolean;
+  /** When to stop at the next point where stopping loses nothing. */
+  deadline?: Deadline;
+}
+
 /**
  * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
  * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere goes on from there.
  * @throws PricelakeError `disk_full` wherever the disk ran out of space; what the stages throw passes through.
  */
-export function syncPipeline(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<RunReport> {
-  return explainDiskFull(pipeline.lake.path, () => runSteps(pipeline, io, signal));
+export function syncPipeline(
+  pipeline: Pipeline,
+  io: Io,
+  signal?: AbortSignal,
+  options: SyncOptions = {},
+): Promise<RunReport> {
+  return explainDiskFull(pipeline.lake.path, () => runSteps(pipeline, io, signal, options));
 }
 
-async function runSteps(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promise<RunReport> {
-  const run = await openRun(pipeline, io, signal);
+async function runSteps(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal | undefined,
+  { publishHeld = false, deadline = NO_DEADLINE }: SyncOptions,
+): Promise<RunReport> {
+  const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect: deadline.connect };
+  const run = await openRun(pipeline, deadline.limitIo(io), { signal, ...opening });
+  const pause = () => {
+    run.stop.throwIfAborted();
+    deadline.check();
+  };
   try {
     const extract = await extractRun(run);
     if (await isIdle(run, extract)) {
@@ -41,16 +65,16 @@ async function runSteps(pipeline: Pipeline, io: Io, signal?: AbortSignal): Promi
       await addIdleRun(run.lake, row);
       return { published: false, resumed: run.resumed, row, checks: [] };
     }
-    run.stop.throwIfAborted();
+    pause();
     const batch = await normalizeRun(run, extract);
     const datasets = await extractDatasets(run);
-    run.stop.throwIfAborted();
+    pause();
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract.feed.cursor);
     const row = await describeRun(run, extract, tally);
     const rows = [...(await readIdleRuns(run.lake)), row];
-    const checks = await auditRun(run, staged.candidate, rows);
-    run.stop.throwIfAborted();
+    const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
+    pause();
     await publishRun(run, staged, rows, checks);
     return { published: true, resumed: run.resumed, row, checks };
   } finally {

@@ -1,9 +1,12 @@
 import type { Argv, CommandModule } from 'yargs';
+import { readDuration } from '../duration.js';
 import { runCommand } from '../run-command.js';
 
 interface SyncOptions {
   pipeline: string;
   lake?: string;
+  'publish-held': boolean;
+  deadline?: string;
 }
 
 export const syncCommand: CommandModule<object, SyncOptions> = {
@@ -13,6 +16,16 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
     args
       .positional('pipeline', { type: 'string', demandOption: true, describe: 'Pipeline file (YAML)' })
       .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .option('publish-held', {
+        type: 'boolean',
+        default: false,
+        describe: 'Publish the batch that a failed gate holds, without a call; nothing else is done',
+      })
+      .option('deadline', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Stop at the next safe point after so long (90s, 20m, 2h), progress kept, exit 75',
+      })
       .example('$0 sync prices.yaml', 'The first run copies everything, the next ones what changed')
       .example('$0 sync prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
       .epilogue(
@@ -21,15 +34,22 @@ Nothing is published unless the gate checks pass.`,
       ) as Argv<SyncOptions>,
   handler: (argv) =>
     runCommand(argv, async ({ io, signal, output, json }) => {
-      const [{ readPipeline }, { syncPipeline }, { describeReport, formatReport }] = await Promise.all([
-        import('../../pipeline/pipeline-file.js'),
-        import('../../pipeline/sync.js'),
-        import('../run-report.js'),
-      ]);
+      const [{ readPipeline }, { syncPipeline }, { setDeadline }, { describeReport, formatReport }] = await Promise.all(
+        [
+          import('../../pipeline/pipeline-file.js'),
+          import('../../pipeline/sync.js'),
+          import('../../pipeline/deadline.js'),
+          import('../run-report.js'),
+        ],
+      );
+      const deadline =
+        argv.deadline === undefined
+          ? {}
+          : { deadline: setDeadline(readDuration('--deadline', argv.deadline), argv.deadline, io) };
       const pipeline = await readPipeline(argv.pipeline, process.env);
       if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
       io.protectSecret(pipeline.source.apiKey);
-      const report = await syncPipeline(pipeline, io, signal);
+      const report = await syncPipeline(pipeline, io, signal, { publishHeld: argv['publish-held'], ...deadline });
       if (!json) await output.write(formatReport(report, pipeline.lake.path));
       return describeReport(report, pipeline.lake.path);
     }),
