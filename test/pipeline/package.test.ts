@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,8 +9,8 @@ import { packagePath } from '../../src/schemas.js';
 
 const run = promisify(execFile);
 const ROOT = packagePath('.');
-/** npm without the network, and without a word about versions of itself. */
-const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+/** npm without the network, without a word about versions of itself, and with a cache of its own. */
+let env: NodeJS.ProcessEnv;
 
 let project: string;
 let installed: string;
@@ -18,6 +18,14 @@ let installed: string;
 /** The tarball that `npm pack` makes, unpacked where `npm install` would put it; its dependencies are the checkout's. */
 beforeAll(async () => {
   project = await mkdtemp(path.join(tmpdir(), 'pricelake-package-'));
+  env = {
+    ...process.env,
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_cache: path.join(project, '.npm'),
+    // The first npx in a checkout runs `prepare`, which removes and builds dist, while other tests run from it.
+    npm_config_ignore_scripts: 'true',
+  };
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', project], {
     cwd: ROOT,
     env,
@@ -60,8 +68,10 @@ describe('the package', () => {
     expect(help).toContain('Check the published tables');
   });
 
-  test('runs by npx in the checkout, too', async () => {
+  test('runs by npx in the checkout, too, which leaves the built code alone', async () => {
+    const { ino } = await stat(path.join(ROOT, 'dist'));
     expect(await npx(['--version'], ROOT)).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await stat(path.join(ROOT, 'dist'))).ino).toBe(ino);
   });
 
   test('syncs, checks and compares from where it is installed', async () => {
