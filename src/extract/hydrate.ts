@@ -14,6 +14,7 @@ import {
 } from './hydration-files.js';
 import { readFields } from './json-scan.js';
 import { readItemId, readItemPage } from './page.js';
+import { runSideBySide } from './side-by-side.js';
 
 const PAGE_SIZE = 500;
 /** Requests side by side; the rate stays the client's. */
@@ -94,14 +95,12 @@ async function readChangedPages(client: ApiClient, need: HydrationNeed, land: La
   while (need.itemIds.size > 1 && next < total) {
     const before = need.itemIds.size;
     const wave = planWave(before, next, total);
-    const pages = await Promise.all(
-      wave.map(async (page) => {
-        const { body } = await client.bytes('/items', { ...query, page });
-        const answer = readItemPage(body, `/items?page=${page}`);
-        if (answer.items.some(({ id }) => need.itemIds.has(id))) await land(body, answer.items);
-        return answer;
-      }),
-    );
+    const pages = await runSideBySide(CONCURRENCY, wave, async (page) => {
+      const { body } = await client.bytes('/items', { ...query, page });
+      const answer = readItemPage(body, `/items?page=${page}`);
+      if (answer.items.some(({ id }) => need.itemIds.has(id))) await land(body, answer.items);
+      return answer;
+    });
     next += wave.length;
     total = Math.min(...pages.map((page) => page.totalPages));
     const found = (before - need.itemIds.size) / wave.length;
@@ -122,15 +121,10 @@ export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pa
 }
 
 async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Land): Promise<void> {
-  const limit = pLimit(CONCURRENCY);
-  await Promise.all(
-    [...need.itemIds].map((id) =>
-      limit(async () => {
-        const body = await readItem(client, id);
-        if (body !== undefined) await land(body, [{ id, slice: { start: 0, end: body.length } }]);
-      }),
-    ),
-  );
+  await runSideBySide(CONCURRENCY, [...need.itemIds], async (id) => {
+    const body = await readItem(client, id);
+    if (body !== undefined) await land(body, [{ id, slice: { start: 0, end: body.length } }]);
+  });
 }
 
 /** The item's bytes, or undefined when it is not among the items the caller can see (404). */

@@ -63,7 +63,11 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, parti
     for (const select of await sliceSelect(db, stage, partitionBy)) {
       const written = await db.rows(writeCopy(schema, stage, select, partitionBy, folder));
       // The files' names need no sync: a commit renames them and syncs the folders they come to.
-      sealing.push(...written.map((row) => limit(() => sealFile(schema, partitionBy, folder, row))));
+      for (const row of written) {
+        const sealed = limit(() => sealFile(schema, partitionBy, folder, row));
+        sealed.catch(() => {}); // reported below, when the slices after it are written
+        sealing.push(sealed);
+      }
     }
   } finally {
     await Promise.allSettled(sealing);

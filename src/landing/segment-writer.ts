@@ -117,13 +117,13 @@ class SegmentWriter {
   async #closeSegment(): Promise<void> {
     const file = this.#file;
     if (file === undefined) return;
+    await this.#closing; // where that has failed, dispose() closes this one
     const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows };
     this.#totalRows += BigInt(segment.rows);
     this.#totalBytes += segment.bytes;
     this.#file = undefined;
     this.#bytes = 0;
     this.#rows = 0;
-    await this.#closing;
     this.#closing = (async () => {
       try {
         await file.datasync();

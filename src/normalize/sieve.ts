@@ -28,21 +28,27 @@ export interface SieveTask {
 export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
   const bad = createWriteStream(task.badPath);
+  const written = Promise.all([finished(good), finished(bad)]);
+  written.catch(() => {}); // reported below: a disk may be full at any row
   const counts = { good: 0, bad: 0 };
   const structs = structPaths(task.fields);
-  for await (const row of readRows(task)) {
-    const value = JSON.stringify(row.value) ?? 'null';
-    const reason = row.reason ?? findMismatch(row.value, structs, task.fields) ?? findHalfCharacter(value);
-    if (reason === undefined) counts.good++;
-    else counts.bad++;
-    const stream = reason === undefined ? good : bad;
-    const place = JSON.stringify({ n: row.place, raw: row.raw }).slice(0, -1);
-    const last = reason === undefined ? `"row":${value}` : `"reason":${JSON.stringify(reason)}`;
-    if (!stream.write(`${place},${last}}\n`)) await once(stream, 'drain');
+  try {
+    for await (const row of readRows(task)) {
+      if (good.destroyed || bad.destroyed) break;
+      const value = JSON.stringify(row.value) ?? 'null';
+      const reason = row.reason ?? findMismatch(row.value, structs, task.fields) ?? findHalfCharacter(value);
+      if (reason === undefined) counts.good++;
+      else counts.bad++;
+      const stream = reason === undefined ? good : bad;
+      const place = JSON.stringify({ n: row.place, raw: row.raw }).slice(0, -1);
+      const last = reason === undefined ? `"row":${value}` : `"reason":${JSON.stringify(reason)}`;
+      if (!stream.write(`${place},${last}}\n`)) await once(stream, 'drain');
+    }
+  } finally {
+    good.end();
+    bad.end();
   }
-  good.end();
-  bad.end();
-  await Promise.all([finished(good), finished(bad)]);
+  await written;
   return counts;
 }
 

@@ -5,6 +5,7 @@ import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract
 import { type HydrationFile, HydrationFiles, listHydrationFiles } from '../../src/extract/hydration-files.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { listOpenFiles } from '../landing/folder.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.000000Z';
@@ -96,6 +97,23 @@ describe('reading items whole', () => {
     expect(singles).toHaveLength(506 - before);
     const rows = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
     expect(rows).toBe(506);
+  });
+
+  test('begins nothing more after a failure, and throws when all that was under way has ended', async () => {
+    const needed = range(7000, 7040);
+    const service = await startItems([], needed, 6);
+    const landing = await openLanding();
+    const need = needOf(needed);
+    await expect(landHydration(service.client, landing, need, () => {}, service.io)).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
+    const asked = service.urls.length;
+    const landed = needed.length - need.itemIds.size;
+    expect(asked).toBeLessThanOrEqual(6 + 3); // those side by side with the one that failed
+    for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(service.urls).toHaveLength(asked);
+    expect(landing.journal.all('hydrate.page')).toHaveLength(landed);
+    expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
   });
 
   test('lands in files that are closed when they are full, and never goes on with one of an earlier try', async () => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { sealDataFile } from '../../src/lake/data-file.js';
 import { explainDiskFull } from '../../src/lake/disk-full.js';
 import { privatePath } from '../../src/lake/layout.js';
+import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { loadTableSchema } from '../../src/schemas.js';
 import { ITEM, makeFolder, makeLake, openDatabase, select } from './fixture.js';
@@ -45,6 +46,15 @@ test('a select that is not the contract is refused with the column’s name, not
   await expect(stage(`SELECT *, 1 AS more FROM (${right})`)).rejects.toThrow(
     'is more INTEGER; schemas/items.yaml says nothing',
   );
+});
+
+test('a file that is refused while the next slice is written fails the stage, and nothing is left unhandled', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  // The text of the first slice is one that some readers take for null.
+  const currency = `CASE WHEN i < ${SLICE_ROWS} THEN '' ELSE 'EUR' END`;
+  const source = select('items', { item_id: 'i', currency }, `range(${2 * SLICE_ROWS}) AS r(i)`);
+  const stage = { table: 'items' as const, runId: 'r', select: source, partitionBy: ['currency'] };
+  await expect(stageTable(db, lake, stage)).rejects.toMatchObject({ code: 'config' });
 });
 
 test('a file whose footer is not what the writer said is refused', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach } from 'vitest';
@@ -13,4 +13,10 @@ export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-landing-'));
   folders.push(folder);
   return folder;
+}
+
+/** Names of the files in `folder` that this process holds open, as Linux tells. */
+export async function listOpenFiles(folder: string): Promise<string[]> {
+  const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+  return (await Promise.all(links)).filter((file) => path.dirname(file) === folder).map((file) => path.basename(file));
 }

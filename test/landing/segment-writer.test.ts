@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Segment, writeSegments } from '../../src/landing/segment-writer.js';
 import { createSeeded } from '../seeded.js';
-import { makeFolder } from './folder.js';
+import { listOpenFiles, makeFolder } from './folder.js';
 
 /** `bytes` in chunks of the sizes that `next` gives. */
 async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer> {
@@ -124,7 +124,7 @@ describe('segments', () => {
     expect(landed).toEqual([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
   });
 
-  test('are handed over in order, and what fails there fails the whole', async () => {
+  test('are handed over in order, and what fails there fails the whole and leaves no file open', async () => {
     const folder = await makeFolder();
     const onSegment = async ({ file }: Segment) => {
       if (file === 'e-00002.ndjson') throw new Error('the journal is full');
@@ -132,5 +132,6 @@ describe('segments', () => {
     const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
     const options = { folder, prefix: 'e-', targetBytes: 1, onBytes: () => {}, onSegment };
     await expect(writeSegments(body, options)).rejects.toThrow('the journal is full');
+    expect(await listOpenFiles(folder)).toEqual([]);
   });
 });
