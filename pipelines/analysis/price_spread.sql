@@ -12,7 +12,7 @@ WITH offer_prices AS (
       ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT
     END AS units
   FROM items
-  WHERE removed_at IS NULL AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
+  WHERE is_listed AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
 ),
 grouped AS MATERIALIZED (
   SELECT

@@ -5,7 +5,7 @@
 WITH open_offers AS (
   SELECT DISTINCT product_id, currency, site_id
   FROM items
-  WHERE removed_at IS NULL AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
+  WHERE is_listed AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
     AND site_id IN (SELECT site_id FROM sites WHERE is_current AND attribution IS NOT NULL)
 )
 SELECT product_id, currency, site_id, sites.attribution AS missing

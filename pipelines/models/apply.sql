@@ -1,12 +1,15 @@
 -- Rows of items that the pending changes and whole reads make new. A whole read was made after the changes had landed,
 -- so it shows them all. To other rows the changes are applied in order; replays and overlaps do nothing.
 -- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
--- Views: ground_items (rows so far), reread_items (whole reads, one an item), pending_changes, renamed_sites.
+-- Views: ground_items (rows so far), reread_items (whole reads, one an item), pending_changes, renamed_sites,
+-- different_items (whole rows of the ground that are not as the lake has them).
 WITH last_changes AS (
   SELECT item_id, max(change_id) AS change_id FROM pending_changes WHERE item_id IS NOT NULL GROUP BY item_id
 ),
 touched AS (
   SELECT item_id FROM last_changes
+  UNION
+  SELECT item_id FROM different_items
   UNION
   SELECT item_id FROM ground_items SEMI JOIN renamed_sites USING (site_id)
 ),
@@ -56,7 +59,10 @@ SELECT
   greatest(b.last_seen_at, t.seen_at) AS last_seen_at,
   greatest(b.last_changed_at, t.observed_at) AS last_changed_at,
   CASE WHEN t.listing IS NULL THEN b.removed_at WHEN t.listing.kind = 'REMOVED' THEN t.listing.observed_at END AS removed_at,
-  CASE WHEN t.listing IS NULL THEN b.is_listed ELSE t.listing.kind <> 'REMOVED' END AS is_listed,
+  CASE WHEN t.listing IS NULL THEN b.removed_at IS NULL ELSE t.listing.kind <> 'REMOVED' END
+    AND (t.item_id IS NOT NULL OR b.gone_at IS NULL) AS is_listed,
+  -- A change of an item tells that it is among the caller's data.
+  CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
   b.extra,
   b.read_at,
   coalesce(t.change_id, b.change_id) AS change_id,
@@ -64,5 +70,5 @@ SELECT
 FROM base AS b
 LEFT JOIN told AS t USING (item_id)
 LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id
-WHERE t.item_id IS NOT NULL OR b.is_reread
+WHERE t.item_id IS NOT NULL OR b.is_reread OR b.item_id IN (SELECT item_id FROM different_items)
   OR (s.site_id IS NOT NULL AND (b.site_name, b.site_host) IS DISTINCT FROM (s.name, s.host))

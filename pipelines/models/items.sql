@@ -21,6 +21,7 @@ WITH typed AS (
     exact_instant(last_changed_at) AS last_changed_at,
     exact_instant(removed_at) AS removed_at,
     removed_at IS NULL AS is_listed,
+    CAST(NULL AS TIMESTAMP WITH TIME ZONE) AS gone_at,
     extra,
     CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS read_at,
     CAST(NULL AS BIGINT) AS change_id,

@@ -52,3 +52,7 @@ CREATE OR REPLACE TEMP MACRO folded(x) AS
 -- The product an item is an offer of: GTIN, otherwise brand and part number (API section 1), else NULL.
 CREATE OR REPLACE TEMP MACRO product_key(gtin, brand, mpn) AS
   coalesce(gtin_digits(gtin), folded(brand) || '-' || folded(mpn));
+
+-- Two amounts as a JSON array, exact.
+CREATE OR REPLACE TEMP MACRO money_pair(a, b) AS
+  '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';

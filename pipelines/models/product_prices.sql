@@ -7,5 +7,5 @@ SELECT
   count(*) AS offers,
   getvariable('run_id')::VARCHAR AS run_id
 FROM items
-WHERE removed_at IS NULL AND product_id IS NOT NULL AND price IS NOT NULL AND currency IS NOT NULL
+WHERE is_listed AND product_id IS NOT NULL AND price IS NOT NULL AND currency IS NOT NULL
 GROUP BY product_id, currency

@@ -6,7 +6,7 @@ WITH listed AS (
     -- One sortable number for (first_seen_at, item_id): argmin over a number is far cheaper than over a struct.
     coalesce(epoch_us(first_seen_at), 9223372036854775807)::HUGEINT * 18446744073709551616 + item_id AS age
   FROM items
-  WHERE removed_at IS NULL AND product_id IS NOT NULL
+  WHERE is_listed AND product_id IS NOT NULL
 ),
 oldest AS (
   SELECT

@@ -5,13 +5,7 @@ import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
 import { readLines } from '../ndjson.js';
-import {
-  countHydrationBytes,
-  cutHydrationTails,
-  type HydrationFile,
-  HydrationFiles,
-  listHydrationFiles,
-} from './hydration-files.js';
+import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readFields } from './json-scan.js';
 import { readItemId, readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
@@ -39,25 +33,25 @@ export async function landHydration(
   client: ApiClient,
   landing: Landing,
   need: HydrationNeed,
-  onFile: (file: HydrationFile) => void,
+  onFile: (file: ItemFile) => void,
   io: Io,
 ): Promise<void> {
   const { journal } = landing;
   const wanted = BigInt(need.itemIds.size);
   let handed = 0;
   const handOver = () => {
-    const files = listHydrationFiles(landing);
+    const files = listItemFiles(landing, 'hydrate.page');
     for (const file of files.slice(handed)) onFile(file);
     handed = files.length;
   };
-  await cutHydrationTails(landing);
-  for (const file of listHydrationFiles(landing)) {
+  await cutItemTails(landing, 'hydrate.page');
+  for (const file of listItemFiles(landing, 'hydrate.page')) {
     for await (const line of readLines(file.path)) {
       need.itemIds.delete(readItemId(line, { start: 0, end: line.length }));
     }
   }
   handOver();
-  const files = new HydrationFiles(landing);
+  const files = new ItemFiles(landing, 'hydrate.page');
   const inOrder = pLimit(1);
   const land: Land = (body, items) =>
     inOrder(async () => {
@@ -70,7 +64,7 @@ export async function landHydration(
       for (const { id } of items) need.itemIds.delete(id);
       io.log('debug', 'landed', { what: 'hydration', rows: items.length });
       const rows = wanted - BigInt(need.itemIds.size);
-      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countHydrationBytes(journal) });
+      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countItemBytes(journal, 'hydrate.page') });
       if (isFull) handOver();
     });
   try {
@@ -81,7 +75,13 @@ export async function landHydration(
   }
   handOver();
   await journal.append({ type: 'hydrate.done', calls: client.calls() });
-  io.progress({ step: 'hydrate', rows: wanted, totalRows: wanted, bytes: countHydrationBytes(journal), done: true });
+  io.progress({
+    step: 'hydrate',
+    rows: wanted,
+    totalRows: wanted,
+    bytes: countItemBytes(journal, 'hydrate.page'),
+    done: true,
+  });
 }
 
 /**

@@ -4,7 +4,6 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
-import { readNewestChangeId } from './fence.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
 /** An export that breaks off is asked for again at most this often in one process: its rows cost money. */
@@ -21,14 +20,12 @@ export interface LandedSegment {
 
 /** A complete export, landed. */
 export interface LandedSnapshot {
-  /** Changes up to this id are in every row. */
-  fence: bigint;
   rows: bigint;
   bytes: number;
 }
 
 /**
- * Takes the fence and lands `/export?format=ndjson&status=all` (section 4). `onSegment` gets each synced segment
+ * Lands `/export?format=ndjson&status=all` (section 4). `onSegment` gets each synced segment
  * while the rest downloads; `onRestart` says that all segments before it are void. Complete only if its rows
  * equal `X-Export-Rows`; otherwise `snapshot_incomplete`, or `quota` when the service truncated it.
  */
@@ -39,11 +36,6 @@ export async function landSnapshot(
   io: Io,
 ): Promise<LandedSnapshot> {
   const { journal } = landing;
-  if (journal.last('fence') === undefined) {
-    const cursor = await readNewestChangeId(client);
-    await journal.append({ type: 'fence', cursor, calls: client.calls() });
-    io.log('debug', 'landed', { what: 'fence', cursor });
-  }
   if (journal.last('export.done') === undefined) await downloadExport(client, landing, events, io);
   else {
     const readAt = readTime(landing);
@@ -51,7 +43,6 @@ export async function landSnapshot(
   }
   const segments = doneSegments(landing);
   return {
-    fence: journal.last('fence')?.cursor ?? 0n,
     rows: journal.last('export.done')?.landed ?? 0n,
     bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
   };

@@ -22,7 +22,8 @@ const pointerSchema = z.object({
   pipeline: z.string(),
   runId: z.string(),
   runNumber: integer,
-  cursor: digits,
+  /** Null while the lake has none: a plan without the feed. */
+  cursor: digits.nullable(),
   at: z.iso.datetime().transform((text) => new Date(text)),
   tables: z.partialRecord(
     z.enum(TABLE_NAMES),
@@ -44,7 +45,7 @@ export interface Publication {
   pipeline: string;
   runId: string;
   runNumber: bigint;
-  cursor: bigint;
+  cursor: bigint | null;
   at: Date;
   attributions: Attribution[];
 }
@@ -94,7 +95,7 @@ function writePointer(publication: Publication, states: TableState[]): string {
     runId,
     runNumber: Number(runNumber),
     // A feed cursor may exceed 2^53: as text it survives every JSON parser.
-    cursor: cursor.toString(),
+    cursor: cursor === null ? null : String(cursor),
     at: at.toISOString(),
     tables: Object.fromEntries(tables) as Record<TableName, unknown>,
   };

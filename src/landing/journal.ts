@@ -1,12 +1,16 @@
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { z } from 'zod';
 import { PricelakeError } from '../errors.js';
+import { RUN_MODES } from '../model.js';
 
 /** int64 as decimal text: JSON's numbers are no place for it. */
 const int64Text = z
   .string()
   .regex(/^-?\d+$/)
   .transform((text) => BigInt(text));
+
+/** A page of items, landed in a file that ends at byte `end` with it. */
+const itemPage = { file: z.string(), rows: z.number(), end: z.number(), readAt: z.string(), calls: z.number() };
 
 /**
  * One line of a run's journal. A line is written after the bytes it speaks of are on disk,
@@ -20,14 +24,21 @@ const journalEntry = z.discriminatedUnion('type', [
     runId: z.string(),
     at: z.string(),
     pipeline: z.string(),
-    mode: z.enum(['snapshot', 'feed']),
     /** Feed cursor before the run; null when the lake has none. */
     cursorFrom: int64Text.nullable(),
   }),
   z.strictObject({ type: z.literal('try'), at: z.string() }),
   z.strictObject({ type: z.literal('calls'), calls: z.number() }),
-  /** Newest change before the snapshot: changes up to it are in every row of the export. */
-  z.strictObject({ type: z.literal('fence'), cursor: int64Text, calls: z.number() }),
+  /** How the run brings the lake up to date, and why: what was decided holds for all its tries. */
+  z.strictObject({ type: z.literal('decision'), mode: z.enum(RUN_MODES), reason: z.string(), calls: z.number() }),
+  /** Where the service stood before whole rows were read. */
+  z.strictObject({
+    type: z.literal('fence'),
+    cursor: int64Text.nullable(),
+    changedAt: z.string().nullable(),
+    items: int64Text,
+    calls: z.number(),
+  }),
   z.strictObject({ type: z.literal('export.begin'), attempt: z.number(), readAt: z.string(), calls: z.number() }),
   z.strictObject({
     type: z.literal('export.segment'),
@@ -56,14 +67,9 @@ const journalEntry = z.discriminatedUnion('type', [
     calls: z.number(),
   }),
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
-  z.strictObject({
-    type: z.literal('hydrate.page'),
-    file: z.string(),
-    rows: z.number(),
-    end: z.number(),
-    readAt: z.string(),
-    calls: z.number(),
-  }),
+  z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
+  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
   /** The row equation, settled before anything is published: a later try finds some of the rows in place. */

@@ -14,7 +14,6 @@ export interface Landing {
 export interface RunStart {
   runNumber: bigint;
   pipeline: string;
-  mode: 'snapshot' | 'feed';
   cursorFrom: bigint | null;
 }
 

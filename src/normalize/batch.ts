@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
 import type { TableName } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
-import type { TypedFile } from './type-file.js';
+import type { Origin, TypedFile } from './type-file.js';
 
 /** The table's columns as a select list. */
 export function selectColumns(table: TableName): string {
@@ -28,13 +28,13 @@ const EMPTY_CHANGES =
   "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";
 
 /**
- * Views `exported_items` and `reread_items`: one row an item, the newest, from the exports and from whole reads after
- * the changes. Needs the views of the published tables.
+ * Views `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads
+ * after the changes. Needs the views of the published tables.
  */
 export async function createItemViews(db: Database, files: TypedFile[]): Promise<{ exported: Tally; reread: Tally }> {
-  const create = async (origin: 'export' | 'reread', name: string): Promise<Tally> => {
+  const create = async (origins: readonly Origin[], name: string): Promise<Tally> => {
     const typed = `typed_${name}`;
-    const own = files.filter((file) => file.origin === origin);
+    const own = files.filter((file) => origins.includes(file.origin));
     await db.run(`CREATE OR REPLACE TEMP VIEW ${typed} AS ${goodRows(own, EMPTY_ITEMS)}`);
     const tally = await countRepeated(db, typed, 'item_id');
     const newest =
@@ -45,7 +45,8 @@ export async function createItemViews(db: Database, files: TypedFile[]): Promise
     await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS SELECT ${selectColumns('items')} FROM ${typed} ${newest}`);
     return tally;
   };
-  return { exported: await create('export', 'exported_items'), reread: await create('reread', 'reread_items') };
+  const exported = await create(['export', 'page'], 'exported_items');
+  return { exported, reread: await create(['reread'], 'reread_items') };
 }
 
 /** View `new_changes`: the landed changes behind the cursor, each once. */

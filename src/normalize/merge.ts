@@ -21,22 +21,61 @@ export interface Merge {
 /** Files of a partition that are below this size take new rows in; larger ones are left and a file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Where the rows so far are: the published files that hold touched items, or for a first run the snapshot. */
-export type Ground = { kind: 'snapshot' } | { kind: 'lake'; files: ItemsFile[] };
+/**
+ * Where the rows so far are. `first`: whole rows make the lake. `lake`: the published files that hold touched items.
+ * `poll`: the same, and whole rows of items that changed take their place. `reload`: whole rows of all items take the
+ * place of the lake's; what they lack is marked gone.
+ */
+export type Ground = { kind: 'first' } | { kind: 'lake' | 'poll' | 'reload'; files: ItemsFile[] };
 
 /**
  * Makes view `ground_items`: the rows so far of all items that may change. Needs `exported_items`, `reread_items`,
- * `pending_changes`, and behind `renamed` the websites of `renamed_sites`.
+ * `pending_changes`, table `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
  */
 export async function createGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<void> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW ground_items AS ${await selectGround(db, ground, renamed)}`);
+}
+
+async function selectGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<string> {
   const columns = selectColumns('items');
-  if (ground.kind === 'snapshot') {
-    await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM exported_items');
-    return;
-  }
+  if (ground.kind === 'first') return 'SELECT * FROM exported_items';
+  if (ground.kind === 'reload')
+    return `SELECT ${columns} FROM exported_items UNION ALL SELECT ${columns} FROM missing_items`;
   const touched = await findTouchedFiles(db, ground.files, renamed);
-  const rows = touched.length === 0 ? 'items WHERE false' : readFiles(touched);
-  await db.run(`CREATE OR REPLACE TEMP VIEW ground_items AS SELECT ${columns} FROM ${rows}`);
+  const lake = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched)}`;
+  if (ground.kind === 'lake') return lake;
+  return `SELECT ${columns} FROM exported_items SEMI JOIN different_items USING (item_id)
+    UNION ALL SELECT * FROM (${lake}) ANTI JOIN (FROM exported_items SEMI JOIN different_items USING (item_id)) USING (item_id)`;
+}
+
+/** What whole rows showed that the lake did not. */
+export interface Comparison {
+  /** Items that have other values, and that no landed change tells of. */
+  differences: bigint;
+  /** Items that a complete copy lacks. */
+  gone: bigint;
+}
+
+/**
+ * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for what no change tells)
+ * and for a complete copy `missing_items`, the lake's rows that it lacks, marked. Those of a dataset that can't be read
+ * any more are left as they are: `datasets` names the readable ones.
+ */
+export async function compareItems(
+  db: Database,
+  ground: Ground,
+  { withFeed, datasets }: { withFeed: boolean; datasets: readonly string[] },
+): Promise<Comparison> {
+  const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
+  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
+  await db.run('SET VARIABLE with_feed = $1', [withFeed]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
+  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets)]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
+    SELECT * FROM (${readModel('missing')})${ground.kind === 'reload' ? '' : ' WHERE false'}`);
+  const counts = await db.row(`SELECT (SELECT count(DISTINCT item_id) FROM diff_changes) AS differences,
+    (SELECT count(*) FROM missing_items WHERE run_id = CAST(getvariable('run_id') AS VARCHAR)) AS gone`);
+  return { differences: counts?.differences as bigint, gone: counts?.gone as bigint };
 }
 
 function readFiles(files: ItemsFile[], options = ''): string {
@@ -45,7 +84,8 @@ function readFiles(files: ItemsFile[], options = ''): string {
 
 /** The files that hold an item which a pending change or a whole read is of, or one of a renamed website. */
 async function findTouchedFiles(db: Database, files: ItemsFile[], renamed: 'unknown' | 'known'): Promise<ItemsFile[]> {
-  const ids = 'SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items';
+  const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items
+    UNION SELECT item_id FROM different_items`;
   const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
   return findFilesWith(db, files, `item_id IN (${ids})${sites}`);
 }
@@ -83,9 +123,10 @@ export async function mergeItems(db: Database, ground: Ground): Promise<Merge> {
   const columns = selectColumns('items');
   const merged = `SELECT ${columns} FROM merged_items`;
   const others = (rows: string) => `SELECT ${columns} FROM ${rows} ANTI JOIN merged_items USING (item_id)`;
-  if (ground.kind === 'snapshot') {
-    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM exported_items`, replaced: [] };
-    return { select: `${others('exported_items')} UNION ALL ${merged}`, replaced: [] };
+  if (ground.kind === 'first' || ground.kind === 'reload') {
+    const replaced = ground.kind === 'first' ? [] : ground.files;
+    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM ground_items`, replaced };
+    return { select: `${others('ground_items')} UNION ALL ${merged}`, replaced };
   }
   if (counts?.n === 0n) return { select: undefined, replaced: [] };
   const replaced = await chooseReplaced(db, ground.files);

@@ -18,8 +18,11 @@ export interface TypedFile {
   rows: number;
 }
 
-/** Where landed rows come from. A reread is an item read whole after the run's changes had landed. */
-export type Origin = 'export' | 'reread' | 'feed';
+/**
+ * Where landed rows come from: whole rows of an export or a page, read before the run's changes; rereads, items read
+ * whole after them; and the changes themselves.
+ */
+export type Origin = 'export' | 'page' | 'reread' | 'feed';
 
 export interface TypingTask {
   origin: Origin;

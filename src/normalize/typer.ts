@@ -20,7 +20,7 @@ export interface LandedItems {
 export class Typer {
   readonly #db: Database;
   readonly #run: { runId: string; workFolder: string };
-  readonly #observed: Record<'export' | 'reread', ObservedFields> = { export: new Map(), reread: new Map() };
+  readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   #items: TypedFile[] = [];
   /** Files are looked at one after the other, ahead of the database's work. */
   #preparing: Promise<unknown> = Promise.resolve();
@@ -68,8 +68,9 @@ export class Typer {
   }
 
   async #prepareItems({ path, rows, readAt, origin = 'export' }: LandedItems): Promise<TypingTask> {
-    await observeRows(path, this.#observed[origin]);
-    const shape = detectShape(this.#observed[origin]);
+    const observed = this.#observed[origin === 'export' ? 'export' : 'page'];
+    await observeRows(path, observed);
+    const shape = detectShape(observed);
     const landed = await quoteFile(path, this.#run.workFolder);
     return { origin, sourcePath: path, landed, shape, rows, readAt, ...this.#run };
   }

@@ -1,17 +1,21 @@
-import { planInfo } from '../api/contract.js';
-import { PricelakeError } from '../errors.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
+import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
-import { type HydrationFile, listHydrationFiles } from '../extract/hydration-files.js';
-import { type LandedSnapshot, landSnapshot } from '../extract/snapshot.js';
-import { TXN_CURSOR } from '../model.js';
+import { type ItemFile, listItemFiles } from '../extract/item-files.js';
+import { landPoll } from '../extract/poll.js';
+import { landSnapshot } from '../extract/snapshot.js';
+import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
+import { decideRun, hasFeed, readPlan } from './decide-run.js';
 import { type Run, readBegin } from './run.js';
 
 /** What of a run is landed before hydration. */
 export interface Extract {
-  snapshot: LandedSnapshot | undefined;
-  feed: LandedFeed;
+  mode: RunMode;
+  /** Undefined for a run that goes on by the feed alone. */
+  fence: Fence | undefined;
+  /** Undefined on a plan without the feed. */
+  feed: LandedFeed | undefined;
   /** Changes behind this id are new to the lake's history. */
   feedFrom: bigint;
   /** Changes behind this id are not yet in items. */
@@ -19,61 +23,61 @@ export interface Extract {
 }
 
 /**
- * Lands what is new: for a lake without items the whole export behind a fence, then the feed.
- * Segments of the export are typed while the rest downloads.
+ * Lands what is new: whole rows behind a fence (all items, or those that changed since), then the feed; or the feed
+ * alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function extractRun(run: Run): Promise<Extract> {
-  const { client, landing, io, typer } = run;
-  if (landing.journal.last('datasets') === undefined) await readPlan(run);
-  const begin = readBegin(run);
-  let snapshot: LandedSnapshot | undefined;
-  if (begin.mode === 'snapshot') {
-    snapshot = await landSnapshot(
-      client,
-      landing,
-      { onSegment: (segment) => typer.addItems(segment), onRestart: () => typer.reset() },
-      io,
-    );
-  }
-  const fence = snapshot?.fence ?? 0n;
-  const feedFrom = begin.cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : fence);
-  const feed = await landFeed(client, landing, feedFrom, io);
-  return {
-    snapshot,
-    feed,
-    feedFrom,
-    applyFrom: snapshot === undefined ? (run.tables.items.txn[TXN_CURSOR] ?? feedFrom) : fence,
-  };
+  const { client, landing, io } = run;
+  const { journal } = landing;
+  const isLanded = journal.last('datasets') !== undefined && journal.last('hydrate.done') !== undefined;
+  const plan = isLanded ? undefined : await readPlan(run);
+  const { mode } = plan === undefined ? readDecision(run) : await decideRun(run, plan);
+  const withFeed = plan === undefined ? journal.last('feed.done') !== undefined : hasFeed(plan);
+  const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
+  if (fence !== undefined) await landWholeRows(run, mode);
+  const start = fence?.cursor ?? 0n;
+  const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
+  const feed = withFeed ? await landFeed(client, landing, feedFrom, io) : undefined;
+  const applied = run.tables.items.txn[TXN_CURSOR] ?? feedFrom;
+  return { mode, fence, feed, feedFrom, applyFrom: fence === undefined ? applied : start };
 }
 
-/** A service may leave out what is null. */
-const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
+function readDecision({ landing }: Run): { mode: RunMode } {
+  return landing.journal.last('decision') ?? { mode: 'feed' };
+}
 
-/** Takes the rate from the plan, and refuses a plan without the feed before a row is paid for (section 8). */
-async function readPlan(run: Run): Promise<void> {
-  const plan = await run.client.json('/plan', {}, seenPlan);
-  run.client.setRate(plan.limits.ratePerSecond ?? null);
-  const { apiCalls, exportRows } = plan.usage ?? {};
-  run.io.log('info', 'plan', { plan: plan.plan, status: plan.status, apiCalls, exportRows });
-  if (plan.limits.changeFeed === false) {
-    throw new PricelakeError(
-      'plan_refuses',
-      `plan "${plan.name}" has no change feed, which keeping a copy in sync needs`,
-      {
-        limit: 'changeFeed',
-        upgradeUrl: plan.upgradeUrl,
-      },
-    );
+async function landWholeRows(run: Run, mode: RunMode): Promise<void> {
+  const { client, landing, io, typer } = run;
+  if (mode === 'snapshot') {
+    const events = {
+      onSegment: (segment: ItemFile) => typer.addItems({ ...segment, origin: 'export' as const }),
+      onRestart: () => typer.reset(),
+    };
+    await landSnapshot(client, landing, events, io);
+    return;
   }
+  const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'page' });
+  await landPoll(client, landing, await readPollStart(run), onFile, io);
+}
+
+/** How far before the last poll's fence the next one reaches: a change may show later than its time says. */
+const POLL_OVERLAP_MS = 3600 * 1000;
+
+/** The fence of the last run without a feed; after runs by the feed, the newest change that the items show. */
+async function readPollStart({ db, tables }: Run): Promise<string> {
+  const polled = tables.items.txn[TXN_POLLED] ?? 0n;
+  const newest = await db.row('SELECT epoch_us(max(last_changed_at)) AS at FROM items');
+  const micros = polled > 0n ? polled : ((newest?.at as bigint | null) ?? 0n);
+  return new Date(Math.max(0, Number(micros / 1000n) - POLL_OVERLAP_MS)).toISOString();
 }
 
 /** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typer. */
 export async function hydrateRun(run: Run, findNeeds: () => Promise<HydrationNeed | undefined>): Promise<void> {
   const { client, landing, io, typer } = run;
   const { journal } = landing;
-  const onFile = (file: HydrationFile) => typer.addItems({ ...file, origin: 'reread' });
+  const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'reread' });
   if (journal.last('hydrate.done') !== undefined) {
-    for (const file of listHydrationFiles(landing)) onFile(file);
+    for (const file of listItemFiles(landing, 'hydrate.page')) onFile(file);
     return;
   }
   const need = await findNeeds();

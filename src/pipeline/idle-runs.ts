@@ -24,6 +24,8 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'written',
   'rejected',
   'deduplicated',
+  'differences',
+  'gone',
   'items',
 ]);
 

@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import type { TableName } from '../model.js';
+import type { RunMode, TableName } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
@@ -8,13 +8,14 @@ export type RunRow = {
   run_number: bigint;
   run_id: string;
   pipeline: string;
-  mode: 'snapshot' | 'feed';
+  mode: RunMode;
+  reason: string;
   started_at: string;
   finished_at: string;
   seconds: number;
   tries: bigint;
   cursor_from: bigint | null;
-  cursor_to: bigint;
+  cursor_to: bigint | null;
   caught_up: boolean;
   calls: bigint;
   export_rows: bigint;
@@ -25,6 +26,8 @@ export type RunRow = {
   written: bigint;
   rejected: bigint;
   deduplicated: bigint;
+  differences: bigint;
+  gone: bigint;
   items: bigint;
   pricelake_version: string;
   duckdb_version: string;

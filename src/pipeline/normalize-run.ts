@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
+import type { LandedDatasets } from '../extract/datasets.js';
 import { TXN_CURSOR } from '../model.js';
 import {
   createItemViews,
@@ -8,7 +9,16 @@ import {
   selectRejects,
   type Tally,
 } from '../normalize/batch.js';
-import { createGround, findNeeds, type Ground, type ItemsFile, type Merge, mergeItems } from '../normalize/merge.js';
+import {
+  type Comparison,
+  compareItems,
+  createGround,
+  findNeeds,
+  type Ground,
+  type ItemsFile,
+  type Merge,
+  mergeItems,
+} from '../normalize/merge.js';
 import { selectSites } from '../normalize/sites.js';
 import type { TypedFile } from '../normalize/type-file.js';
 import { type Extract, hydrateRun } from './extract-run.js';
@@ -18,6 +28,9 @@ import { isCommitted, type Run } from './run.js';
 /** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
 export interface Batch {
   merge: Merge;
+  comparison: Comparison;
+  /** Changes of the feed that history does not hold yet. */
+  newChanges: bigint;
   /** Undefined when no website is new or different. */
   sites: string | undefined;
   /** Undefined when nothing was rejected. */
@@ -26,16 +39,18 @@ export interface Batch {
 }
 
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
-export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
+export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typer, io } = run;
+  const { feed } = extract;
   const changeFiles: TypedFile[] =
-    extract.feed.changes === 0
-      ? []
-      : [await typer.typeChanges({ path: extract.feed.file, rows: extract.feed.changes })];
+    feed === undefined || feed.changes === 0 ? [] : [await typer.typeChanges({ path: feed.file, rows: feed.changes })];
   const changes = await createNewChanges(db, changeFiles, extract.feedFrom);
   await createPendingChanges(db, extract.applyFrom, isHistoryAhead(run));
   const ground = chooseGround(run, extract);
   await createItemViews(db, await typer.finish());
+  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
+  const readable = { withFeed: feed !== undefined, datasets: datasets.map(({ name }) => name) };
+  const comparison = await compareItems(db, ground, readable);
   await createGround(db, ground, 'unknown');
   await hydrateRun(run, () => findNeeds(db));
   const itemFiles = await typer.finish();
@@ -50,6 +65,8 @@ export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
   const written = itemsWritten + changes.typed - changes.repeated;
   return {
     merge,
+    comparison,
+    newChanges: changes.typed - changes.repeated,
     sites,
     rejects: selectRejects(itemFiles, changeFiles, io.now().toISOString()),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
@@ -60,8 +77,12 @@ export async function normalizeRun(run: Run, extract: Extract): Promise<Batch> {
 async function countWritten(db: Database, { exported, reread }: Record<'exported' | 'reread', Tally>, ground: Ground) {
   const rereads = reread.typed - reread.repeated;
   if (ground.kind === 'lake') return rereads;
-  const replaced = await db.row('SELECT count(*) AS n FROM exported_items SEMI JOIN reread_items USING (item_id)');
-  return exported.typed - exported.repeated - (replaced?.n as bigint) + rereads;
+  const rows = ground.kind === 'poll' ? 'different_items' : 'exported_items';
+  const count =
+    await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM ${rows} SEMI JOIN reread_items USING (item_id)) AS replaced
+    FROM ${rows}`);
+  const whole = ground.kind === 'poll' ? (count?.n as bigint) : exported.typed - exported.repeated;
+  return whole - (count?.replaced as bigint) + rereads;
 }
 
 /** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */
@@ -71,20 +92,21 @@ function isHistoryAhead(run: Run): boolean {
   return history !== undefined && history !== items;
 }
 
-function chooseGround(run: Run, extract: Extract): Ground {
-  // A snapshot that an earlier try has committed is part of the lake.
-  if (extract.snapshot !== undefined && !isCommitted(run, 'items')) return { kind: 'snapshot' };
+function chooseGround(run: Run, { mode }: Extract): Ground {
   const root = path.join(run.lake.root, 'items');
   const files: ItemsFile[] = run.tables.items.files.map((file) => ({
     ...file,
     absolutePath: path.join(root, file.path),
   }));
-  return { kind: 'lake', files };
+  // Whole rows that an earlier try has committed are part of the lake.
+  if (mode === 'feed' || isCommitted(run, 'items')) return { kind: 'lake', files };
+  if (run.tables.items.version < 0n) return { kind: 'first' };
+  return { kind: mode === 'poll' ? 'poll' : 'reload', files };
 }
 
 /** Counted as the bytes landed, not from the tables: the row equation compares the two. */
 function countReceived({ landing: { journal } }: Run): bigint {
   const exported = journal.last('export.done')?.landed ?? 0n;
-  const pages = [...journal.all('feed.page'), ...journal.all('hydrate.page')];
+  const pages = [...journal.all('feed.page'), ...journal.all('poll.page'), ...journal.all('hydrate.page')];
   return exported + pages.reduce((sum, page) => sum + BigInt(page.rows), 0n);
 }

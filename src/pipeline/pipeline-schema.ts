@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RUN_MODES } from '../model.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };
@@ -21,10 +22,11 @@ const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
 const duration = z
   .union([z.literal(0), z.string()], DURATION)
   .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
-  .transform((value) => {
-    const duration = String(value);
-    return duration === '0' ? 0 : Number(duration.slice(0, -1)) * (UNITS[duration.slice(-1)] ?? 0);
-  });
+  .transform((value) => readDuration(String(value)));
+
+function readDuration(text: string): number {
+  return text === '0' ? 0 : Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0);
+}
 
 /** Columns of items that many listings share and that seldom change: their values can name folders. */
 const PARTITION_COLUMNS = [
@@ -32,7 +34,17 @@ const PARTITION_COLUMNS = [
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
 ];
 
+const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
+
+/** `never` → undefined; `every 7d` → milliseconds between two complete comparisons. */
+const schedule = z
+  .string(RECONCILE)
+  .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
+  .transform((text) => (text === 'never' ? undefined : readDuration(text.slice('every '.length))));
+
 const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/the/key}`;
+
+const MODES = ['auto', ...RUN_MODES] as const;
 
 const severities = ['gate', 'error', 'warn', 'off'] as const;
 
@@ -52,6 +64,7 @@ export const pipelineSchema = mapping({
   source: mapping({
     baseUrl: text('the address of the service'),
     apiKey: z.union([z.string(), mapping({ file: text('the path of a file') })], API_KEY),
+    mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
     history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
   }),
   lake: mapping({
@@ -69,6 +82,7 @@ export const pipelineSchema = mapping({
       }).optional(),
     }).default({}),
   }),
+  reconcile: schedule.prefault('never'),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
 });
@@ -77,7 +91,9 @@ export const pipelineSchema = mapping({
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
 /** A pipeline file, checked, with its variables replaced. The key is resolved. */
-export interface Pipeline extends Omit<z.output<typeof pipelineSchema>, 'source'> {
+export interface Pipeline extends Omit<PipelineValues, 'source'> {
   file: string;
-  source: { baseUrl: string; apiKey: string; history: 'feed' | 'none' };
+  source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }
+
+type PipelineValues = z.output<typeof pipelineSchema>;

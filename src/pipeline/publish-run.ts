@@ -29,7 +29,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     pipeline: pipeline.name,
     runId: landing.runId,
     runNumber: landing.runNumber,
-    cursor: rows.at(-1)?.cursor_to ?? 0n,
+    cursor: rows.at(-1)?.cursor_to ?? null,
     at,
     attributions: staged.attributions,
   });

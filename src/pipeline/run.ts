@@ -132,7 +132,6 @@ async function beginNewRun(
     {
       runNumber: lastNumber + 1n,
       pipeline: pipeline.name,
-      mode: tables.items.version < 0n ? 'snapshot' : 'feed',
       cursorFrom: tables.history.txn[TXN_CURSOR] ?? null,
     },
     io,

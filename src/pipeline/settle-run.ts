@@ -1,15 +1,24 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
-import { countHydrationBytes } from '../extract/hydration-files.js';
+import { countItemBytes } from '../extract/item-files.js';
 import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
+import type { Comparison } from '../normalize/merge.js';
 import type { Extract } from './extract-run.js';
 import type { RowTally, RunRow } from './ledger.js';
+import type { Batch } from './normalize-run.js';
 import { type Run, readBegin } from './run.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
-  if (extract.snapshot !== undefined || extract.feed.changes > 0 || !isWhole(run)) return false;
+  if (extract.mode !== 'feed' || extract.feed?.changes !== 0 || !isWhole(run)) return false;
+  return (await readPointer(run.lake)) !== undefined;
+}
+
+/** True when whole rows were read that show what the lake holds already: no file has to be written. */
+export async function isUnchanged(run: Run, { merge, sites, tally, newChanges, comparison }: Batch): Promise<boolean> {
+  const isSame = merge.select === undefined && sites === undefined && tally.rejected === 0n && newChanges === 0n;
+  if (!isSame || comparison.differences > 0n || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
@@ -35,10 +44,15 @@ export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> 
 const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
 
 /** The run's row of the ledger. Rows of items are counted over the views as they stand. */
-export async function describeRun(run: Run, extract: Extract, tally: RowTally = NO_ROWS): Promise<RunRow> {
+export async function describeRun(
+  run: Run,
+  extract: Extract,
+  tally: RowTally = NO_ROWS,
+  comparison: Comparison = { differences: 0n, gone: 0n },
+): Promise<RunRow> {
   const { landing, io } = run;
   const { journal } = landing;
-  if (tally === NO_ROWS) await journal.append({ type: 'calls', calls: run.client.calls() });
+  if (journal.last('tally') === undefined) await journal.append({ type: 'calls', calls: run.client.calls() });
   const begin = readBegin(run);
   const finished = io.now();
   const items = await run.db.row('SELECT count(*) AS n FROM items');
@@ -46,22 +60,32 @@ export async function describeRun(run: Run, extract: Extract, tally: RowTally = 
     run_number: landing.runNumber,
     run_id: landing.runId,
     pipeline: begin.pipeline,
-    mode: begin.mode,
+    mode: extract.mode,
+    reason: journal.last('decision')?.reason ?? '',
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
     tries: BigInt(journal.all('try').length + 1),
     cursor_from: begin.cursorFrom,
-    cursor_to: extract.feed.cursor,
+    cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
     caught_up: true,
     calls: BigInt(journal.countCalls()),
     ...countExportRows(run),
-    bytes_received: BigInt((extract.snapshot?.bytes ?? 0) + extract.feed.bytes + countHydrationBytes(journal)),
+    bytes_received: BigInt(countBytes(run, extract)),
     ...pickTally(tally),
+    differences: comparison.differences,
+    gone: comparison.gone,
     items: items?.n as bigint,
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };
+}
+
+function countBytes({ landing: { journal } }: Run, { feed }: Extract): number {
+  const attempt = journal.last('export.done')?.attempt;
+  const segments = journal.all('export.segment').filter((segment) => segment.attempt === attempt);
+  const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  return exported + countItemBytes(journal, 'poll.page') + (feed?.bytes ?? 0) + countItemBytes(journal, 'hydrate.page');
 }
 
 /** Rows of exports that broke off were announced and counted by the service, too; they are in neither figure. */

@@ -11,9 +11,11 @@ import {
   type TableName,
   TXN_CURSOR,
   TXN_ITEMS,
+  TXN_POLLED,
   TXN_RUN,
 } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
+import type { Extract } from './extract-run.js';
 import { loadRows } from './ledger.js';
 import type { Batch } from './normalize-run.js';
 import { isCommitted, type Run } from './run.js';
@@ -27,7 +29,7 @@ export interface Staged {
 }
 
 /** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
-export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, cursor: bigint): Promise<Staged> {
+export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, extract: Extract): Promise<Staged> {
   const { db } = run;
   const attributions = await readAttributions(run);
   const metadata = describeAttributions(attributions);
@@ -38,8 +40,10 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     run.io.log('debug', 'staged', { table, files: files.length });
     candidate[table] = { table, add: files, remove, txn: { [TXN_RUN]: run.landing.runNumber, ...txn } };
   };
-  await add('history', `SELECT ${selectColumns('history')} FROM new_changes`, [], { [TXN_CURSOR]: cursor });
-  await add('items', batch.merge.select, batch.merge.replaced, { [TXN_CURSOR]: cursor });
+  const cursor = extract.feed === undefined ? {} : { [TXN_CURSOR]: extract.feed.cursor };
+  const history = selectColumns('history');
+  await add('history', `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`, [], cursor);
+  await add('items', batch.merge.select, batch.merge.replaced, { ...cursor, [TXN_POLLED]: readPolled(extract) });
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
@@ -54,6 +58,12 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   });
   await createTableViews(db, run.lake, candidate);
   return { candidate, attributions };
+}
+
+/** Up to when items were polled: only without the feed the next run needs it. */
+function readPolled({ feed, fence }: Extract): bigint {
+  if (feed !== undefined || fence?.changedAt === undefined) return 0n;
+  return BigInt(Date.parse(fence.changedAt)) * 1000n;
 }
 
 /** Items that are grouped by product at a time: what groups hold can't all be spilled. */

@@ -3,15 +3,15 @@ import { explainDiskFull } from '../lake/disk-full.js';
 import type { CheckResult } from '../model.js';
 import { auditRun } from './audit-run.js';
 import { type Deadline, NO_DEADLINE } from './deadline.js';
-import { extractDatasets, extractRun } from './extract-run.js';
+import { type Extract, extractDatasets, extractRun } from './extract-run.js';
 import { addIdleRun, readIdleRuns } from './idle-runs.js';
-import type { RunRow } from './ledger.js';
+import type { RowTally, RunRow } from './ledger.js';
 import { normalizeRun } from './normalize-run.js';
 import type { Pipeline } from './pipeline-file.js';
 import { openHeld } from './publish-held.js';
 import { publishRun } from './publish-run.js';
-import { closeRun, dropIdleRun, openRun } from './run.js';
-import { describeRun, isIdle, settleTally } from './settle-run.js';
+import { closeRun, dropIdleRun, openRun, type Run } from './run.js';
+import { describeRun, isIdle, isUnchanged, settleTally } from './settle-run.js';
 import { stageRun } from './stage-run.js';
 
 /** What a run did. */
@@ -59,19 +59,15 @@ async function runSteps(
   };
   try {
     const extract = await extractRun(run);
-    if (await isIdle(run, extract)) {
-      const row = await describeRun(run, extract, undefined);
-      await dropIdleRun(run);
-      await addIdleRun(run.lake, row);
-      return { published: false, resumed: run.resumed, row, checks: [] };
-    }
+    if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
-    const batch = await normalizeRun(run, extract);
     const datasets = await extractDatasets(run);
+    const batch = await normalizeRun(run, extract, datasets);
     pause();
+    if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch.tally);
     const tally = await settleTally(run, batch.tally);
-    const staged = await stageRun(run, batch, datasets, extract.feed.cursor);
-    const row = await describeRun(run, extract, tally);
+    const staged = await stageRun(run, batch, datasets, extract);
+    const row = await describeRun(run, extract, tally, batch.comparison);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
     pause();
@@ -80,4 +76,12 @@ async function runSteps(
   } finally {
     await closeRun(run);
   }
+}
+
+/** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
+async function endIdle(run: Run, extract: Extract, tally?: RowTally): Promise<RunReport> {
+  const row = await describeRun(run, extract, tally);
+  await dropIdleRun(run);
+  await addIdleRun(run.lake, row);
+  return { published: false, resumed: run.resumed, row, checks: [] };
 }

@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
-import { type HydrationFile, HydrationFiles, listHydrationFiles } from '../../src/extract/hydration-files.js';
+import { type ItemFile, ItemFiles, listItemFiles } from '../../src/extract/item-files.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { listOpenFiles } from '../landing/folder.js';
@@ -33,14 +33,14 @@ const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedS
 
 async function landedIds(service: LocalService, ids: number[], landing = openLanding()): Promise<number[]> {
   const opened = await landing;
-  const files: HydrationFile[] = [];
+  const files: ItemFile[] = [];
   await landHydration(service.client, opened, needOf(ids), (file) => files.push(file), service.io);
-  expect(files).toEqual(listHydrationFiles(opened));
+  expect(files).toEqual(listItemFiles(opened, 'hydrate.page'));
   return readItems(opened);
 }
 
 async function readItems(landing: Landing): Promise<number[]> {
-  const files = listHydrationFiles(landing).map((file) => path.basename(file.path));
+  const files = listItemFiles(landing, 'hydrate.page').map((file) => path.basename(file.path));
   const lines = (await Promise.all(files.map((file) => readLanded(landing, file)))).flat();
   return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id);
 }
@@ -87,7 +87,7 @@ describe('reading items whole', () => {
     const service = await startItems(range(0, 500), needed);
     const landing = await reopenLanding();
     // Killed between a row and its line in the journal.
-    await appendFile(listHydrationFiles(landing).at(-1)?.path ?? '', '{"id":1');
+    await appendFile(listItemFiles(landing, 'hydrate.page').at(-1)?.path ?? '', '{"id":1');
     const before = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
     expect(before).toBeGreaterThanOrEqual(500);
     const ids = await landedIds(service, [...range(0, 100), ...needed], Promise.resolve(landing));
@@ -118,18 +118,18 @@ describe('reading items whole', () => {
 
   test('lands in files that are closed when they are full, and never goes on with one of an earlier try', async () => {
     const landing = await openLanding();
-    const land = async (files: HydrationFiles, id: number) => {
+    const land = async (files: ItemFiles, id: number) => {
       const body = Buffer.from(`{"id":${id}}`);
       return files.land(body, [{ start: 0, end: body.length }], { rows: 1, readAt: SINCE, calls: 1 });
     };
-    const files = new HydrationFiles(landing, 20);
+    const files = new ItemFiles(landing, 'hydrate.page', 20);
     expect([await land(files, 1), await land(files, 2), await land(files, 3)]).toEqual([false, false, true]);
     await land(files, 4);
     await files.close();
-    const later = new HydrationFiles(landing, 20);
+    const later = new ItemFiles(landing, 'hydrate.page', 20);
     await land(later, 5);
     await later.close();
-    expect(listHydrationFiles(landing).map((file) => file.rows)).toEqual([3, 1, 1]);
+    expect(listItemFiles(landing, 'hydrate.page').map((file) => file.rows)).toEqual([3, 1, 1]);
     expect(await readItems(landing)).toEqual([1, 2, 3, 4, 5]);
   });
 

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 /** The landing of a new run. */
 export async function openLanding(): Promise<Landing> {
-  const start = { runNumber: 1n, pipeline: 'prices', mode: 'snapshot', cursorFrom: null } as const;
+  const start = { runNumber: 1n, pipeline: 'prices', cursorFrom: null } as const;
   const landing = await beginRun(lake, start, createFakeIo());
   open.push(landing);
   return landing;

@@ -10,7 +10,6 @@ const BEGIN = {
   runId: 'run-1',
   at: '2026-11-20T06:00:00.000Z',
   pipeline: 'prices',
-  mode: 'feed',
   cursorFrom: 9223372036854775807n,
 } as const satisfies JournalEntry;
 const page = (after: bigint, calls: number): JournalEntry => ({

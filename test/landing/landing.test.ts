@@ -8,7 +8,7 @@ import { makeFolder } from './folder.js';
 const NOW = new Date('2026-11-20T06:00:00.123Z');
 const DAY_MS = 24 * 3600 * 1000;
 const at = (ms: number) => ({ ...realIo, now: () => new Date(NOW.getTime() + ms) });
-const start = (runNumber: bigint): RunStart => ({ runNumber, pipeline: 'prices', mode: 'feed', cursorFrom: 42n });
+const start = (runNumber: bigint): RunStart => ({ runNumber, pipeline: 'prices', cursorFrom: 42n });
 
 let lake: string;
 beforeEach(async () => {

@@ -65,6 +65,7 @@ async function loadWorld(world: { ground?: Row[]; reread?: Row[]; changes?: Row[
   await loadRows(db, 'reread_items', 'items', world.reread ?? []);
   await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
   await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
+  await db.run('CREATE OR REPLACE TEMP TABLE different_items (item_id BIGINT)');
 }
 
 describe('items that must be read whole', () => {

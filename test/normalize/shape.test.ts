@@ -90,8 +90,8 @@ describe('an export row', () => {
   test('is typed with every value when it is written as Item is', () => {
     expect(expected).toHaveLength(1);
     expect(expected[0]).toContain('9007199254740993');
-    // Only extra, change_id and nothing else of an item is null.
-    expect(expected[0]?.filter((value) => value === null)).toHaveLength(2);
+    // Only extra, gone_at, change_id and nothing else of an item is null.
+    expect(expected[0]?.filter((value) => value === null)).toHaveLength(3);
   });
 
   test.each(Object.keys(SPELLINGS))('written %s gives the same values', async (name) => {

@@ -281,8 +281,9 @@ describe('a run that must not go on', () => {
     await expectEmptyLake();
   });
 
-  test('a plan without the feed is refused before an export row is paid for', async () => {
+  test('a plan without the feed, where the feed is asked for, is refused before an export row is paid for', async () => {
     world = await openWorld({ items: 300, history: 'none', plan: 'free' });
+    world.pipeline.source.mode = 'feed';
     expect(await syncError()).toMatchObject({ code: 'plan_refuses', facts: { limit: 'changeFeed' } });
     expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
   });

@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors.js';
 import { type Pipeline, readPipeline } from '../../src/pipeline/pipeline-file.js';
+import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { packagePath } from '../../src/schemas.js';
 
 const SECRET = 'live_9f8e7d6c5b4a';
@@ -13,6 +14,8 @@ const env = { KEY: SECRET, URL: 'https://api.example', HOME_OF_DATA: '/data', EM
 const SOURCE = 'source:\n  baseUrl: https://api.example\n  apiKey: ${KEY}\n';
 const LAKE = 'lake:\n  path: ./lake\n';
 const DAY_MS = 24 * 3600 * 1000;
+const KEYS = Object.keys(pipelineSchema.shape).join(', ');
+const SOURCE_KEYS = Object.keys(pipelineSchema.shape.source.shape).join(', ');
 
 let folder: string;
 let file: string;
@@ -46,8 +49,9 @@ describe('a pipeline file', () => {
     expect(await read(SOURCE + LAKE)).toEqual({
       file,
       name: 'prices',
-      source: { baseUrl: 'https://api.example', apiKey: SECRET, history: 'feed' },
+      source: { baseUrl: 'https://api.example', apiKey: SECRET, mode: 'auto', history: 'feed' },
       lake: { path: './lake', tables: {} },
+      reconcile: undefined,
       landing: { keep: 7 * DAY_MS },
       checks: {},
     });
@@ -122,13 +126,10 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'an alias of itself': [`a: &a [*a]\n`, 'prices.yaml:1:8: *a is an alias, which a pipeline file may not have'],
   'an alias of nothing': [`a: *b\n`, 'prices.yaml:1:4: *b is an alias, which a pipeline file may not have'],
-  'nothing in it': [
-    '# later\n',
-    `prices.yaml: the file is empty; it must hold name, source, lake, landing, checks ${EXAMPLE}`,
-  ],
-  'a list': ['- a\n', `prices.yaml:1: the file is a list; it must hold name, source, lake, landing, checks ${EXAMPLE}`],
+  'nothing in it': ['# later\n', `prices.yaml: the file is empty; it must hold ${KEYS} ${EXAMPLE}`],
+  'a list': ['- a\n', `prices.yaml:1: the file is a list; it must hold ${KEYS} ${EXAMPLE}`],
 
-  'no source': [LAKE, `prices.yaml:1: source is missing; it must hold baseUrl, apiKey, history ${EXAMPLE}`],
+  'no source': [LAKE, `prices.yaml:1: source is missing; it must hold ${SOURCE_KEYS} ${EXAMPLE}`],
   'no lake': [SOURCE, `prices.yaml:1: lake is missing; it must hold path, tables ${EXAMPLE}`],
   'no address': [
     SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,
@@ -140,10 +141,7 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'an empty section': [`${SOURCE}${LAKE}landing:\n`, `prices.yaml:6: landing is empty; it must hold keep ${EXAMPLE}`],
 
-  'an unknown key': [
-    `retries: 3\n${SOURCE}${LAKE}`,
-    'prices.yaml:1: unknown key "retries" (allowed here: name, source, lake, landing, checks)',
-  ],
+  'an unknown key': [`retries: 3\n${SOURCE}${LAKE}`, `prices.yaml:1: unknown key "retries" (allowed here: ${KEYS})`],
   'a mistyped key': [`nam: x\n${SOURCE}${LAKE}`, 'prices.yaml:1: unknown key "nam" (did you mean "name"?)'],
   'a mistyped key of source': [
     `${SOURCE}  histroy: none\n${LAKE}`,

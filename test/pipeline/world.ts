@@ -6,6 +6,7 @@ import { parse } from 'lossless-json';
 import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
 import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
+import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 
@@ -16,6 +17,8 @@ export interface World {
   pipeline: Pipeline;
   /** Requests that reached the service, as `path?query`. */
   requests: string[];
+  /** Days by which the runs' clock is ahead. */
+  clock: { days: number };
   sync(): Promise<RunReport>;
   close(): Promise<void>;
 }
@@ -46,13 +49,16 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-test-'));
   const lakePath = path.join(folder, 'lake');
   const pipeline = makePipeline(sandbox, lakePath, history);
+  const clock = { days: 0 };
+  const io = { ...testIo, now: () => new Date(Date.now() + clock.days * 24 * 3600 * 1000) };
   return {
     sandbox,
     folder,
     lakePath,
     pipeline,
     requests,
-    sync: () => syncPipeline(pipeline, testIo),
+    clock,
+    sync: () => syncPipeline(pipeline, io),
     close: async () => {
       await sandbox.close();
       await rm(folder, { recursive: true, force: true });
@@ -65,14 +71,9 @@ export function makePipeline(
   lakePath: string,
   history: 'feed' | 'none' = 'feed',
 ): Pipeline {
-  return {
-    file: 'test.yaml',
-    name: 'test',
-    source: { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.live, history },
-    lake: { path: lakePath, tables: {} },
-    landing: { keep: 7 * 24 * 3600 * 1000 },
-    checks: {},
-  };
+  const source = { baseUrl: sandbox.baseUrl, apiKey: 'key', history };
+  const values = pipelineSchema.parse({ name: 'test', source, lake: { path: lakePath } });
+  return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };
 }
 
 const PARTITIONS: Record<string, string> = { items: 'site_id=*/', history: 'observed_date=*/' };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Io, realIo } from '../../src/io.js';
 import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
+import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
 import { createSeeded } from '../seeded.js';
 import { expectDatasets, expectHistory, expectItems, expectLedger, expectProducts, expectSites } from './compare.js';
@@ -66,7 +67,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     sync: (given, signal) => syncPipeline(pipeline, { ...io, ...given }, signal),
     expectCopy: async (report, settled) => {
       const lake = await readLakeRows(lakePath);
-      const cursor = report.row.cursor_to;
+      const cursor = report.row.cursor_to ?? 0n;
       expectItems(world, lake, cursor, settled);
       if (history === 'feed') expectHistory(world, lake, cursor);
       expectProducts(lake);
@@ -89,12 +90,8 @@ function makePipeline(
   history: 'feed' | 'none',
   partitionBy: string[] | undefined,
 ): Pipeline {
-  return {
-    file: 'sim.yaml',
-    name: 'sim',
-    source: { baseUrl: service.baseUrl, apiKey: SIM_KEY, history },
-    lake: { path: lakePath, tables: partitionBy === undefined ? {} : { items: { partitionBy } } },
-    landing: { keep: 0 },
-    checks: {},
-  };
+  const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
+  const source = { baseUrl: service.baseUrl, apiKey: 'key', history };
+  const values = pipelineSchema.parse({ name: 'sim', source, lake: { path: lakePath, tables }, landing: { keep: 0 } });
+  return { ...values, file: 'sim.yaml', source: { ...values.source, apiKey: SIM_KEY } };
 }

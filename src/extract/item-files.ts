@@ -7,8 +7,11 @@ import { RowFile, type RowSlice } from '../landing/row-file.js';
 /** A file is closed at this size, so that it can be typed while the next one lands. */
 const FILE_BYTES = 48 * 1024 * 1024;
 
+/** Journal entries that name pages of items: what they were read for. */
+export type PageEntry = 'hydrate.page' | 'poll.page';
+
 /** A closed file of items read whole. */
-export interface HydrationFile {
+export interface ItemFile {
   path: string;
   rows: number;
   /** When its last item was read, ISO 8601. */
@@ -16,9 +19,9 @@ export interface HydrationFile {
 }
 
 /** Files that the journal names, in order. */
-export function listHydrationFiles(landing: Landing): HydrationFile[] {
-  const files = new Map<string, HydrationFile>();
-  for (const { file, rows, readAt } of landing.journal.all('hydrate.page')) {
+export function listItemFiles(landing: Landing, page: PageEntry): ItemFile[] {
+  const files = new Map<string, ItemFile>();
+  for (const { file, rows, readAt } of landing.journal.all(page)) {
     const before = files.get(file)?.rows ?? 0;
     files.set(file, { path: path.join(landing.folder, file), rows: before + rows, readAt });
   }
@@ -26,29 +29,31 @@ export function listHydrationFiles(landing: Landing): HydrationFile[] {
 }
 
 /** Cuts off what a killed process had written behind the last row that the journal names. */
-export async function cutHydrationTails(landing: Landing): Promise<void> {
-  const ends = new Map(landing.journal.all('hydrate.page').map(({ file, end }) => [file, end]));
+export async function cutItemTails(landing: Landing, page: PageEntry): Promise<void> {
+  const ends = new Map(landing.journal.all(page).map(({ file, end }) => [file, end]));
   for (const [file, end] of ends) await truncate(path.join(landing.folder, file), end);
 }
 
 /** Bytes of items read whole that the journal names. */
-export function countHydrationBytes(journal: Journal): number {
-  const ends = new Map(journal.all('hydrate.page').map(({ file, end }) => [file, end]));
+export function countItemBytes(journal: Journal, page: PageEntry): number {
+  const ends = new Map(journal.all(page).map(({ file, end }) => [file, end]));
   return [...ends.values()].reduce((sum, end) => sum + end, 0);
 }
 
 /** Lands items read whole, a line each, in files of about FILE_BYTES. One call at a time. */
-export class HydrationFiles {
+export class ItemFiles {
   readonly #landing: Landing;
+  readonly #page: PageEntry;
   readonly #fileBytes: number;
   #number: number;
   #file: RowFile | undefined;
 
-  constructor(landing: Landing, fileBytes = FILE_BYTES) {
+  constructor(landing: Landing, page: PageEntry, fileBytes = FILE_BYTES) {
     this.#landing = landing;
+    this.#page = page;
     this.#fileBytes = fileBytes;
     // A file that an earlier process may have left open is not gone on with.
-    this.#number = listHydrationFiles(landing).length;
+    this.#number = listItemFiles(landing, page).length;
   }
 
   /** True when the file is full: it is closed, and the next row begins another. */
@@ -63,7 +68,7 @@ export class HydrationFiles {
       this.#file = await RowFile.open(path.join(folder, this.#name()), journal, 0);
     }
     const file = this.#name();
-    const end = await this.#file.land(body, slices, (end) => ({ type: 'hydrate.page', file, ...entry, end }));
+    const end = await this.#file.land(body, slices, (end) => ({ type: this.#page, file, ...entry, end }));
     if (end < this.#fileBytes) return false;
     await this.close();
     return true;
@@ -77,6 +82,6 @@ export class HydrationFiles {
   }
 
   #name(): string {
-    return `hydrate-${String(this.#number).padStart(5, '0')}.ndjson`;
+    return `${this.#page.replace('.page', '')}-${String(this.#number).padStart(5, '0')}.ndjson`;
   }
 }

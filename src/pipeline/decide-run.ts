@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import { planInfo } from '../api/contract.js';
+import { PricelakeError } from '../errors.js';
+import { chooseMode, type ModeChoice } from '../extract/choose-mode.js';
+import { readPointer } from '../lake/publish.js';
+import { TXN_CURSOR } from '../model.js';
+import { readIdleRuns } from './idle-runs.js';
+import type { Run } from './run.js';
+
+/** A service may leave out what is null. */
+const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
+
+/** The plan as the service told it at the run's start (section 2, PlanInfo). */
+export type SeenPlan = z.output<typeof seenPlan>;
+
+/** Reads the plan and takes the rate from it (section 8). */
+export async function readPlan({ client, io }: Pick<Run, 'client' | 'io'>): Promise<SeenPlan> {
+  const plan = await client.json('/plan', {}, seenPlan);
+  client.setRate(plan.limits.ratePerSecond ?? null);
+  const { apiCalls, exportRows } = plan.usage ?? {};
+  io.log('info', 'plan', { plan: plan.plan, status: plan.status, apiCalls, exportRows });
+  return plan;
+}
+
+/** Only on a plan without the feed the limit is false: null and absent are unlimited. */
+export function hasFeed(plan: SeenPlan): boolean {
+  return plan.limits.changeFeed !== false;
+}
+
+/** Decides, once for all tries, how the run brings the lake up to date; the decision stands in the journal. */
+export async function decideRun(run: Run, plan: SeenPlan): Promise<ModeChoice> {
+  const { journal } = run.landing;
+  const decided = journal.last('decision');
+  if (decided !== undefined) return decided;
+  const { tables, pipeline, io, db } = run;
+  const pointer = await readPointer(run.lake);
+  const idle = (await readIdleRuns(run.lake)).at(-1);
+  const snapshot = await db.row("SELECT epoch_ms(max(started_at)) AS at FROM runs WHERE mode = 'snapshot'");
+  const choice = explainRefusal(plan, () =>
+    chooseMode({
+      wanted: pipeline.source.mode,
+      hasItems: tables.items.version >= 0n,
+      hasCursor: tables.history.txn[TXN_CURSOR] !== undefined,
+      hasFeed: hasFeed(plan),
+      historyDays: plan.limits.historyDays ?? null,
+      caughtUpAt: idle === undefined ? pointer?.at : new Date(idle.finished_at),
+      snapshotAt: typeof snapshot?.at === 'bigint' ? new Date(Number(snapshot.at)) : undefined,
+      reconcileEvery: pipeline.reconcile,
+      now: io.now(),
+    }),
+  );
+  io.log('info', 'decided', { ...choice });
+  await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
+  return choice;
+}
+
+function explainRefusal(plan: SeenPlan, choose: () => ModeChoice): ModeChoice {
+  try {
+    return choose();
+  } catch (error) {
+    if (!(error instanceof PricelakeError)) throw error;
+    throw new PricelakeError(error.code, `${error.message} (plan "${plan.name}")`, {
+      ...error.facts,
+      upgradeUrl: plan.upgradeUrl,
+    });
+  }
+}
