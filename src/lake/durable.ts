@@ -1,17 +1,10 @@
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '../durable.js';
 import { hasSystemCode } from '../errors.js';
 import { type Lake, temporaryPath } from './layout.js';
 
-/** Syncs a folder, so that the names in it survive a power cut. */
-export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+export { makeFolder, syncFolder } from '../durable.js';
 
 /** Syncs the bytes of a file that another writer closed. */
 export async function syncFile(path: string): Promise<void> {
@@ -21,13 +14,6 @@ export async function syncFile(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** Makes a folder with its parents and syncs each folder that got a new name. */
-export async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return;
-  for (let folder = path; folder.length >= first.length; folder = dirname(folder)) await syncFolder(dirname(folder));
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {

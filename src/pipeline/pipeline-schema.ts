@@ -46,6 +46,13 @@ const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/t
 
 const MODES = ['auto', ...RUN_MODES] as const;
 
+/** A secret is the text of a variable, or where it stands. */
+const secret = (meaning: string, message: string) =>
+  z.union([z.string().min(1), mapping({ file: text(`the path of ${meaning}`) })], message);
+
+const WEBHOOK_SECRET = `must be \${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these`;
+const webhookSecret = secret('a file', WEBHOOK_SECRET);
+
 const severities = ['gate', 'error', 'warn', 'off'] as const;
 
 const checkSetting = mapping({
@@ -85,15 +92,25 @@ export const pipelineSchema = mapping({
   reconcile: schedule.prefault('never'),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
+  webhook: mapping({
+    secret: z.union([webhookSecret, z.array(webhookSecret).min(1)], WEBHOOK_SECRET),
+  }).optional(),
 });
 
 /** The key as the file gives it: the text of a variable, or where it stands. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
-/** A pipeline file, checked, with its variables replaced. The key is resolved. */
-export interface Pipeline extends Omit<PipelineValues, 'source'> {
+/** A pipeline file, checked, with its variables replaced. The key is resolved; a run has no use for `webhook`. */
+export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
   file: string;
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }
 
 type PipelineValues = z.output<typeof pipelineSchema>;
+
+/** What the webhook receiver needs of a pipeline file. */
+export interface ReceiverSettings {
+  file: string;
+  lakePath: string;
+  secrets: KeySource[];
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Io } from '../io.js';
+import {
+  clearLeftovers,
+  createFile,
+  ID_MEMORY_MS,
+  keyOf,
+  listNames,
+  makeFolders,
+  readKnownKeys,
+  webhookPath,
+} from './event-files.js';
+
+/** Of bodies that can't be read, the newest are kept. The feed brings what they were to tell. */
+const MAX_ASIDE = 1000;
+
+/** Where events land until a run takes them over. */
+export class EventStore {
+  readonly #lakeRoot: string;
+  readonly #io: Io;
+  /** Keys of known events, oldest first, and since when. */
+  readonly #known: Map<string, number>;
+  readonly #writing = new Map<string, Promise<boolean>>();
+
+  private constructor(lakeRoot: string, io: Io, known: [string, number][]) {
+    this.#lakeRoot = lakeRoot;
+    this.#io = io;
+    this.#known = new Map(known);
+  }
+
+  /** The lake's folder must be there. */
+  static async open(lakeRoot: string, io: Io): Promise<EventStore> {
+    await makeFolders(lakeRoot);
+    await clearLeftovers(lakeRoot, io);
+    return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
+  }
+
+  /** Durable when it resolves: true, or false for an event that landed before. */
+  async land(eventId: string, body: Buffer): Promise<boolean> {
+    const key = keyOf(eventId);
+    if (this.#known.has(key)) return false;
+    const earlier = this.#writing.get(key);
+    if (earlier !== undefined) return earlier.then(() => false);
+    const writing = createFile(this.#lakeRoot, webhookPath(this.#lakeRoot, 'events', key), body);
+    this.#writing.set(key, writing);
+    try {
+      const isNew = await writing;
+      this.#remember(key);
+      return isNew;
+    } finally {
+      this.#writing.delete(key);
+    }
+  }
+
+  /** Keeps a signed body that is no event; durable when it resolves. Returns where. */
+  async setAside(body: Buffer): Promise<string> {
+    const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
+    const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
+    await createFile(this.#lakeRoot, webhookPath(this.#lakeRoot, 'aside', name), body);
+    const names = (await listNames(webhookPath(this.#lakeRoot, 'aside'))).sort();
+    for (const old of names.slice(0, -MAX_ASIDE)) {
+      await rm(webhookPath(this.#lakeRoot, 'aside', old), { force: true });
+    }
+    return path.join('_pricelake', 'webhooks', 'aside', name);
+  }
+
+  /** Resolves when nothing is being written. */
+  async finish(): Promise<void> {
+    await Promise.allSettled(this.#writing.values());
+  }
+
+  #remember(key: string): void {
+    const now = this.#io.now().getTime();
+    this.#known.set(key, now);
+    for (const [old, at] of this.#known) {
+      if (at >= now - ID_MEMORY_MS) break;
+      this.#known.delete(old);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { EventStore } from './event-store.js';
+import { BodyError, type BodyFault, BodyReader } from './read-body.js';
+import { RefusalLog } from './refusal-log.js';
+import { type AgeLimits, parseSignature } from './signature.js';
+import type { SigningSecrets } from './signing-secrets.js';
+import { type Desk, takeDelivery } from './take-delivery.js';
+
+export interface ReceiverOptions extends AgeLimits {
+  host: string;
+  /** 0 takes any free one. */
+  port: number;
+  path: string;
+  maxBodyBytes: number;
+  secrets: Pick<SigningSecrets, 'current'>;
+  store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
+  /** An event with changes has landed. */
+  onLanded?: () => void;
+  /** The sender waits 10 seconds (section 6); whoever is not done by then is answered before. */
+  answerWithinMs?: number;
+}
+
+export interface Receiver {
+  /** Where deliveries go, e.g. http://127.0.0.1:8700/webhook. */
+  url: string;
+  /** Takes no more deliveries, and resolves when those under way are answered and written. */
+  close(): Promise<void>;
+}
+
+/** For load balancers: answers 200 while the receiver serves. */
+export const HEALTH_PATH = '/health';
+
+const ANSWER_WITHIN_MS = 8_000;
+const MAX_CONNECTIONS = 256;
+/** Longer than load balancers keep an idle connection, so that they are the ones to close it. */
+const KEEP_ALIVE_MS = 75_000;
+
+const STATUS_OF: Record<BodyFault, number> = { 'too large': 413, busy: 503, 'cut off': 400 };
+
+/** Serves the endpoint of section 6. @throws PricelakeError `usage` when the address can't be opened. */
+export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
+  const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
+  const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, refusals: new RefusalLog(io), onLanded, io };
+  const bodies = new BodyReader(options.maxBodyBytes);
+  const server = createServer({
+    headersTimeout: answerWithinMs,
+    requestTimeout: 2 * answerWithinMs, // behind our own deadline, for what is thrown away
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.min(1000, answerWithinMs),
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const underWay = new Set<Promise<void>>();
+  server.on('request', (request, response) => {
+    const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies });
+    underWay.add(answered);
+    void answered.finally(() => underWay.delete(answered));
+  });
+  await listen(server, options);
+  server.on('error', (error) => io.log('error', 'webhook.server', { reason: error.message }));
+  return {
+    url: describeUrl(server, options.path),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      while (underWay.size > 0) await Promise.all(underWay);
+      await store.finish();
+      server.closeAllConnections(); // those that are left ask for nothing, or have not said what
+      await closed;
+    },
+  };
+}
+
+interface Counter {
+  path: string;
+  answerWithinMs: number;
+  desk: Desk;
+  bodies: BodyReader;
+}
+
+/** Never throws: whatever goes wrong is an answer that makes the sender try again. */
+async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
+  const path = request.url?.split('?', 1)[0];
+  if (path === HEALTH_PATH) await respond(response, 200);
+  else if (path !== counter.path) await respond(response, 404);
+  else if (request.method !== 'POST') await respond(response.setHeader('Allow', 'POST'), 405);
+  else await respond(response, await receive(request, counter));
+}
+
+/** The status to answer a delivery with, in time. */
+async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies }: Counter): Promise<number> {
+  const { io, refusals } = desk;
+  const header = request.headers['service-signature'];
+  const signature = parseSignature(Array.isArray(header) ? header.join() : header);
+  if (signature === undefined) {
+    refusals.add('without a signature');
+    return 401;
+  }
+  let isRead = false;
+  const late = startDeadline(answerWithinMs);
+  try {
+    const taken = bodies.use(request, (body) => {
+      isRead = true;
+      return takeDelivery(desk, { signature, attempt: readAttempt(request), body });
+    });
+    return await Promise.race([taken, late.expired]);
+  } catch (error) {
+    if (error === late) {
+      if (isRead) io.log('error', 'webhook.late', { afterMs: answerWithinMs });
+      else refusals.add('slower than the deadline');
+      return isRead ? 503 : 408;
+    }
+    if (error instanceof BodyError) {
+      refusals.add(error.fault === 'too large' ? 'larger than --max-body' : error.fault);
+      return STATUS_OF[error.fault];
+    }
+    io.log('error', 'webhook.not_landed', { reason: error instanceof Error ? error.message : String(error) });
+    return 503;
+  } finally {
+    late.cancel();
+  }
+}
+
+/** Rejects with itself when the time is up. */
+function startDeadline(ms: number) {
+  const deadline = { expired: Promise.resolve() as Promise<never>, cancel: () => {} };
+  deadline.expired = new Promise((_resolve, reject) => {
+    const timer = setTimeout(() => reject(deadline), ms);
+    deadline.cancel = () => clearTimeout(timer);
+  });
+  return deadline;
+}
+
+/** Service-Delivery-Attempt is not signed: for the log only. */
+function readAttempt(request: IncomingMessage): number | undefined {
+  const text = String(request.headers['service-delivery-attempt']);
+  return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The body of an answer is ignored (section 6); the status says it all. */
+async function respond(response: ServerResponse, status: number): Promise<void> {
+  if (response.destroyed) return;
+  if (status === 408) response.setHeader('Connection', 'close');
+  const done = new Promise<void>((resolve) => response.once('close', resolve).once('finish', resolve));
+  response.writeHead(status).end();
+  await done;
+}
+
+async function listen(server: Server, { host, port }: Pick<ReceiverOptions, 'host' | 'port'>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'Choose another --host or --port; port 0 takes any free one.';
+      reject(new PricelakeError('usage', `${host}:${port} cannot be opened: ${cause.message}`, { hint }, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function describeUrl(server: Server, path: string): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${path}`;
+}

@@ -1,0 +1,45 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** The header Service-Signature, taken apart (section 6). */
+export interface Signature {
+  /** Unix seconds as they stand in the header: they are part of what was signed. */
+  t: string;
+  /** The `v1` values, 32 bytes each; a second one is of a rolled secret. */
+  values: Buffer[];
+}
+
+/** How old and how far ahead `t` may be, in milliseconds. The API document does not show what the sender expects. */
+export interface AgeLimits {
+  maxAgeMs: number;
+  maxSkewMs: number;
+}
+
+const SECONDS = /^\d{1,12}$/;
+const SHA256_HEX = /^[0-9a-f]{64}$/i;
+
+/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]`; undefined where that is not what stands there. Other names are skipped. */
+export function parseSignature(header: string | undefined): Signature | undefined {
+  const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
+  const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);
+  const [t = '', ...others] = valuesOf('t');
+  const values = valuesOf('v1').filter((value) => SHA256_HEX.test(value));
+  if (!SECONDS.test(t) || others.length > 0 || values.length === 0) return undefined;
+  return { t, values: values.map((value) => Buffer.from(value, 'hex')) };
+}
+
+/** True if one of the `v1` values is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time. */
+export function isSignedBy(secrets: readonly string[], { t, values }: Signature, body: Buffer): boolean {
+  let isSigned = false;
+  for (const secret of secrets) {
+    const expected = createHmac('sha256', secret).update(`${t}.`).update(body).digest();
+    for (const value of values) if (timingSafeEqual(expected, value)) isSigned = true;
+  }
+  return isSigned;
+}
+
+/** Whether `t` is within the limits, seen from `now`. */
+export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good' | 'too old' | 'ahead' {
+  const age = now.getTime() - Number(t) * 1000;
+  if (age > limits.maxAgeMs) return 'too old';
+  return age < -limits.maxSkewMs ? 'ahead' : 'good';
+}

@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { buildEvent, HOUR_MS, NOW, SECRET, Site, sign } from './delivery.js';
+
+let site: Site;
+afterEach(() => site.close());
+
+describe('a signed event', () => {
+  test('is on disk, byte for byte, when it is answered', async () => {
+    site = await Site.open();
+    const body = Buffer.from(
+      `{ "id":"evt_1",\n "type":"changes","cursor":9007199254740993,"changes":[{"price": 1.10}] }\n`,
+    );
+    expect(await site.post(body, { headers: { 'Service-Delivery-Attempt': '3' } })).toBe(204);
+    expect(await site.read('events')).toEqual([body]);
+    expect(site.logged('webhook.landed')).toMatchObject([
+      { eventId: 'evt_1', changes: 1, cursor: '9007199254740993', attempt: 3, bytes: body.length },
+    ]);
+    expect(await site.list('tmp')).toEqual([]);
+  });
+
+  test('lands once, however often it comes: again, at the same time, after a restart', async () => {
+    site = await Site.open();
+    const body = buildEvent('evt_1');
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => site.post(body)));
+    expect(statuses).toEqual(Array(8).fill(204));
+    expect(await site.post(body)).toBe(204);
+    await site.restart();
+    expect(await site.post(body)).toBe(204);
+    expect(await site.list('events')).toHaveLength(1);
+    expect(site.logged('webhook.landed')).toHaveLength(1);
+    expect(site.logged('webhook.repeat')).toHaveLength(9);
+  });
+
+  test('is told from another by the id in its body: the header is not signed', async () => {
+    site = await Site.open();
+    const headers = { 'Service-Event-Id': 'evt_same', 'Service-Event-Type': 'ping' };
+    for (const id of ['evt_1', 'evt_2', '../../evt_3', 'ёж/\u0000']) {
+      expect(await site.post(buildEvent(id), { headers })).toBe(204);
+    }
+    expect(await site.list('events')).toHaveLength(4);
+  });
+
+  test('may be of a rolled secret', async () => {
+    site = await Site.open();
+    const body = buildEvent('evt_1');
+    expect(await site.post(body, { signature: sign(body, { secrets: ['whsec_next', SECRET] }) })).toBe(204);
+  });
+
+  test('of the retries of a day is good, and one that is older than the limit is not', async () => {
+    site = await Site.open();
+    const old = (hours: number) => ({ at: new Date(NOW.getTime() - hours * HOUR_MS) });
+    const post = (id: string, hours: number) => {
+      const body = buildEvent(id);
+      return site.post(body, { signature: sign(body, old(hours)) });
+    };
+    expect(await post('evt_1', 24)).toBe(204);
+    expect(await post('evt_2', 49)).toBe(401);
+    expect(await post('evt_3', -1)).toBe(401);
+    expect(site.logged('webhook.refused')).toMatchObject([
+      { reason: 'older than --max-age', seconds: 49 * 3600 },
+      { reason: 'ahead by more than --max-skew', seconds: -3600 },
+    ]);
+    expect(await site.list('events')).toHaveLength(1);
+  });
+
+  test('that is a ping is answered and logged, and is nothing to keep', async () => {
+    site = await Site.open();
+    expect(await site.post(buildEvent('evt_p', { type: 'ping', cursor: null, changes: [] }))).toBe(204);
+    expect(site.logged('webhook.ping')).toMatchObject([{ eventId: 'evt_p' }]);
+    expect(await site.list('events')).toEqual([]);
+  });
+});
+
+describe('a signed body that is no event we know is kept aside, and does not hold up what follows', () => {
+  test.each([
+    ['no JSON', '{"id":', 'not valid JSON'],
+    ['nothing', '', 'not valid JSON'],
+    ['a list', '[]', 'not a WebhookEvent: the body'],
+    ['an event without an id', '{"type":"changes","changes":[]}', 'not a WebhookEvent: id'],
+    ['changes that are no list', '{"id":"a","type":"changes","changes":{}}', 'not a WebhookEvent: changes'],
+    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
+    ['a type of tomorrow', '{"id":"a","type":"products"}', 'of an unknown type'],
+  ])('%s', async (_name, body, reason) => {
+    site = await Site.open();
+    expect(await site.post(body)).toBe(202);
+    expect(await site.read('aside')).toEqual([Buffer.from(body as string)]);
+    expect(await site.list('events')).toEqual([]);
+    const [entry] = site.logged('webhook.set_aside');
+    expect(entry).toMatchObject({ level: 'error', reason: expect.stringContaining(reason) });
+  });
+});
+
+describe('what is not signed is refused and leaves nothing on the disk', () => {
+  const expectNothing = async () => {
+    expect([...(await site.list('events')), ...(await site.list('aside')), ...(await site.list('tmp'))]).toEqual([]);
+  };
+
+  test.each([
+    ['without a signature', { signature: null }, 401],
+    ['with a signature that is none', { signature: 't=1,v1=00' }, 401],
+    ['with another secret', { signature: sign(buildEvent('evt_1'), { secrets: ['other'] }) }, 401],
+    ['with a body that was changed', { signature: sign(buildEvent('evt_2')) }, 401],
+    ['elsewhere', { path: '/other' }, 404],
+    ['below the path', { path: '/webhook/x' }, 404],
+    ['by another method', { method: 'PUT' }, 405],
+    ['by GET', { method: 'GET' }, 405],
+  ])('%s', async (_name, post, status) => {
+    site = await Site.open();
+    expect(await site.post(buildEvent('evt_1'), post)).toBe(status);
+    await expectNothing();
+  });
+
+  test('a body above the limit, announced or not', async () => {
+    site = await Site.open();
+    const body = Buffer.alloc(300_000, ' ');
+    expect(await site.post(body)).toBe(413);
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < 3; at++) controller.enqueue(body.subarray(0, 60_000));
+        controller.close();
+      },
+    });
+    const init = { method: 'POST', body: stream, duplex: 'half', headers: { 'Service-Signature': sign(body) } };
+    expect((await fetch(site.receiver.url, init as RequestInit)).status).toBe(413);
+    await expectNothing();
+    expect(await site.post(buildEvent('evt_1'))).toBe(204);
+  });
+
+  test('who floods it fills no log, and no log names a secret, a signature or a body', async () => {
+    site = await Site.open();
+    for (let n = 0; n < 20; n++) await site.post(buildEvent(`evt_${n}`), { signature: null });
+    await site.post(buildEvent('evt_1', { changes: [{ title: 'private' }] }));
+    await site.post('private');
+    expect(site.logged('webhook.refused')).toHaveLength(1);
+    const text = JSON.stringify(site.logs);
+    for (const secret of [SECRET, 'private', '"changes":[', sign('private').slice(-64)])
+      expect(text).not.toContain(secret);
+  });
+});
+
+describe('a client that is slow', () => {
+  test('with its body is answered 408 before the sender would give up, and lands nothing', async () => {
+    site = await Site.open({ answerWithinMs: 60 });
+    const body = buildEvent('evt_1');
+    const slow = request(site.receiver.url, {
+      method: 'POST',
+      headers: { 'Service-Signature': sign(body), 'Content-Length': body.length },
+    });
+    slow.write(body.slice(0, 10));
+    const [answer] = await once(slow, 'response');
+    expect(answer.statusCode).toBe(408);
+    expect(await site.list('events')).toEqual([]);
+  });
+
+  test('with its headers is cut off', async () => {
+    site = await Site.open({ answerWithinMs: 60 });
+    const { port } = new URL(site.receiver.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('POST /webhook HTTP/1.1\r\nHost: x\r\n');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toContain('408');
+    await once(socket, 'close');
+  });
+
+  test('and goes in the middle leaves the receiver well', async () => {
+    site = await Site.open();
+    const body = buildEvent('evt_1');
+    const headers = { 'Service-Signature': sign(body), 'Content-Length': body.length };
+    const gone = request(site.receiver.url, { method: 'POST', headers });
+    gone.on('error', () => {});
+    gone.write(body.slice(0, 10));
+    await once(gone, 'socket');
+    gone.destroy();
+    expect(await site.post(body)).toBe(204);
+  });
+});
+
+describe('the receiver', () => {
+  test('answers 503 when the disk takes too long; the event lands, and its retry is a repeat', async () => {
+    let finishWriting = () => {};
+    const landed: string[] = [];
+    const store = {
+      land: async (id: string) => {
+        if (landed.includes(id)) return false;
+        await new Promise<void>((resolve) => {
+          finishWriting = resolve;
+        });
+        landed.push(id);
+        return true;
+      },
+      setAside: async () => '',
+      finish: async () => {},
+    };
+    site = await Site.open({ answerWithinMs: 60, store });
+    expect(await site.post(buildEvent('evt_1'))).toBe(503);
+    finishWriting();
+    expect(await site.post(buildEvent('evt_1'))).toBe(204);
+    expect(landed).toEqual(['evt_1']);
+  });
+
+  test('answers 503 when it cannot write, and goes on when it can', async () => {
+    site = await Site.open();
+    await rm(path.join(site.folder, '_pricelake', 'webhooks', 'tmp'), { recursive: true });
+    expect(await site.post(buildEvent('evt_1'))).toBe(503);
+    expect(site.logged('webhook.not_landed')).toMatchObject([{ level: 'error' }]);
+    await site.restart();
+    expect(await site.post(buildEvent('evt_1'))).toBe(204);
+  });
+
+  test('tells load balancers that it is well', async () => {
+    site = await Site.open();
+    expect((await fetch(new URL('/health', site.receiver.url))).status).toBe(200);
+  });
+
+  test('finishes what it is taking when it is closed', async () => {
+    site = await Site.open();
+    const body = buildEvent('evt_1');
+    const headers = { 'Service-Signature': sign(body), Expect: '100-continue' };
+    const slow = request(site.receiver.url, { method: 'POST', headers });
+    slow.flushHeaders();
+    await once(slow, 'continue');
+    const answered = once(slow, 'response');
+    const closed = site.receiver.close();
+    slow.end(body);
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(204);
+    await closed;
+    expect(await site.list('events')).toHaveLength(1);
+    await expect(fetch(site.receiver.url)).rejects.toThrow();
+  });
+
+  test('says so when its address is taken', async () => {
+    site = await Site.open();
+    const port = Number(new URL(site.receiver.url).port);
+    await expect(Site.open({ port })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('EADDRINUSE'),
+    });
+  });
+});

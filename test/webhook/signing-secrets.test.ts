@@ -1,0 +1,70 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SigningSecrets } from '../../src/webhook/signing-secrets.js';
+import { createLogIo } from './delivery.js';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-secrets-'));
+  file = path.join(folder, 'secrets');
+  await writeFile(file, 'one\n');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function open() {
+  const { io, logs } = createLogIo();
+  const known: string[] = [];
+  const secrets = await SigningSecrets.open(['of the environment', { file }], (secret) => known.push(secret), io);
+  return { secrets, logs, known };
+}
+
+describe('signing secrets', () => {
+  test('come from the environment and from files, a secret a line', async () => {
+    await writeFile(file, '\n two \r\nthree\n\n');
+    const { secrets, known } = await open();
+    expect(await secrets.current()).toEqual(['of the environment', 'two', 'three']);
+    expect(known).toEqual(await secrets.current());
+  });
+
+  test('are rolled by changing the file, in place or by another in its place', async () => {
+    const { secrets, known, logs } = await open();
+    await writeFile(file, 'two\none\n');
+    expect(await secrets.current()).toEqual(['of the environment', 'two', 'one']);
+    await writeFile(`${file}.new`, 'two\n');
+    await rename(`${file}.new`, file);
+    expect(await secrets.current()).toEqual(['of the environment', 'two']);
+    expect(known).toContain('two');
+    expect(logs.map(({ event, secrets: count }) => [event, count])).toEqual([
+      ['webhook.secrets_read', 2],
+      ['webhook.secrets_read', 1],
+    ]);
+  });
+
+  test('are read again when told so', async () => {
+    const { secrets, logs } = await open();
+    await secrets.reload();
+    expect(logs).toHaveLength(1);
+  });
+
+  test('stay valid while the file is gone or empty; that is said once', async () => {
+    const { secrets, logs } = await open();
+    await rm(file);
+    for (let n = 0; n < 3; n++) expect(await secrets.current()).toEqual(['of the environment', 'one']);
+    await writeFile(file, '');
+    for (let n = 0; n < 3; n++) expect(await secrets.current()).toEqual(['of the environment', 'one']);
+    expect(logs.map(({ level, event }) => [level, event])).toEqual(Array(2).fill(['error', 'webhook.secrets_kept']));
+    await writeFile(file, 'two\n');
+    expect(await secrets.current()).toEqual(['of the environment', 'two']);
+  });
+
+  test.each([
+    ['is missing', async () => rm(file), 'ENOENT'],
+    ['is empty', async () => writeFile(file, ' \n'), 'it holds no secret'],
+  ])('are refused at the start when their file %s', async (_name, spoil, reason) => {
+    await spoil();
+    await expect(open()).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(reason) });
+  });
+});
