@@ -7,6 +7,7 @@ import { sandboxCommand } from './commands/sandbox.js';
 import { spreadCommand } from './commands/spread.js';
 import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
+import { webhookCommand } from './commands/webhook.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
@@ -17,6 +18,7 @@ const COMMAND_NAMES = [
   spreadCommand,
   queryCommand,
   statusCommand,
+  webhookCommand,
   sandboxCommand,
 ].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
 
@@ -70,6 +72,7 @@ export function buildProgram(args: string[]): Argv {
     .command(spreadCommand)
     .command(queryCommand)
     .command(statusCommand)
+    .command(webhookCommand)
     .command(sandboxCommand);
 }
 

@@ -29,7 +29,7 @@ function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate
   const name = path.length === 0 ? 'the file' : path.join('.');
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
   // What stands where a key is due is not repeated: it may be the key.
-  const isSecret = path[1] === 'apiKey' && typeof value === 'string' && value !== '';
+  const isSecret = (path[1] === 'apiKey' || path[1] === 'secret') && typeof value === 'string' && value !== '';
   const shown = isSecret ? 'of another kind' : describe(value);
   return new PricelakeError('config', `${locate(path)}: ${name} is ${shown}; it ${message}`, { hint: EXAMPLE });
 }

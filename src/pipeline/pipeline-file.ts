@@ -4,7 +4,7 @@ import { loadChecks } from '../check/load.js';
 import { planChecks } from '../check/settings.js';
 import { PricelakeError } from '../errors.js';
 import { explainFault, type Locate } from './pipeline-fault.js';
-import { type KeySource, type Pipeline, pipelineSchema } from './pipeline-schema.js';
+import { type KeySource, type Pipeline, pipelineSchema, type ReceiverSettings } from './pipeline-schema.js';
 
 export type { Pipeline } from './pipeline-schema.js';
 
@@ -22,18 +22,35 @@ const READ_FAULTS: Record<string, string> = {
  * Reads a pipeline file. Every fault is a `config` error that says file, line, what stands there and what is allowed.
  */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
+  const { values, locate } = await readValues(file, env, 'webhook');
+  const { source, webhook: _, ...rest } = values;
+  await refuseUnknownChecks(rest.checks, locate);
+  return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
+}
+
+/** What the webhook receiver needs of a pipeline file; it has no use for the key. Faults as of `readPipeline`. */
+export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
+  const { values } = await readValues(file, env, 'source');
+  const secret = values.webhook?.secret;
+  if (secret === undefined) {
+    const hint = `write webhook: {secret: "\${PRICELAKE_WEBHOOK_SECRET}"} and set the variable`;
+    throw new PricelakeError('config', `${file}: webhook.secret is missing; deliveries are checked by it`, { hint });
+  }
+  return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
+}
+
+/** Variables of section `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
+async function readValues(file: string, env: NodeJS.ProcessEnv, unused: 'source' | 'webhook') {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const hint = 'name a pipeline file, e.g. pricelake sync prices.yaml';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
   const { value, locate } = parseYaml(file, text);
-  refuseLiteralKey(value, locate);
-  const replaced = replaceVariables(value, env, [], locate);
+  refuseLiteralSecrets(value, locate);
+  const replaced = replaceVariables(value, { env, unused, locate }, []);
   const parsed = pipelineSchema.safeParse(replaced);
   if (!parsed.success) throw explainFault(replaced, parsed.error.issues, locate);
-  const { source, ...rest } = parsed.data;
-  await refuseUnknownChecks(rest.checks, locate);
-  return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
+  return { values: parsed.data, locate };
 }
 
 function explainRead(cause: NodeJS.ErrnoException): string {
@@ -70,18 +87,40 @@ function createLocate(file: string, document: Document.Parsed, lines: LineCounte
   };
 }
 
-function refuseLiteralKey(value: unknown, locate: Locate): void {
-  const key = (value as { source?: { apiKey?: unknown } | null } | null)?.source?.apiKey;
-  const isLiteral = typeof key === 'string' ? !ENVIRONMENT_ONLY.test(key) : ['number', 'bigint'].includes(typeof key);
-  if (!isLiteral) return;
-  // The text is not repeated: it may be the key.
-  throw new PricelakeError('config', `${locate(['source', 'apiKey'])}: source.apiKey must not stand in the file`, {
-    hint: `write apiKey: \${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared`,
-  });
+/** Values that must not stand in a file, which may be shared. */
+const SECRETS = [
+  { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
+  { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
+] as const;
+
+function refuseLiteralSecrets(value: unknown, locate: Locate): void {
+  for (const { section, key, variable, path } of SECRETS) {
+    const secret = (value as Record<string, Record<string, unknown> | null> | null)?.[section]?.[key];
+    const isLiteral = [secret]
+      .flat()
+      .some((one) =>
+        typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
+      );
+    // In a list where one belongs, the schema says so.
+    if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
+    // The text is not repeated: it may be the secret.
+    throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not stand in the file`, {
+      hint: `write ${key}: \${${variable}} and set the variable, or ${key}: {file: ${path}}; the file may be shared`,
+    });
+  }
 }
 
-function replaceVariables(value: unknown, env: NodeJS.ProcessEnv, path: string[], locate: Locate): unknown {
-  const replaceMember = (member: unknown, name: string) => replaceVariables(member, env, [...path, name], locate);
+interface Variables {
+  env: NodeJS.ProcessEnv;
+  /** Section in which they are left as they stand. */
+  unused: string;
+  locate: Locate;
+}
+
+function replaceVariables(value: unknown, variables: Variables, path: string[]): unknown {
+  const { env, unused, locate } = variables;
+  if (path.length === 1 && path[0] === unused) return value;
+  const replaceMember = (member: unknown, name: string) => replaceVariables(member, variables, [...path, name]);
   if (typeof value === 'string') {
     return value.replaceAll(VARIABLE, (expression, name: string) => {
       const where = `${locate(path)}: ${path.join('.')}`;

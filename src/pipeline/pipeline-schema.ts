@@ -46,12 +46,8 @@ const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/t
 
 const MODES = ['auto', ...RUN_MODES] as const;
 
-/** A secret is the text of a variable, or where it stands. */
-const secret = (meaning: string, message: string) =>
-  z.union([z.string().min(1), mapping({ file: text(`the path of ${meaning}`) })], message);
-
 const WEBHOOK_SECRET = `must be \${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these`;
-const webhookSecret = secret('a file', WEBHOOK_SECRET);
+const webhookSecret = z.union([z.string().min(1), mapping({ file: text('the path of a file') })], WEBHOOK_SECRET);
 
 const severities = ['gate', 'error', 'warn', 'off'] as const;
 
@@ -93,7 +89,7 @@ export const pipelineSchema = mapping({
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
   webhook: mapping({
-    secret: z.union([webhookSecret, z.array(webhookSecret).min(1)], WEBHOOK_SECRET),
+    secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
   }).optional(),
 });
 

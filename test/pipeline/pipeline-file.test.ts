@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors.js';
-import { type Pipeline, readPipeline } from '../../src/pipeline/pipeline-file.js';
+import { type Pipeline, readPipeline, readReceiver } from '../../src/pipeline/pipeline-file.js';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { packagePath } from '../../src/schemas.js';
 
@@ -109,10 +109,44 @@ checks:
   });
 });
 
+describe('the webhook of a pipeline file', () => {
+  const readSecrets = async (text: string) => {
+    await writeFile(file, text);
+    return (await readReceiver(file, { ...env, SECRET: 'whsec_1', NEXT: 'whsec_2' })).secrets;
+  };
+  const BARE = 'source:\n  baseUrl: ${NOT_SET}\n  apiKey: {file: "${NOT_SET}/key"}\n';
+
+  test('has a secret from a variable, from a file, or several; the receiver has no use for the key', async () => {
+    expect(await readSecrets(`${BARE}${LAKE}webhook: {secret: "\${SECRET}"}\n`)).toEqual(['whsec_1']);
+    expect(await readSecrets(`${BARE}${LAKE}webhook:\n  secret: {file: "\${HOME_OF_DATA}/secret"}\n`)).toEqual([
+      { file: '/data/secret' },
+    ]);
+    const list = `${BARE}${LAKE}webhook:\n  secret: ["\${SECRET}", "\${NEXT}", {file: /run/old}]\n`;
+    expect(await readSecrets(list)).toEqual(['whsec_1', 'whsec_2', { file: '/run/old' }]);
+  });
+
+  test('is of no use to a run, which needs none of its variables', async () => {
+    expect(await read(`${SOURCE}${LAKE}webhook: {secret: "\${NOT_SET}"}\n`)).not.toHaveProperty('webhook');
+  });
+
+  test('is missed by the receiver where there is none', async () => {
+    await expect(readSecrets(BARE + LAKE)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('webhook.secret is missing'),
+    });
+    await expect(readSecrets(`${BARE}${LAKE}webhook: {secret: "\${EMPTY}"}\n`)).rejects.toMatchObject({
+      message: expect.stringContaining('webhook.secret: the environment variable EMPTY is not set'),
+    });
+  });
+});
+
 const EXAMPLE = '(pipelines/prices.yaml of the package is a commented example)';
 const NOT_IN_FILE =
   'prices.yaml:3: source.apiKey must not stand in the file (write apiKey: ${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared)';
 const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
+const SECRET_NOT_IN_FILE =
+  'prices.yaml:7: webhook.secret must not stand in the file (write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or secret: {file: /path/of/the/secret}; the file may be shared)';
+const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these';
 const withKey = (key: string) => SOURCE.replace('${KEY}', key) + LAKE;
 
 /** What is wrong → the file → what is said. */
@@ -208,6 +242,26 @@ const FAULTS: Record<string, [string, string]> = {
     withKey('{file: /dev/null}'),
     'prices.yaml:3: source.apiKey.file /dev/null: it is empty',
   ],
+
+  'a signing secret itself': [`${SOURCE}${LAKE}webhook:\n  secret: ${SECRET}\n`, SECRET_NOT_IN_FILE],
+  'a signing secret in a list': [`${SOURCE}${LAKE}webhook:\n  secret: ["\${KEY}", ${SECRET}]\n`, SECRET_NOT_IN_FILE],
+  'a signing secret in a mapping': [
+    `${SOURCE}${LAKE}webhook: {secret: {value: ${SECRET}}}\n`,
+    `prices.yaml:6: webhook.secret is a mapping; ${SECRET_KINDS} ${EXAMPLE}`,
+  ],
+  'no text of the signing secret': [
+    `${SOURCE}${LAKE}webhook: {secret: }\n`,
+    `prices.yaml:6: webhook.secret is empty; ${SECRET_KINDS} ${EXAMPLE}`,
+  ],
+  'no signing secret in a list': [
+    `${SOURCE}${LAKE}webhook: {secret: []}\n`,
+    `prices.yaml:6: webhook.secret is a list; ${SECRET_KINDS} ${EXAMPLE}`,
+  ],
+  'a mistyped key of the webhook': [
+    `${SOURCE}${LAKE}webhook: {secrets: "\${KEY}"}\n`,
+    'prices.yaml:6: unknown key "webhook.secrets" (did you mean "secret"?)',
+  ],
+  'an empty webhook': [`${SOURCE}${LAKE}webhook:\n`, `prices.yaml:6: webhook is empty; it must hold secret ${EXAMPLE}`],
 
   'an address of another type': [
     `${SOURCE.replace('https://api.example', '12')}${LAKE}`,

@@ -1,0 +1,59 @@
+import type { Argv, CommandModule } from 'yargs';
+import { runCommand } from '../run-command.js';
+
+export interface WebhookArguments {
+  pipeline: string;
+  lake: string | undefined;
+  host: string;
+  port: number;
+  path: string;
+  'max-age': string;
+  'max-skew': string;
+  'max-body': number;
+  sync: boolean;
+  'sync-after': string;
+}
+
+export const webhookCommand: CommandModule<object, WebhookArguments> = {
+  command: 'webhook <pipeline>',
+  describe: "Receive the service's webhooks, for the next sync or to start one",
+  builder: (args: Argv) =>
+    args
+      .positional('pipeline', {
+        type: 'string',
+        demandOption: true,
+        describe: 'Pipeline file (YAML) with webhook.secret',
+      })
+      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .option('host', { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' })
+      .option('port', { type: 'number', requiresArg: true, default: 8700, describe: 'Port; 0 takes any free one' })
+      .option('path', { type: 'string', requiresArg: true, default: '/webhook', describe: 'Path of the endpoint' })
+      .option('max-age', {
+        type: 'string',
+        requiresArg: true,
+        default: '48h',
+        describe: 'Oldest time of signing that is taken, up to 7d; retries come for a day',
+      })
+      .option('max-skew', {
+        type: 'string',
+        requiresArg: true,
+        default: '5m',
+        describe: 'How far that time may be ahead of the clock here',
+      })
+      .option('max-body', { type: 'number', requiresArg: true, default: 16, describe: 'Largest body, in MB' })
+      .option('sync', { type: 'boolean', default: false, describe: 'Start a sync when events arrive, one at a time' })
+      .option('sync-after', {
+        type: 'string',
+        requiresArg: true,
+        default: '1m',
+        describe: 'With --sync: how long events are gathered for one run',
+      })
+      .example('$0 webhook prices.yaml', 'Events wait on disk for the next scheduled sync')
+      .example('$0 webhook prices.yaml --sync --sync-after 10s', 'Seconds from a change to the lake, for more calls')
+      .epilogue(
+        `Listens for HTTP: put a proxy that ends TLS in front. GET /health answers 200 for load balancers.
+SIGHUP reads the files of secrets again. SIGTERM finishes what is under way, then exits.`,
+      ) as Argv<WebhookArguments>,
+  handler: (argv) =>
+    runCommand(argv, async (context) => (await import('../actions/serve-webhook.js')).serveWebhook(argv, context)),
+};

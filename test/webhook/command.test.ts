@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serveWebhook } from '../../src/cli/actions/serve-webhook.js';
+import type { CommandContext } from '../../src/cli/run-command.js';
+import { buildEvent, SECRET, sign } from './delivery.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+let folder: string;
+let secretFile: string;
+let started: ChildProcess[];
+beforeEach(async () => {
+  started = [];
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-webhook-'));
+  secretFile = path.join(folder, 'secret');
+  await writeFile(secretFile, `${SECRET}\n`);
+  await writeFile(
+    path.join(folder, 'prices.yaml'),
+    `source: {baseUrl: "\${NOT_SET}", apiKey: "\${NOT_SET}"}\nlake: {path: ${folder}/lake}\nwebhook: {secret: {file: ${secretFile}}}\n`,
+  );
+});
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  await rm(folder, { recursive: true });
+});
+
+/** A receiver as a user starts it, when it listens. */
+async function serve() {
+  const args = [MAIN, 'webhook', path.join(folder, 'prices.yaml'), '--port', '0', '--json'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { url } = JSON.parse(line as string) as { url: string };
+  const post = async (id: string, secrets = [SECRET]) => {
+    const body = buildEvent(id);
+    const headers = { 'Service-Signature': sign(body, { secrets, at: new Date() }) };
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  };
+  return { child, post, readLog: () => stderr };
+}
+
+const countEvents = async () => (await readdir(path.join(folder, 'lake', '_pricelake', 'webhooks', 'events'))).length;
+
+describe('pricelake webhook', () => {
+  test('needs no key, survives kill -9, and stops on SIGTERM with its exit code', async () => {
+    const first = await serve();
+    expect(await first.post('evt_1')).toBe(204);
+    first.child.kill('SIGKILL');
+    await once(first.child, 'close');
+    const second = await serve();
+    expect([await second.post('evt_1'), await second.post('evt_2')]).toEqual([204, 204]);
+    expect(await countEvents()).toBe(2);
+    second.child.kill('SIGTERM');
+    expect(await once(second.child, 'close')).toEqual([143, null]);
+    expect(second.readLog()).toContain('"event":"webhook.repeat","eventId":"evt_1"');
+    expect(second.readLog()).not.toContain(SECRET);
+  });
+
+  test('takes a rolled secret without a restart, by itself or on SIGHUP', async () => {
+    const { child, post, readLog } = await serve();
+    expect(await post('evt_1', ['whsec_next'])).toBe(401);
+    await writeFile(secretFile, `whsec_next\n${SECRET}\n`);
+    expect(await post('evt_1', ['whsec_next'])).toBe(204);
+    const count = () => readLog().split('webhook.secrets_read').length - 1;
+    const before = count();
+    child.kill('SIGHUP');
+    await expect.poll(count).toBe(before + 1);
+    expect(await post('evt_2')).toBe(204);
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+  });
+
+  test.each([
+    [{ 'max-age': '8d' }, '--max-age 8d is more than 7d'],
+    [{ 'max-skew': 'soon' }, '--max-skew soon is not a duration such as 30s'],
+    [{ 'max-body': 0 }, '--max-body 0 is not a size in MB'],
+    [{ path: '/health' }, '--path /health is not a path'],
+    [{ port: 70_000 }, '--port 70000 is not from 0 to 65535'],
+  ])('refuses %j', async (mistake, message) => {
+    const defaults = {
+      host: '127.0.0.1',
+      port: 0,
+      path: '/webhook',
+      'max-age': '48h',
+      'max-skew': '5m',
+      'max-body': 16,
+    };
+    const argv = { pipeline: 'prices.yaml', lake: undefined, sync: false, 'sync-after': '1m', ...defaults, ...mistake };
+    const served = serveWebhook(argv, {} as CommandContext);
+    await expect(served).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+  });
+});

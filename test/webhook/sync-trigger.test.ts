@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { planWait, type RunEnd, SyncTrigger } from '../../src/webhook/sync-trigger.js';
+import { createLogIo, NOW } from './delivery.js';
+
+const DELAY_MS = 10_000;
+const MINUTE_MS = 60_000;
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A trigger whose waits and runs end when the test says so. */
+function start() {
+  const { io, logs } = createLogIo();
+  const waits: { ms: number; end: () => void }[] = [];
+  const runs: { signal: AbortSignal; end: (end: RunEnd) => void; fail: (error: Error) => void }[] = [];
+  io.sleep = (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const stop = () => reject(signal?.reason);
+      signal?.addEventListener('abort', stop);
+      const end = () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      waits.push({ ms, end });
+    });
+  const run = (signal: AbortSignal) =>
+    new Promise<RunEnd>((resolve, reject) => {
+      runs.push({ signal, end: resolve, fail: reject });
+      signal.addEventListener('abort', () => resolve({ outcome: 'failed' }));
+    });
+  trigger = new SyncTrigger(run, DELAY_MS, io);
+  return { trigger, waits, runs, logs };
+}
+
+let trigger: SyncTrigger;
+afterEach(() => trigger.close());
+
+/** Lets the latest wait end, and the run behind it. Returns how long the wait was meant to be. */
+async function pass({ waits, runs }: ReturnType<typeof start>, end: RunEnd): Promise<number | undefined> {
+  await settle();
+  const wait = waits.at(-1);
+  wait?.end();
+  await settle();
+  runs.at(-1)?.end(end);
+  await settle();
+  return wait?.ms;
+}
+
+describe('runs for events', () => {
+  test('are one for all events of the delay, and one more for those that come while it works', async () => {
+    const world = start();
+    for (let n = 0; n < 5; n++) world.trigger.want();
+    await settle();
+    expect([world.waits.length, world.runs.length]).toEqual([1, 0]);
+    world.waits[0]?.end();
+    await settle();
+    expect(world.runs).toHaveLength(1);
+    for (let n = 0; n < 5; n++) world.trigger.want();
+    await settle();
+    expect(world.waits).toHaveLength(1); // never two at a time
+    world.runs[0]?.end({ outcome: 'done' });
+    await settle();
+    expect(await pass(world, { outcome: 'done' })).toBe(DELAY_MS);
+    await settle();
+    expect([world.waits.length, world.runs.length]).toEqual([2, 2]);
+  });
+
+  test('that could not work are tried again, later and later', async () => {
+    const world = start();
+    world.trigger.want();
+    for (let n = 0; n < 7; n++) await pass(world, { outcome: n < 6 ? 'later' : 'done' });
+    expect(world.waits.map(({ ms }) => ms / MINUTE_MS)).toEqual([1 / 6, 1, 2, 4, 8, 16, 30]);
+  });
+
+  test('that failed wait for the next event, and never end the trigger', async () => {
+    const world = start();
+    world.trigger.want();
+    await pass(world, { outcome: 'failed' });
+    await settle();
+    expect(world.waits).toHaveLength(1);
+    world.trigger.want();
+    await settle();
+    world.waits[1]?.end();
+    await settle();
+    world.runs[1]?.fail(new Error('spawn EAGAIN'));
+    await settle();
+    expect(world.logs).toMatchObject([{ event: 'webhook.sync_failed', reason: 'spawn EAGAIN' }]);
+    world.trigger.want();
+    expect(await pass(world, { outcome: 'done' })).toBe(2 * MINUTE_MS);
+    expect(world.runs).toHaveLength(3);
+  });
+
+  test('are stopped with the receiver', async () => {
+    const world = start();
+    world.trigger.want();
+    await settle();
+    world.waits[0]?.end();
+    await settle();
+    await world.trigger.close();
+    expect(world.runs[0]?.signal.aborted).toBe(true);
+  });
+
+  test('do not start when the receiver stops while they are waited for', async () => {
+    const world = start();
+    world.trigger.want();
+    await settle();
+    await world.trigger.close();
+    expect(world.runs).toHaveLength(0);
+  });
+});
+
+test('the wait is what the service said, where that is longer', () => {
+  const nextRunAt = new Date(NOW.getTime() + 100 * MINUTE_MS);
+  expect(planWait(DELAY_MS, 1, nextRunAt, NOW)).toBe(100 * MINUTE_MS);
+  expect(planWait(DELAY_MS, 3, new Date(NOW.getTime() - 1), NOW)).toBe(4 * MINUTE_MS);
+  expect(planWait(5 * MINUTE_MS, 1, undefined, NOW)).toBe(5 * MINUTE_MS);
+  expect(planWait(0, 0, nextRunAt, NOW)).toBe(0);
+});
