@@ -53,6 +53,7 @@ export async function runCli(args: string[]): Promise<void> {
 export function buildProgram(args: string[]): Argv {
   return yargs(args)
     .scriptName('pricelake')
+    .locale('en') // yargs would put its own words into the user's language, and ours stay English
     .usage(
       '$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
     )

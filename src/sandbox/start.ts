@@ -53,6 +53,8 @@ export interface SandboxOptions {
   clock?: 'frozen' | 'real';
   /** Where events are sent from the start (section 6), and how. Without `url` an endpoint can be set up later. */
   webhook?: WebhookOptions & { url?: string };
+  /** Milliseconds by which requests per second are counted. Default: the machine's. */
+  wallClock?: () => number;
   /** Wraps the HTTP handler, for what no fault of `faults` does. */
   wrap?: (next: Handler) => Handler;
 }
@@ -111,10 +113,10 @@ async function serveWorld(
   faults: Fault[],
   options: SandboxOptions,
 ): Promise<Sandbox> {
-  const { seed = 1, plan = 'pro', overage, revoked, overdueDays } = options;
+  const { seed = 1, plan = 'pro', overage, revoked, overdueDays, wallClock = () => performance.now() } = options;
   const limits = { ...options.limits };
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
-  const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays });
+  const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays }, wallClock);
   const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults) };
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');

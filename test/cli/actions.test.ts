@@ -143,9 +143,7 @@ describe('query', () => {
     if (delay === 0) controller.abort(reason);
     else setTimeout(() => controller.abort(reason), delay);
     const sql = 'SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3';
-    const startedAt = performance.now();
     await expect(runQuery({ lake, memory, sql }, { ...openContext(), signal: controller.signal })).rejects.toThrow();
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('says that there is no lake', async () => {

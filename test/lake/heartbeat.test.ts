@@ -6,6 +6,9 @@ import { realIo } from '../../src/io.js';
 import { startHeartbeat } from '../../src/lake/heartbeat.js';
 import { makeFolder } from './fixture.js';
 
+/** A beat is due every 20 ms, but nothing says how long a disk may take for one. */
+const PATIENT = { timeout: 30_000, interval: 5 };
+
 async function startInFolder() {
   const path = join(await makeFolder(), 'lock');
   const file = await open(path, 'wx+');
@@ -16,7 +19,7 @@ async function startInFolder() {
 test('a heartbeat dates the lock anew and leaves its text alone', async () => {
   const { path, heartbeat } = await startInFolder();
   await utimes(path, 0, 0);
-  await expect.poll(async () => (await stat(path)).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
+  await expect.poll(async () => (await stat(path)).mtimeMs, PATIENT).toBeGreaterThan(Date.now() - 60_000);
   expect((await stat(path)).size).toBe('owner'.length);
   expect(heartbeat.lost.aborted).toBe(false);
   await heartbeat.release();
@@ -28,7 +31,7 @@ test('an owner whose lock was taken over is told, and beats no more', async () =
   await writeFile(`${path}.other`, 'other');
   await utimes(`${path}.other`, 0, 0);
   await rename(`${path}.other`, path);
-  await expect.poll(() => heartbeat.lost.aborted).toBe(true);
+  await expect.poll(() => heartbeat.lost.aborted, PATIENT).toBe(true);
   await setTimeout(60);
   expect((await stat(path)).mtimeMs).toBe(0);
   await heartbeat.release();

@@ -2,33 +2,29 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { packagePath } from '../../src/schemas.js';
 import { glob, makeLake, openDatabase, readRows } from './fixture.js';
+
+const WRITER = fileURLToPath(new URL('./rewrite-forever.mjs', import.meta.url));
 
 test('a writer that is killed at any moment leaves a version whole, with its transaction, and the next one goes on', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   let before = -1n;
-  for (const wait of [0, 5, 10, 15, 20, 25, 30, 35]) {
-    const writer = spawn(
-      process.execPath,
-      ['--import', 'tsx', packagePath('test/lake/rewrite-forever.ts'), lake.root],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        cwd: packagePath('.'),
-      },
-    );
+  for (const wait of [0, 6, 12, 18, 24, 30]) {
+    const writer = spawn(process.execPath, [WRITER, lake.root], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(writer, 'close').then(() => expect.unreachable('the writer ended by itself'));
     const lines = createInterface(writer.stdout);
     let said = -1n;
     lines.on('line', (line) => {
       said = BigInt(line);
     });
-    while (said < before + 2n) await once(lines, 'line');
+    while (said < before + 2n) await Promise.race([once(lines, 'line'), ended]);
     await setTimeout(wait);
     writer.kill('SIGKILL');
     await once(writer, 'close');

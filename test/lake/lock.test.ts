@@ -2,15 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
-import { packagePath } from '../../src/schemas.js';
 import { makeLake } from './fixture.js';
 
+const HOLDER = fileURLToPath(new URL('./lock-holder.mjs', import.meta.url));
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -18,18 +20,15 @@ afterEach(() => {
 
 /** A process that takes the lock (`locked`) or does not (the error's code) and then stays. */
 function startHolder(lake: Lake): ChildProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', packagePath('test/lake/lock-holder.ts'), lake.root], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    cwd: packagePath('.'),
-  });
+  const child = spawn(process.execPath, [HOLDER, lake.root], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   return child;
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no stdout');
-  const [chunk] = await once(child.stdout, 'data');
-  return String(chunk).trim();
+  for await (const line of createInterface(child.stdout)) return line;
+  throw new Error('it ended without a word');
 }
 
 test('a living owner keeps the lock, the error names it; a killed one loses it', async () => {

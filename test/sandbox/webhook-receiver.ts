@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 export interface Received {
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** performance.now() of its arrival. */
-  at: number;
 }
 
 /** A customer's endpoint on loopback: keeps what arrives, answers what it is told. */
@@ -17,12 +15,11 @@ export class Receiver {
 
   private constructor() {
     this.#server = createServer((request, response) => {
-      const at = performance.now();
       const parts: Buffer[] = [];
       request.on('data', (part) => parts.push(part));
       // A sender that gives up in the middle of its body never gets here.
       request.on('end', () => {
-        this.received.push({ headers: request.headers, body: Buffer.concat(parts), at });
+        this.received.push({ headers: request.headers, body: Buffer.concat(parts) });
         const status = this.answer(this.received.length);
         if (status === null) return;
         response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('ignored');

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { packagePath } from '../../src/schemas.js';
 import { Receiver } from './webhook-receiver.js';
 
-const TSX = import.meta.resolve('tsx');
+/** The built command, as users run it. */
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const started: ChildProcess[] = [];
 let receiver: Receiver;
 beforeEach(async () => {
@@ -17,8 +18,9 @@ afterEach(async () => {
 });
 
 function run(args: string[]) {
-  const command = ['--import', TSX, packagePath('src/cli/main.ts'), 'sandbox', '--items', '50', ...args];
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--items', '50', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   started.push(child);
   return child;
 }

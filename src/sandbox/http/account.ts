@@ -30,6 +30,7 @@ export type AccountChange = z.infer<typeof accountChange>;
 export class Account {
   readonly keys: Record<KeyKind, string>;
   readonly #clock: SimulatedClock;
+  readonly #wallClock: () => number;
   readonly #limiters = new Map<string, RateLimiter>();
   #settings: AccountSettings = { plan: 'pro', limits: {}, overage: true, revoked: [], overdueDays: null };
   #trialEnd: number | null = null;
@@ -39,8 +40,9 @@ export class Account {
   #apiCalls = 0;
   #exportRows = 0;
 
-  constructor(clock: SimulatedClock, seed: number, settings: AccountChange = {}) {
+  constructor(clock: SimulatedClock, seed: number, settings: AccountChange, wallClock: () => number) {
     this.#clock = clock;
+    this.#wallClock = wallClock;
     this.keys = { live: deriveKey('live', seed), test: deriveKey('test', seed), operator: deriveKey('operator', seed) };
     this.#month = clock.monthEnd().getTime();
     this.change(settings);
@@ -95,7 +97,7 @@ export class Account {
   limiter(kind: KeyKind): RateLimiter {
     const perSecond = this.plan.limits.ratePerSecond;
     const name = `${kind} ${perSecond}`;
-    const limiter = this.#limiters.get(name) ?? new RateLimiter(perSecond);
+    const limiter = this.#limiters.get(name) ?? new RateLimiter(perSecond, this.#wallClock);
     this.#limiters.set(name, limiter);
     return limiter;
   }

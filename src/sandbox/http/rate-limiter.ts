@@ -1,11 +1,15 @@
 /** Requests per second in wall time: a bucket that holds one second's worth and refills steadily. */
 export class RateLimiter {
   readonly perSecond: number | null;
+  readonly #now: () => number;
   #tokens: number;
-  #filledAt = performance.now();
+  #filledAt: number;
 
-  constructor(perSecond: number | null) {
+  /** @param now milliseconds of wall time, from any start */
+  constructor(perSecond: number | null, now: () => number) {
     this.perSecond = perSecond;
+    this.#now = now;
+    this.#filledAt = now();
     this.#tokens = this.#capacity;
   }
 
@@ -16,7 +20,7 @@ export class RateLimiter {
   /** Takes one request's token. Returns 0, or the seconds to wait. */
   take(): number {
     if (this.perSecond === null) return 0;
-    const now = performance.now();
+    const now = this.#now();
     this.#tokens = Math.min(this.#capacity, this.#tokens + ((now - this.#filledAt) / 1000) * this.perSecond);
     this.#filledAt = now;
     if (this.#tokens >= 1) {

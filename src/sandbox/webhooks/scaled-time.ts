@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The time by which deliveries are tried again. */
+export interface DeliveryTime {
+  /** How many times as fast as on the wall it passes. */
+  readonly scale: number;
+  /** Milliseconds since some start. */
+  now(): number;
+  /** Returns early, without an error, when the signal is aborted. */
+  sleepUntil(at: number, signal: AbortSignal): Promise<void>;
+}
+
 /** Time that passes `scale` times as fast as on the wall: a day of retries fits into a test. */
-export class ScaledTime {
+export class ScaledTime implements DeliveryTime {
   readonly scale: number;
   readonly #start = performance.now();
 
@@ -9,12 +19,10 @@ export class ScaledTime {
     this.scale = scale;
   }
 
-  /** Milliseconds since some start. */
   now(): number {
     return (performance.now() - this.#start) * this.scale;
   }
 
-  /** Returns early, without an error, when the signal is aborted. */
   async sleepUntil(at: number, signal: AbortSignal): Promise<void> {
     const ms = Math.max(0, (at - this.now()) / this.scale);
     await sleep(ms, undefined, { signal, ref: false }).catch(() => {});

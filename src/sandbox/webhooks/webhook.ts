@@ -2,7 +2,7 @@ import { PricelakeError } from '../../errors.js';
 import type { Service } from '../http/caller.js';
 import { checkEndpointUrl } from './endpoint-url.js';
 import { planNextStep } from './retry-schedule.js';
-import { ScaledTime } from './scaled-time.js';
+import { type DeliveryTime, ScaledTime } from './scaled-time.js';
 import { ANSWER_WITHIN_MS, type Delivery, sendEvent } from './send-event.js';
 import { SigningSecrets } from './signing-secrets.js';
 import { buildPing, findNewestChange, readNextEvent, type WebhookEvent } from './webhook-event.js';
@@ -12,6 +12,8 @@ export interface WebhookOptions {
   secrets?: readonly string[];
   /** How many times faster retries, the 24 hours and rolled secrets run out. Default 1. */
   timeScale?: number;
+  /** Default: wall time, `timeScale` times as fast. */
+  time?: DeliveryTime;
   /** Default false: only endpoints on this machine. */
   anyHost?: boolean;
   /** Milliseconds; the document's 10 seconds by default. */
@@ -47,7 +49,7 @@ const HOUR_MS = 3_600_000;
 export class Webhook {
   readonly #service: Service;
   readonly #options: WebhookOptions;
-  readonly #time: ScaledTime;
+  readonly #time: DeliveryTime;
   readonly #secrets: SigningSecrets;
   readonly #events = new Map<string, WebhookEvent>();
   readonly #deliveries: Delivery[] = [];
@@ -62,7 +64,7 @@ export class Webhook {
   constructor(service: Service, options: WebhookOptions = {}) {
     this.#service = service;
     this.#options = options;
-    this.#time = new ScaledTime(options.timeScale ?? 1);
+    this.#time = options.time ?? new ScaledTime(options.timeScale ?? 1);
     this.#secrets = new SigningSecrets(service.world.facts.seed);
     this.#secrets.set(options.secrets ?? []);
   }

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { z } from 'zod';
 import { limitErrorBody, planInfo } from '../../../src/api/contract.js';
 import type { AccountChange } from '../../../src/sandbox/http/account.js';
+import type { Sandbox } from '../../../src/sandbox/start.js';
 import { parse, Service } from '../service.js';
 
 /** Every endpoint of section 4. */
@@ -12,8 +13,22 @@ export const PATHS = [
 
 /** One small world whose account the tests change. */
 export class AccountWorld extends Service {
+  /** By which requests per second are counted: stands still. */
+  readonly #wall: { ms: number };
+
+  private constructor(sandbox: Sandbox, wall: { ms: number }) {
+    super(sandbox);
+    this.#wall = wall;
+  }
+
   static async open(): Promise<AccountWorld> {
-    return new AccountWorld((await Service.start({ items: 200, plan: 'unlimited' })).sandbox);
+    const wall = { ms: 0 };
+    const { sandbox } = await Service.start({ items: 200, plan: 'unlimited', wallClock: () => wall.ms });
+    return new AccountWorld(sandbox, wall);
+  }
+
+  passSecond(): void {
+    this.#wall.ms += 1000;
   }
 
   /** Nothing limits the caller. */

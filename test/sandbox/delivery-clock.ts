@@ -1,0 +1,38 @@
+import type { DeliveryTime } from '../../src/sandbox/webhooks/scaled-time.js';
+
+/** Time that stands still until a test waits for something, and then goes by in the sender's own leaps. */
+export class DeliveryClock implements DeliveryTime {
+  readonly scale = 1;
+  #now = 0;
+  /** The sender does one thing at a time, so it sleeps once at most. */
+  #sleeper: { at: number; wake: () => void } | undefined;
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const wake = () => {
+        signal.removeEventListener('abort', wake);
+        this.#sleeper = undefined;
+        resolve();
+      };
+      this.#sleeper = { at, wake };
+      signal.addEventListener('abort', wake);
+    });
+  }
+
+  /** Lets time pass until it holds. */
+  async passUntil(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      const sleeper = this.#sleeper;
+      if (sleeper !== undefined) {
+        this.#now = Math.max(this.#now, sleeper.at);
+        sleeper.wake();
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
