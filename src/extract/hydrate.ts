@@ -1,14 +1,13 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
-import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
 import { readLines } from '../ndjson.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
-import { readFields } from './json-scan.js';
 import { readItemId, readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
+import { readItem } from './single-item.js';
 
 const PAGE_SIZE = 500;
 /** Requests side by side; the rate stays the client's. */
@@ -125,22 +124,4 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
     const body = await readItem(client, id);
     if (body !== undefined) await land(body, [{ id, slice: { start: 0, end: body.length } }]);
   });
-}
-
-/** The item's bytes, or undefined when it is not among the items the caller can see (404). */
-async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {
-  try {
-    const { body } = await client.bytes(`/items/${id}`, {});
-    readFields(body);
-    return body;
-  } catch (error) {
-    if (error instanceof PricelakeError && error.code === 'not_found') return undefined;
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new PricelakeError(
-      'contract',
-      `/items/${id}: the answer is not a JSON object: ${error.message}`,
-      { hint: 'check source.baseUrl, and that nothing between rewrites answers' },
-      { cause: error },
-    );
-  }
 }

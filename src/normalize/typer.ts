@@ -67,6 +67,13 @@ export class Typer {
     return typeFile(this.#db, { origin: 'feed', sourcePath: path, landed, rows, readAt: '', ...this.#run });
   }
 
+  /** Types a file of items that is none of the run's own. */
+  async typeApart(landed: LandedItems): Promise<TypedFile> {
+    const task = await this.#prepareItems(landed);
+    await this.#queue;
+    return typeFile(this.#db, task);
+  }
+
   async #prepareItems({ path, rows, readAt, origin = 'export' }: LandedItems): Promise<TypingTask> {
     const observed = this.#observed[origin === 'export' ? 'export' : 'page'];
     await observeRows(path, observed);

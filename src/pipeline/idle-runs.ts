@@ -26,6 +26,8 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'deduplicated',
   'differences',
   'gone',
+  'sampled',
+  'sample_mismatches',
   'items',
 ]);
 

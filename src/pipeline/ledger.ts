@@ -28,6 +28,10 @@ export type RunRow = {
   deduplicated: bigint;
   differences: bigint;
   gone: bigint;
+  sampled: bigint;
+  sample_mismatches: bigint;
+  mismatch_bound: number;
+  sample_differences: string;
   items: bigint;
   pricelake_version: string;
   duckdb_version: string;

@@ -42,6 +42,8 @@ const schedule = z
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
   .transform((text) => (text === 'never' ? undefined : readDuration(text.slice('every '.length))));
 
+const SAMPLE = 'must be a whole number from 0 to 100000';
+
 const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/the/key}`;
 
 const MODES = ['auto', ...RUN_MODES] as const;
@@ -86,6 +88,9 @@ export const pipelineSchema = mapping({
     }).default({}),
   }),
   reconcile: schedule.prefault('never'),
+  proof: mapping({
+    sample: z.number(SAMPLE).int(SAMPLE).min(0, SAMPLE).max(100_000, SAMPLE).default(10),
+  }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
   webhook: mapping({

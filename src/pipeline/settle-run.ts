@@ -7,6 +7,7 @@ import type { Comparison } from '../normalize/merge.js';
 import type { Extract } from './extract-run.js';
 import type { RowTally, RunRow } from './ledger.js';
 import type { Batch } from './normalize-run.js';
+import { NO_PROOF, type Proof } from './prove-run.js';
 import { type Run, readBegin } from './run.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
@@ -49,10 +50,11 @@ export async function describeRun(
   extract: Extract,
   tally: RowTally = NO_ROWS,
   comparison: Comparison = { differences: 0n, gone: 0n },
+  proof: Proof = NO_PROOF,
 ): Promise<RunRow> {
   const { landing, io } = run;
   const { journal } = landing;
-  if (journal.last('tally') === undefined) await journal.append({ type: 'calls', calls: run.client.calls() });
+  await journal.append({ type: 'calls', calls: run.client.calls() });
   const begin = readBegin(run);
   const finished = io.now();
   const items = await run.db.row('SELECT count(*) AS n FROM items');
@@ -75,6 +77,10 @@ export async function describeRun(
     ...pickTally(tally),
     differences: comparison.differences,
     gone: comparison.gone,
+    sampled: proof.sampled,
+    sample_mismatches: proof.mismatches,
+    mismatch_bound: proof.bound,
+    sample_differences: proof.differences,
     items: items?.n as bigint,
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),

@@ -8,6 +8,7 @@ import { addIdleRun, readIdleRuns } from './idle-runs.js';
 import type { RowTally, RunRow } from './ledger.js';
 import { normalizeRun } from './normalize-run.js';
 import type { Pipeline } from './pipeline-file.js';
+import { proveRun } from './prove-run.js';
 import { openHeld } from './publish-held.js';
 import { publishRun } from './publish-run.js';
 import { closeRun, dropIdleRun, openRun, type Run } from './run.js';
@@ -67,7 +68,8 @@ async function runSteps(
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch.tally);
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract);
-    const row = await describeRun(run, extract, tally, batch.comparison);
+    const proof = await proveRun(run);
+    const row = await describeRun(run, extract, tally, batch.comparison, proof);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
     pause();

@@ -52,6 +52,7 @@ describe('a pipeline file', () => {
       source: { baseUrl: 'https://api.example', apiKey: SECRET, mode: 'auto', history: 'feed' },
       lake: { path: './lake', tables: {} },
       reconcile: undefined,
+      proof: { sample: 10 },
       landing: { keep: 7 * DAY_MS },
       checks: {},
     });

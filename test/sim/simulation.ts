@@ -92,6 +92,12 @@ function makePipeline(
 ): Pipeline {
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
   const source = { baseUrl: service.baseUrl, apiKey: 'key', history };
-  const values = pipelineSchema.parse({ name: 'sim', source, lake: { path: lakePath, tables }, landing: { keep: 0 } });
+  const values = pipelineSchema.parse({
+    name: 'sim',
+    source,
+    lake: { path: lakePath, tables },
+    landing: { keep: 0 },
+    proof: { sample: 5 },
+  });
   return { ...values, file: 'sim.yaml', source: { ...values.source, apiKey: SIM_KEY } };
 }

@@ -1,0 +1,63 @@
+import pLimit from 'p-limit';
+import type { ApiClient } from '../api/client.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { readItem } from './single-item.js';
+
+/** Requests side by side; the rate stays the client's. */
+const CONCURRENCY = 4;
+
+/** Items read again to compare them with the lake. */
+export interface LandedSample {
+  files: ItemFile[];
+  /** Items that the service does not show. */
+  missing: bigint[];
+}
+
+/**
+ * Reads items one by one (section 4, /items/{id}) and lands them. A sample that has landed is not read again.
+ * Undefined when no call is left for it, or the service can't be reached: a sample is a proof, not a need.
+ */
+export async function landSample(
+  client: ApiClient,
+  landing: Landing,
+  itemIds: readonly bigint[],
+  io: Io,
+): Promise<LandedSample | undefined> {
+  const { journal } = landing;
+  if (journal.last('sample.done') === undefined) {
+    try {
+      const missing = await readSample(client, landing, itemIds, io);
+      await journal.append({ type: 'sample.done', missing, calls: client.calls() });
+    } catch (error) {
+      if (!(error instanceof PricelakeError) || !['quota', 'unavailable'].includes(error.code)) throw error;
+      io.log('warn', 'sample.skipped', { reason: error.message });
+      return undefined;
+    }
+  }
+  return { files: listItemFiles(landing, 'sample.page'), missing: journal.last('sample.done')?.missing ?? [] };
+}
+
+async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {
+  const files = new ItemFiles(landing, 'sample.page');
+  const limit = pLimit(CONCURRENCY);
+  const inOrder = pLimit(1);
+  const missing: bigint[] = [];
+  try {
+    await Promise.all(
+      itemIds.map((id) =>
+        limit(async () => {
+          const body = await readItem(client, id);
+          if (body === undefined) return missing.push(id);
+          const entry = { rows: 1, readAt: io.now().toISOString(), calls: client.calls() };
+          return inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
+        }),
+      ),
+    );
+  } finally {
+    await files.close();
+  }
+  return missing;
+}

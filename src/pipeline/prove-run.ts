@@ -1,0 +1,71 @@
+import { boundMismatchRate } from '../check/mismatch-bound.js';
+import type { Database } from '../duckdb/connection.js';
+import { type LandedSample, landSample } from '../extract/sample.js';
+import { createItemViews } from '../normalize/batch.js';
+import { readModel } from '../normalize/model-sql.js';
+import type { Run } from './run.js';
+
+/** A sample of items of the lake as it would be, compared with the service. */
+export interface Proof {
+  /** Items that could be judged: one that changed after the feed was read is not. */
+  sampled: bigint;
+  mismatches: bigint;
+  /** Upper bound of the rate of mismatches in the lake, 95 % confidence. */
+  bound: number;
+  /** JSON text of an array: item_id and the names of the values that differ. */
+  differences: string;
+}
+
+export const NO_PROOF: Proof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
+
+/**
+ * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
+ * others; with none left for it, nothing is sampled.
+ */
+export async function proveRun(run: Run): Promise<Proof> {
+  const { db, landing, io } = run;
+  const size = run.pipeline.proof.sample;
+  if (size === 0) return NO_PROOF;
+  const sample = await landSample(run.client, landing, await chooseSample(db, size), io);
+  if (sample === undefined) return NO_PROOF;
+  await loadSample(run, sample);
+  const judged = await judgeSample(db, landing.journal.last('fence')?.changedAt ?? null);
+  io.log(judged.mismatches > 0n ? 'warn' : 'debug', 'proved', { ...judged });
+  return judged;
+}
+
+/** Another sample in each run, the same in each of its tries. */
+async function chooseSample(db: Database, size: number): Promise<bigint[]> {
+  const rows = await db.rows(`SELECT item_id FROM items WHERE gone_at IS NULL
+    ORDER BY hash(item_id, CAST(getvariable('run_id') AS VARCHAR)) LIMIT ${BigInt(size)}`);
+  return rows.map((row) => row.item_id as bigint);
+}
+
+async function loadSample({ db, typer }: Run, { files, missing }: LandedSample): Promise<void> {
+  const typed = await Promise.all(files.map((file) => typer.typeApart({ ...file, origin: 'page' })));
+  await createItemViews(db, typed);
+  await db.run('CREATE OR REPLACE TEMP TABLE missing_sample (item_id BIGINT)');
+  for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
+}
+
+/** What changed about when the newest change was observed that the lake knows, or later, is news and no mismatch. */
+async function judgeSample(db: Database, fence: string | null): Promise<Proof> {
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE judged_sample AS
+    SELECT e.item_id, coalesce(d.differences, []) AS differences
+    FROM exported_items AS e LEFT JOIN (${readModel('compare')}) AS d USING (item_id)
+    WHERE e.last_changed_at <= coalesce(
+      (SELECT max(observed_at) FROM history WHERE origin = 'feed'), CAST($1 AS TIMESTAMP WITH TIME ZONE), e.last_changed_at
+    ) - INTERVAL 1 MINUTE
+    UNION ALL SELECT item_id, ['missing'] FROM missing_sample`,
+    [fence],
+  );
+  const row = await db.row(`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,
+      coalesce(CAST(to_json(list({'item_id': item_id, 'differences': differences}) FILTER (len(differences) > 0)) AS VARCHAR), '[]')
+        AS differences
+    FROM judged_sample`);
+  const sampled = row?.sampled as bigint;
+  const mismatches = row?.mismatches as bigint;
+  const bound = boundMismatchRate(Number(mismatches), Number(sampled));
+  return { sampled, mismatches, bound, differences: String(row?.differences) };
+}

@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { openWorld, readLake, type World } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const singles = () => world.requests.filter((request) => /^\/items\/\d+$/.test(request));
+const readProof = () =>
+  readLake(
+    world.lakePath,
+    (glob) =>
+      `SELECT sampled, sample_mismatches, sample_differences FROM ${glob('runs')} ORDER BY run_number DESC LIMIT 1`,
+  );
+
+describe('the sample of a run', () => {
+  test('is read again one by one, and equals the lake', async () => {
+    world = await openWorld({ items: 200 });
+    world.pipeline.proof.sample = 12;
+    const { row, checks } = await world.sync();
+    expect(singles()).toHaveLength(12);
+    expect(row).toMatchObject({ sampled: 12n, sample_mismatches: 0n });
+    expect(row.mismatch_bound).toBeCloseTo(0.2209, 3);
+    expect(checks.find(({ name }) => name === 'sample_matches')?.violations).toBe(0n);
+    expect(await readProof()).toEqual([['12', '0', '[]']]);
+  });
+
+  test('is another one in each run that publishes, and none in a run without news', async () => {
+    world = await openWorld({ items: 200 });
+    world.pipeline.proof.sample = 5;
+    await world.sync();
+    const first = singles();
+    await world.sync();
+    expect(singles()).toEqual(first);
+    await world.sandbox.advance({ hours: 1, changes: 5 });
+    await world.sync();
+    expect(new Set(singles()).size).toBeGreaterThan(5);
+  });
+
+  test('finds what differs, by value', async () => {
+    world = await openWorld({
+      items: 100,
+      // Exports show another brand than the items themselves.
+      intercept: (request, next) => (request.url.includes('/export') ? changeBrand(request, next) : undefined),
+    });
+    world.pipeline.proof.sample = 20;
+    const { row, checks } = await world.sync();
+    expect(row.sample_mismatches).toBeGreaterThan(0n);
+    const found = JSON.parse(row.sample_differences) as { item_id: number; differences: string[] }[];
+    expect(found.every(({ differences }) => differences.join() === 'brand')).toBe(true);
+    const check = checks.find(({ name }) => name === 'sample_matches');
+    expect(check).toMatchObject({ severity: 'error', violations: row.sample_mismatches });
+  });
+
+  test('is left out when the service does not answer any more: the run publishes all the same', async () => {
+    world = await openWorld({
+      items: 100,
+      intercept: (request) =>
+        /\/items\/\d+$/.test(request.url) ? Promise.resolve(new Response('down', { status: 503 })) : undefined,
+    });
+    world.pipeline.proof.sample = 3;
+    const report = await world.sync();
+    expect(report).toMatchObject({ published: true, row: { sampled: 0n, mismatch_bound: 1 } });
+  });
+});
+
+async function changeBrand(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
+  const answer = await next(request);
+  const text = (await answer.text()).replaceAll(/"brand":"[^"]+"/g, '"brand":"Elsewhere"');
+  return new Response(text, { headers: answer.headers });
+}
