@@ -87,6 +87,11 @@ describe('the shipped checks', () => {
     { check: 'row_equation', when: 'a received row is nowhere', rows: { runs: [{ run_number: '2', received: '11' }] } },
     { check: 'export_rows', when: 'an export ended early', rows: { runs: [{ run_number: '2', export_rows: '11' }] } },
     {
+      check: 'sample_matches',
+      when: 'a sampled item has another brand',
+      rows: { runs: [{ run_number: '2', sample_differences: `'[{"item_id":1,"differences":["brand"]}]'` }] },
+    },
+    {
       check: 'rejects_few',
       when: 'a tenth was rejected',
       rows: { runs: [{ run_number: '2', rejected: '1', written: '7' }] },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadChecks } from '../../src/check/load.js';
 import { runCheckCommand } from '../../src/cli/actions/run-check.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
@@ -13,6 +14,8 @@ import { createCliIo } from '../../src/cli/terminal-io.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { MemoryOutput } from './memory-output.js';
 import { MemoryStream } from './memory-stream.js';
+
+const CHECKS = (await loadChecks()).length;
 
 let lake: string;
 let faulty: string;
@@ -159,7 +162,7 @@ describe('check', () => {
     const report = await runCheckCommand({ lake, failOn: 'warn' }, context);
     expect(context.output.text).not.toContain('FAILED');
     expect(context.output.text).toMatch(/ok +gate +items_key_unique/u);
-    expect(report.checks).toHaveLength(17);
+    expect(report.checks).toHaveLength(CHECKS);
   });
 
   it('fails with what was found and what to look at', async () => {
@@ -167,7 +170,7 @@ describe('check', () => {
     const failure = runCheckCommand({ lake: faulty, failOn: 'error' }, context);
     await expect(failure).rejects.toMatchObject({
       code: 'check_failed',
-      message: '1 of 17 checks failed: price_not_negative',
+      message: `1 of ${CHECKS} checks failed: price_not_negative`,
     });
     expect(context.output.text).toMatch(/FAILED +error +price_not_negative +1\n/u);
     expect(context.output.text).toMatch(/FAILED +warn +gtin_check_digit +1\n/u);

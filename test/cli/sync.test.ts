@@ -198,3 +198,23 @@ async function expectKeyNowhere(folder: string): Promise<void> {
     expect([entry.name, bytes.includes(world.sandbox.keys.live)]).toEqual([entry.name, false]);
   }
 }
+
+describe('sync --reconcile', () => {
+  test('compares a complete copy with the lake, behind a run that was interrupted', async () => {
+    let stopped = false;
+    // The first run ends in the middle of its feed.
+    intercept = (request) =>
+      stopped || new URL(request.url).pathname !== '/api/v1/changes' ? undefined : Promise.resolve(unauthorized());
+    await sync();
+    stopped = true;
+    const args = ['sync', 'prices.yaml', '--json', '--reconcile'];
+    const env = { BASE_URL: world.sandbox.baseUrl, KEY: world.sandbox.keys.live };
+    const first = await runPricelake(args, { cwd, env });
+    expect({ exit: first.code, ...readJsonLine(first) }).toMatchObject({ exit: 0, mode: 'snapshot', resumed: true });
+    const second = await runPricelake(args, { cwd, env });
+    expect(readJsonLine(second)).toMatchObject({ mode: 'snapshot', resumed: false, differences: 0, gone: 0 });
+  });
+});
+
+const unauthorized = () =>
+  Response.json({ status: 401, error: 'Unauthorized', message: 'no', docsUrl: 'https://x.example' }, { status: 401 });

@@ -7,6 +7,7 @@ interface SyncOptions {
   lake?: string;
   'publish-held': boolean;
   deadline?: string;
+  reconcile: boolean;
 }
 
 export const syncCommand: CommandModule<object, SyncOptions> = {
@@ -21,12 +22,18 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
         default: false,
         describe: 'Publish the batch that a failed gate holds, without a call; nothing else is done',
       })
+      .option('reconcile', {
+        type: 'boolean',
+        default: false,
+        describe: 'Take a complete copy and compare it with the lake: repair what differs, mark what is gone',
+      })
       .option('deadline', {
         type: 'string',
         requiresArg: true,
         describe: 'Stop at the next safe point after so long (90s, 20m, 2h), progress kept, exit 75',
       })
       .example('$0 sync prices.yaml', 'The first run copies everything, the next ones what changed')
+      .example('$0 sync prices.yaml --reconcile', 'Compare everything with the service, and repair')
       .example('$0 sync prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
       .epilogue(
         `A run that was stopped, by whatever, goes on where it was: run the same command again.
@@ -49,7 +56,11 @@ Nothing is published unless the gate checks pass.`,
       const pipeline = await readPipeline(argv.pipeline, process.env);
       if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
       io.protectSecret(pipeline.source.apiKey);
-      const report = await syncPipeline(pipeline, io, signal, { publishHeld: argv['publish-held'], ...deadline });
+      if (argv.reconcile) pipeline.source.mode = 'snapshot';
+      const sync = () => syncPipeline(pipeline, io, signal, { publishHeld: argv['publish-held'], ...deadline });
+      let report = await sync();
+      // An interrupted run comes first, in its own mode.
+      if (argv.reconcile && report.row.mode !== 'snapshot') report = await sync();
       if (!json) await output.write(formatReport(report, pipeline.lake.path));
       return describeReport(report, pipeline.lake.path);
     }),
