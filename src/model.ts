@@ -44,6 +44,8 @@ export interface TableChange {
   remove: DataFile[];
   /** Delta `txn` entries, application id → version (int64): the cursor is part of the commit. */
   txn: Record<string, bigint>;
+  /** False where the same rows only stand in other files (compaction); default true. */
+  dataChange?: boolean;
 }
 
 /** A table as its commit log says it is. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { checkCommand } from './commands/check.js';
+import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
 import { queryCommand } from './commands/query.js';
 import { sandboxCommand } from './commands/sandbox.js';
@@ -19,6 +20,7 @@ const COMMAND_NAMES = [
   queryCommand,
   statusCommand,
   webhookCommand,
+  compactCommand,
   sandboxCommand,
 ].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
 
@@ -74,6 +76,7 @@ export function buildProgram(args: string[]): Argv {
     .command(queryCommand)
     .command(statusCommand)
     .command(webhookCommand)
+    .command(compactCommand)
     .command(sandboxCommand);
 }
 

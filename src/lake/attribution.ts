@@ -1,9 +1,33 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+
 /** A site whose licence asks for a credit. */
 export interface Attribution {
   siteId: bigint;
   name: string;
   host: string;
   attribution: string;
+}
+
+/** Each site's newest licence and credit text: it travels with the data (section 2, SiteRef), also when it was dropped. */
+export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
+  const rows = await db.rows(
+    `SELECT site_id, name, host, attribution FROM ${quoteIdentifier(sites)} WHERE attribution IS NOT NULL
+     QUALIFY row_number() OVER (PARTITION BY site_id ORDER BY valid_from DESC) = 1 ORDER BY site_id`,
+  );
+  return rows.map((row) => ({
+    siteId: row.site_id as bigint,
+    name: String(row.name),
+    host: String(row.host),
+    attribution: String(row.attribution),
+  }));
+}
+
+/** Metadata of a data file that carries the credits; none where no site asks for one. */
+export function describeAttributions(attributions: Attribution[]): Record<string, string> {
+  if (attributions.length === 0) return {};
+  const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));
+  return { 'pricelake.attribution': JSON.stringify(credits) };
 }
 
 /** `ATTRIBUTION.md`: licence and credit texts, which must be passed on with the data (API section 2, SiteRef). */

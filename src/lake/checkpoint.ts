@@ -3,11 +3,9 @@ import type { TableName } from '../model.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, writeAdd, writeTxn } from './delta-actions.js';
 import { type LogState, logPath, readLog } from './delta-log.js';
+import { readTombstoneMs } from './delta-metadata.js';
 import { syncFile, syncFolder, writeDurably } from './durable.js';
 import { type Lake, tablePath, temporaryPath } from './layout.js';
-
-/** As long as tombstones are kept: `delta.deletedFileRetentionDuration` of the tables. */
-const TOMBSTONE_MS = 3_600_000;
 
 /** Writes a checkpoint of a table's newest version (protocol, "Checkpoints") and points `_last_checkpoint` at it. */
 export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): Promise<void> {
@@ -34,12 +32,13 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
 }
 
 function writeActions(state: LogState, at: Date): string[] {
-  const kept = [...state.tombstones].filter(([, removedAt]) => removedAt > at.getTime() - TOMBSTONE_MS);
+  const since = at.getTime() - readTombstoneMs(state.metaData);
+  const kept = [...state.tombstones].filter(([, removedAt]) => removedAt > since);
   return [
     JSON.stringify({ protocol: state.protocol }),
     JSON.stringify({ metaData: state.metaData }),
     ...[...state.txn].map(([appId, txn]) => writeTxn(appId, txn)),
-    ...[...state.files.values()].map(writeAdd),
+    ...[...state.files.values()].map((file) => writeAdd(file)),
     ...kept.map(([path, deletionTimestamp]) =>
       JSON.stringify({ remove: { path: encodeLogPath(path), deletionTimestamp, dataChange: true } }),
     ),

@@ -4,16 +4,18 @@ import type { TableName } from '../model.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 /** Delta's default of `delta.logRetentionDuration`. */
-const RETENTION_MS = 30 * 86_400_000;
+const LOG_RETENTION_MS = 30 * 86_400_000;
 
 /**
  * Deletes log entries and checkpoints before the newest checkpoint that is 30 days old (protocol, "Metadata
- * Cleanup"): what is left still gives the table's state, and the log of a lake that runs for years stays small.
+ * Cleanup"), or as old as superseded files get: what is left still gives the table's state and every version whose
+ * files are there, and the log of a lake that runs for years stays small.
  */
-export async function cleanLog(lake: Lake, table: TableName, at: Date): Promise<void> {
+export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
   const folder = tablePath(lake, table, '_delta_log');
   const names = (await readdir(folder)).filter((name) => /^\d{20}\./.test(name)).sort();
-  const keepFrom = await findOldCheckpoint(folder, names, at.getTime() - RETENTION_MS);
+  const cutoff = at.getTime() - Math.max(LOG_RETENTION_MS, retentionMs);
+  const keepFrom = await findOldCheckpoint(folder, names, cutoff);
   if (keepFrom === undefined) return;
   for (const name of names.filter((name) => name.slice(0, 20) < keepFrom))
     await rm(join(folder, name), { force: true });

@@ -7,9 +7,9 @@ import { loadTableSchema } from '../schemas.js';
 import { writeCheckpoint } from './checkpoint.js';
 import { cleanLog } from './clean-log.js';
 import { deleteFiles, removeEmptyFolders } from './delete-files.js';
-import { writeAdd, writeRemove, writeTxn } from './delta-actions.js';
+import { type MetaData, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { type LogState, logPath, readLog } from './delta-log.js';
-import { planMetaData } from './delta-metadata.js';
+import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { explainDiskFull } from './disk-full.js';
 import { createExclusively, makeFolder, syncFolder } from './durable.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
@@ -17,9 +17,11 @@ import { PRICELAKE_VERSION } from './version.js';
 
 export interface CommitInfo {
   runId: string;
-  /** What it is, for people: `MERGE`, `APPEND`, `COMPACT`. */
+  /** What it is, for people: `SYNC`, `OPTIMIZE`. */
   operation: string;
   at: Date;
+  /** How long the table keeps superseded files from now on; without it, as it did. */
+  retentionMs?: number;
 }
 
 const CONCURRENCY = 16;
@@ -28,7 +30,7 @@ const CHECKPOINT_INTERVAL = 10n;
 
 /**
  * Makes a change the table's next version: prepare → move the staged files in → create the log entry → delete what
- * it removed. Before the log entry stands, a failure puts the staged files back and the table stays as it was.
+ * it removed, unless the table keeps superseded files. Before the log entry stands, a failure puts the staged files back and the table stays as it was.
  * @returns the new version, or the current one when the change changes nothing.
  * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
  * from the table's, `lake_invalid`, `disk_full`.
@@ -38,17 +40,16 @@ export async function commitTable(lake: Lake, change: TableChange, info: CommitI
   const txn = Object.entries(change.txn).filter(([appId, version]) => state.txn.get(appId)?.version !== version);
   if (change.add.length === 0 && change.remove.length === 0 && txn.length === 0) return state.version;
   checkFiles(state, change);
-  const lines = writeLines(state, change, txn, info);
+  const metaData = planMetaData(state, loadTableSchema(change.table), change, info);
+  const lines = writeLines(state, change, txn, metaData, info);
   const version = state.version + 1n;
   await explainDiskFull(tablePath(lake, change.table), () => publishVersion(lake, change, version, lines));
-  await deleteFiles(
-    lake,
-    change.table,
-    change.remove.map((file) => file.path),
-  );
+  const retentionMs = readRetentionMs(metaData ?? state.metaData);
+  const superseded = change.remove.map((file) => file.path);
+  if (retentionMs === 0) await deleteFiles(lake, change.table, superseded);
   if (version > 0n && version % CHECKPOINT_INTERVAL === 0n) {
     await explainDiskFull(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
-    await cleanLog(lake, change.table, info.at);
+    await cleanLog(lake, change.table, info.at, retentionMs);
   }
   return version;
 }
@@ -63,8 +64,13 @@ function checkFiles(state: LogState, change: TableChange): void {
   }
 }
 
-function writeLines(state: LogState, change: TableChange, txn: [string, bigint][], info: CommitInfo): string {
-  const schema = loadTableSchema(change.table);
+function writeLines(
+  state: LogState,
+  change: TableChange,
+  txn: [string, bigint][],
+  metaData: MetaData | undefined,
+  info: CommitInfo,
+): string {
   const commitInfo = {
     timestamp: info.at.getTime(),
     operation: info.operation,
@@ -72,14 +78,13 @@ function writeLines(state: LogState, change: TableChange, txn: [string, bigint][
     engineInfo: `pricelake/${PRICELAKE_VERSION}`,
     runId: info.runId,
   };
-  const metaData = planMetaData(state, schema, change, info.at);
   return [
     JSON.stringify({ commitInfo }),
     ...(state.version < 0n ? [JSON.stringify({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } })] : []),
     ...(metaData === undefined ? [] : [JSON.stringify({ metaData })]),
     ...txn.map(([appId, version]) => writeTxn(appId, { version, lastUpdated: info.at.getTime() })),
-    ...change.remove.map((file) => writeRemove(file, info.at)),
-    ...change.add.map(writeAdd),
+    ...change.remove.map((file) => writeRemove(file, info.at, change.dataChange)),
+    ...change.add.map((file) => writeAdd(file, change.dataChange)),
     '',
   ].join('\n');
 }

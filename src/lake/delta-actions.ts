@@ -74,7 +74,7 @@ export function readAdd(add: AddAction): DataFile {
 }
 
 /** A file → the line that adds it. */
-export function writeAdd(file: DataFile): string {
+export function writeAdd(file: DataFile, dataChange = true): string {
   const tags = file.sha256 === undefined ? {} : { tags: { [SHA256_TAG]: file.sha256 } };
   return JSON.stringify({
     add: {
@@ -82,7 +82,7 @@ export function writeAdd(file: DataFile): string {
       partitionValues: file.partitionValues,
       size: file.bytes,
       modificationTime: file.modifiedAt,
-      dataChange: true,
+      dataChange,
       stats: file.stats,
       ...tags,
     },
@@ -90,12 +90,12 @@ export function writeAdd(file: DataFile): string {
 }
 
 /** A file → the line that removes it. */
-export function writeRemove(file: DataFile, at: Date): string {
+export function writeRemove(file: DataFile, at: Date, dataChange = true): string {
   return JSON.stringify({
     remove: {
       path: encodeLogPath(file.path),
       deletionTimestamp: at.getTime(),
-      dataChange: true,
+      dataChange,
       extendedFileMetadata: true,
       partitionValues: file.partitionValues,
       size: file.bytes,

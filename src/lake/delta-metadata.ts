@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../errors.js';
 import type { TableChange } from '../model.js';
 import type { TableSchema } from '../schemas.js';
@@ -6,8 +7,19 @@ import type { MetaData } from './delta-actions.js';
 import type { LogState } from './delta-log.js';
 import { describeDeltaSchema, writeDeltaSchema } from './delta-schema.js';
 
-/** Superseded files are deleted at once; an hour of tombstones keeps another program's VACUUM off our commits. */
-const CONFIGURATION = { 'delta.deletedFileRetentionDuration': 'interval 1 hours' };
+const HOUR_MS = 3_600_000;
+/** Table property: hours that superseded files are kept; absent for none. */
+const RETENTION = 'pricelake.retentionHours';
+
+/** How long superseded files of a table are kept, ms. */
+export function readRetentionMs(metaData: MetaData | undefined): number {
+  return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
+}
+
+/** How long tombstones are kept, ms: at least an hour, which keeps another program's VACUUM off our commits. */
+export function readTombstoneMs(metaData: MetaData | undefined): number {
+  return Math.max(HOUR_MS, readRetentionMs(metaData));
+}
 
 /**
  * The `metaData` that a commit needs, or undefined when the table's own still holds. Columns and partitioning may
@@ -18,9 +30,10 @@ export function planMetaData(
   state: LogState,
   schema: TableSchema,
   change: TableChange,
-  at: Date,
+  { at, retentionMs }: { at: Date; retentionMs?: number | undefined },
 ): MetaData | undefined {
   const wanted = {
+    configuration: planConfiguration(state.metaData, retentionMs),
     description: schema.description,
     schemaString: writeDeltaSchema(schema),
     partitionColumns: findPartitionColumns(state, schema, change),
@@ -33,13 +46,23 @@ export function planMetaData(
   return {
     id: old?.id ?? randomUUID(),
     format: { provider: 'parquet', options: {} },
-    configuration: old?.configuration ?? CONFIGURATION,
     createdTime: old?.createdTime ?? at.getTime(),
     ...wanted,
   };
 }
 
-type Wanted = Pick<MetaData, 'description' | 'schemaString' | 'partitionColumns'>;
+type Wanted = Pick<MetaData, 'configuration' | 'description' | 'schemaString' | 'partitionColumns'>;
+
+/** Without `retentionMs` the table keeps what it has. */
+function planConfiguration(old: MetaData | undefined, retentionMs = readRetentionMs(old)): Record<string, string> {
+  const hours = Math.ceil(retentionMs / HOUR_MS);
+  const { [RETENTION]: _before, ...others } = old?.configuration ?? {};
+  return {
+    ...others,
+    'delta.deletedFileRetentionDuration': `interval ${Math.max(1, hours)} hours`,
+    ...(hours === 0 ? {} : { [RETENTION]: String(hours) }),
+  };
+}
 
 function findPartitionColumns(state: LogState, schema: TableSchema, change: TableChange): string[] {
   const [first, ...others] = change.add.map((file) => Object.keys(file.partitionValues));
@@ -71,6 +94,7 @@ function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void
 
 function isSame(old: MetaData, wanted: Wanted): boolean {
   return (
+    isDeepStrictEqual(old.configuration, wanted.configuration) &&
     old.description === wanted.description &&
     old.schemaString === wanted.schemaString &&
     old.partitionColumns.join() === wanted.partitionColumns.join()

@@ -56,13 +56,29 @@ export interface Publication {
  * @throws PricelakeError `disk_full`
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
-  const states: TableState[] = [];
-  for (const table of TABLE_NAMES) states.push(await readTable(lake, table));
   await explainDiskFull(lake.root, async () => {
     await writeDurably(lake, join(lake.root, 'ATTRIBUTION.md'), writeAttributions(publication.attributions));
-    await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states));
-    await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(publication, states));
+    await writePublished(lake, publication);
   });
+}
+
+type RunFacts = Omit<Publication, 'attributions'>;
+
+async function writePublished(lake: Lake, facts: RunFacts): Promise<void> {
+  const states: TableState[] = [];
+  for (const table of TABLE_NAMES) states.push(await readTable(lake, table));
+  await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states));
+  await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
+}
+
+/**
+ * Writes `catalog.sql` and `lake.json` anew after a commit that changed files and no rows, or that a crash cut off from
+ * them: the facts of the newest run stay. Nothing before the first publication.
+ */
+export async function refreshPointer(lake: Lake): Promise<void> {
+  const pointer = await readPointer(lake);
+  if (pointer === undefined) return;
+  await writePublished(lake, pointer);
 }
 
 /**
@@ -85,7 +101,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   }
 }
 
-function writePointer(publication: Publication, states: TableState[]): string {
+function writePointer(publication: RunFacts, states: TableState[]): string {
   const { pipeline, runId, runNumber, cursor, at } = publication;
   const tables = states.filter((state) => state.version >= 0n).map((state) => [state.table, describeTable(state)]);
   const pointer = {

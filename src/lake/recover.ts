@@ -1,25 +1,27 @@
-import type { Dirent, Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { TABLE_NAMES, type TableName } from '../model.js';
 import { deleteFiles } from './delete-files.js';
+import { readLog } from './delta-log.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 import { clearLockLeftovers } from './lock.js';
 import { readPointer } from './publish.js';
-import { readTable } from './read.js';
+import { findExpiredFiles } from './vacuum.js';
 
 /**
- * Clears what a crash left: staged and temporary files, and data files that no log names (a commit that did not
- * happen, or a removal that was not finished). Idempotent; call it under the lock. The landing is not touched.
+ * Clears what a crash left: staged and temporary files, and data files that no version needs (a commit that did not
+ * happen, a removal that was not finished, or files kept until now). Idempotent; call it under the lock. The landing
+ * is not touched.
  * @throws PricelakeError `lake_invalid` when a log is damaged or older than `lake.json`; then nothing is deleted.
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   const pointer = await readPointer(lake);
   const orphans = new Map<TableName, string[]>();
   for (const table of TABLE_NAMES) {
-    const state = await readTable(lake, table);
+    const state = await readLog(lake, table);
     const published = pointer?.tables[table]?.version ?? -1n;
     if (published > state.version) {
       throw new PricelakeError(
@@ -28,12 +30,7 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
         { hint: 'Restore the folder _delta_log from a backup, or build the lake anew.' },
       );
     }
-    const named = new Set(state.files.map((file) => file.path));
-    const found = await listDataFiles(tablePath(lake, table));
-    orphans.set(
-      table,
-      found.filter((path) => !named.has(path)),
-    );
+    orphans.set(table, await findExpiredFiles(lake, state, io.now()));
   }
   for (const [table, paths] of orphans) {
     if (paths.length === 0) continue;
@@ -43,16 +40,6 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   await clearFolder(privatePath(lake, 'staging'));
   await clearFolder(privatePath(lake, 'tmp'));
   await clearLockLeftovers(lake);
-}
-
-/** Parquet files of a table, relative to its folder; what begins with `_` or `.` is not data. */
-async function listDataFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] =
-    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !/^[_.]/.test(path));
 }
 
 async function clearFolder(folder: string): Promise<void> {

@@ -74,6 +74,7 @@ export const pipelineSchema = mapping({
   }),
   lake: mapping({
     path: text('a folder'),
+    retention: duration.default(0),
     tables: mapping({
       items: mapping({
         partitionBy: z

@@ -15,13 +15,13 @@ import type { Staged } from './stage-run.js';
  */
 export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
   const { lake, io, landing, pipeline } = run;
-  const at = io.now();
+  const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
   await stageLedger(run, staged, rows, checks);
   for (const table of TABLE_NAMES) {
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
     if (change === undefined) continue;
-    const version = await commitTable(lake, change, { runId: landing.runId, operation: 'SYNC', at });
+    const version = await commitTable(lake, change, info);
     io.log('debug', 'committed', { table, version });
   }
   await clearIdleRuns(lake);
@@ -30,7 +30,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     runId: landing.runId,
     runNumber: landing.runNumber,
     cursor: rows.at(-1)?.cursor_to ?? null,
-    at,
+    at: info.at,
     attributions: staged.attributions,
   });
   io.log('debug', 'pointed', { runId: landing.runId });

@@ -1,7 +1,7 @@
 import { derivedSelects } from '../analyze/derive.js';
 import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import type { Attribution } from '../lake/attribution.js';
+import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews } from '../lake/views.js';
 import {
@@ -31,7 +31,7 @@ export interface Staged {
 /** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
 export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, extract: Extract): Promise<Staged> {
   const { db } = run;
-  const attributions = await readAttributions(run);
+  const attributions = await readAttributions(db, 'next_sites');
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
   const add = async (table: TableName, select: string | undefined, remove: DataFile[], txn = {}) => {
@@ -120,24 +120,4 @@ async function addDatasets(
   }));
   await loadRows(run.db, 'next_datasets', 'datasets', rows);
   await add('datasets', `SELECT ${selectColumns('datasets')} FROM next_datasets`, run.tables.datasets.files);
-}
-
-/** Each site's newest licence and credit text: it travels with the data (section 2, SiteRef), also when it was dropped. */
-async function readAttributions(run: Run): Promise<Attribution[]> {
-  const rows = await run.db.rows(
-    `SELECT site_id, name, host, attribution FROM next_sites WHERE attribution IS NOT NULL
-     QUALIFY row_number() OVER (PARTITION BY site_id ORDER BY valid_from DESC) = 1 ORDER BY site_id`,
-  );
-  return rows.map((row) => ({
-    siteId: row.site_id as bigint,
-    name: String(row.name),
-    host: String(row.host),
-    attribution: String(row.attribution),
-  }));
-}
-
-function describeAttributions(attributions: Attribution[]): Record<string, string> {
-  if (attributions.length === 0) return {};
-  const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));
-  return { 'pricelake.attribution': JSON.stringify(credits) };
 }

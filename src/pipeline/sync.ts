@@ -1,7 +1,9 @@
 import type { Io } from '../io.js';
 import { explainDiskFull } from '../lake/disk-full.js';
+import { refreshPointer } from '../lake/publish.js';
 import type { CheckResult } from '../model.js';
 import { auditRun } from './audit-run.js';
+import { compactRun } from './compact-run.js';
 import { type Deadline, NO_DEADLINE } from './deadline.js';
 import { type Extract, extractDatasets, extractRun } from './extract-run.js';
 import { addIdleRun, readIdleRuns } from './idle-runs.js';
@@ -74,6 +76,7 @@ async function runSteps(
     const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
     pause();
     await publishRun(run, staged, rows, checks);
+    if (!deadline.hasPassed()) await compactRun(run);
     return { published: true, resumed: run.resumed, row, checks };
   } finally {
     await closeRun(run);
@@ -85,5 +88,6 @@ async function endIdle(run: Run, extract: Extract, tally?: RowTally): Promise<Ru
   const row = await describeRun(run, extract, tally);
   await dropIdleRun(run);
   await addIdleRun(run.lake, row);
+  await refreshPointer(run.lake); // a crash in a compaction leaves it behind
   return { published: false, resumed: run.resumed, row, checks: [] };
 }

@@ -9,11 +9,8 @@ import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import type { CommandContext } from '../../src/cli/run-command.js';
-import { createCliIo } from '../../src/cli/terminal-io.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
-import { MemoryOutput } from './memory-output.js';
-import { MemoryStream } from './memory-stream.js';
+import { openContext } from './open-context.js';
 
 const CHECKS = (await loadChecks()).length;
 
@@ -30,15 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const path of [lake, faulty]) await rm(dirname(path), { recursive: true });
 });
-
-function openContext(json = false) {
-  const output = new MemoryOutput();
-  const stderr = new MemoryStream();
-  const io = createCliIo({ stream: stderr, env: {} });
-  return { output, stderr, io, json, signal: new AbortController().signal } satisfies CommandContext & {
-    stderr: MemoryStream;
-  };
-}
 
 const ALL = { minShops: 2, top: 20, outliers: true };
 

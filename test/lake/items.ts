@@ -36,6 +36,7 @@ export interface Write {
   txn?: Record<string, bigint>;
   partitionBy?: string[];
   at?: Date;
+  retentionMs?: number;
 }
 
 /** Stages and commits in one go. */
@@ -43,6 +44,11 @@ export async function write(db: Database, lake: Lake, { table = 'items', ...chan
   const { partitionBy } = change;
   const stage = { table, runId: 'r1', select: change.select, ...(partitionBy === undefined ? {} : { partitionBy }) };
   const add = await stageTable(db, lake, stage);
-  const { remove = [], txn = {} } = change;
-  return commitTable(lake, { table, add, remove, txn }, { runId: 'r1', operation: 'TEST', at: change.at ?? AT });
+  const { remove = [], txn = {}, retentionMs } = change;
+  const info = { runId: 'r1', operation: 'TEST', at: change.at ?? AT };
+  return commitTable(
+    lake,
+    { table, add, remove, txn },
+    { ...info, ...(retentionMs === undefined ? {} : { retentionMs }) },
+  );
 }

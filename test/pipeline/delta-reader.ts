@@ -9,7 +9,7 @@ interface Add {
 
 /** A table as another program reads it: the log's JSON commits alone, by the protocol. */
 export interface DeltaTable {
-  /** Absolute paths of the files that are in the newest version. */
+  /** Absolute paths of the files that are in the version. */
   files: string[];
   /** Rows as the statistics of the files say. */
   rows: number;
@@ -18,12 +18,13 @@ export interface DeltaTable {
   partitionColumns: string[];
 }
 
-/** Replays `_delta_log`; knows nothing of how it was written. */
-export async function readDeltaTable(folder: string): Promise<DeltaTable> {
+/** Replays `_delta_log` up to a version; knows nothing of how it was written. */
+export async function readDeltaTable(folder: string, upTo = Number.POSITIVE_INFINITY): Promise<DeltaTable> {
   const log = path.join(folder, '_delta_log');
   const adds = new Map<string, Add>();
   let partitionColumns: string[] = [];
   for (const name of (await readdir(log)).filter((name) => /^\d{20}\.json$/.test(name)).sort()) {
+    if (Number.parseInt(name, 10) > upTo) break;
     for (const line of (await readFile(path.join(log, name), 'utf8')).trimEnd().split('\n')) {
       const action = JSON.parse(line) as {
         add?: Add;

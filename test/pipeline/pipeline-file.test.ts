@@ -50,7 +50,7 @@ describe('a pipeline file', () => {
       file,
       name: 'prices',
       source: { baseUrl: 'https://api.example', apiKey: SECRET, mode: 'auto', history: 'feed' },
-      lake: { path: './lake', tables: {} },
+      lake: { path: './lake', retention: 0, tables: {} },
       reconcile: undefined,
       proof: { sample: 10 },
       landing: { keep: 7 * DAY_MS },
@@ -165,7 +165,7 @@ const FAULTS: Record<string, [string, string]> = {
   'a list': ['- a\n', `prices.yaml:1: the file is a list; it must hold ${KEYS} ${EXAMPLE}`],
 
   'no source': [LAKE, `prices.yaml:1: source is missing; it must hold ${SOURCE_KEYS} ${EXAMPLE}`],
-  'no lake': [SOURCE, `prices.yaml:1: lake is missing; it must hold path, tables ${EXAMPLE}`],
+  'no lake': [SOURCE, `prices.yaml:1: lake is missing; it must hold path, retention, tables ${EXAMPLE}`],
   'no address': [
     SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,
     `prices.yaml:2: source.baseUrl is missing; it must be the address of the service ${EXAMPLE}`,

@@ -1,0 +1,27 @@
+import { compactLake } from '../../lake/compact.js';
+import { withLockedLake } from '../../pipeline/locked-lake.js';
+import { type Align, layOutTable } from '../output/table-layout.js';
+import { formatCount } from '../progress.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+/** Joins the small files of a lake's tables and shows what became of them. */
+export async function runCompact({ lake: path }: { lake: string }, context: CommandContext): Promise<CommandReport> {
+  const { io, signal, json, output } = context;
+  return withLockedLake(path, io, signal, async ({ db, lake }) => {
+    const compactions = await compactLake(db, lake, 'always', io);
+    if (!json && compactions.length === 0) await output.write('No table has small files to join.\n');
+    if (!json && compactions.length > 0) {
+      const rows = compactions.map(({ table, version, filesBefore, filesAfter, rows: count }) => [
+        table,
+        String(version),
+        formatCount(filesBefore),
+        formatCount(filesAfter),
+        formatCount(count),
+      ]);
+      const aligns: Align[] = ['left', 'right', 'right', 'right', 'right'];
+      const head = ['table', 'version', 'files before', 'files after', 'rows moved'];
+      await output.write(layOutTable(head, rows, aligns, output.columns));
+    }
+    return { lake: lake.root, tables: compactions };
+  });
+}

@@ -1,0 +1,17 @@
+import type { CommandModule } from 'yargs';
+import { LAKE_OPTION } from '../lake-option.js';
+import { runCommand } from '../run-command.js';
+
+export const compactCommand: CommandModule<object, { lake: string }> = {
+  command: 'compact',
+  describe: 'Join small files: the same rows in fewer of them',
+  builder: (yargs) =>
+    yargs
+      .option('lake', LAKE_OPTION)
+      .example('$0 compact --lake /data/lake', 'One file for each day of history that is over')
+      .epilogue(
+        'sync does this by itself when a partition has more than 16 small files. Every table stays the Delta table that it is: a commit of the same rows (dataChange false).',
+      ),
+  handler: (argv) =>
+    runCommand(argv, async (context) => (await import('../actions/run-compact.js')).runCompact(argv, context)),
+};

@@ -1,0 +1,96 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import { type DataFile, TABLE_NAMES, type TableName, type TableState, TXN_ITEMS } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import { describeAttributions, readAttributions } from './attribution.js';
+import { commitTable } from './commit.js';
+import { explainDiskFull } from './disk-full.js';
+import { type Lake, tablePath } from './layout.js';
+import { isCompactionDue, planCompaction } from './plan-compaction.js';
+import { refreshPointer } from './publish.js';
+import { readTable } from './read.js';
+import { stageTable } from './stage.js';
+import { tableRelation } from './views.js';
+
+/** What a compaction did to a table. */
+export interface Compaction {
+  table: TableName;
+  version: bigint;
+  filesBefore: number;
+  filesAfter: number;
+  rows: bigint;
+}
+
+/** Names a compaction where files and commits name the run that wrote them. */
+const RUN_ID = 'compact';
+
+/**
+ * Joins small files, a Delta commit of the same rows (`dataChange` false) a table; `due` leaves tables alone that have
+ * no partition with many of them. Call it under the lock: the rows are those of the version it starts from, or the
+ * commit is refused. Needs the view `sites`.
+ * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
+ */
+export async function compactLake(db: Database, lake: Lake, when: 'due' | 'always', io: Io): Promise<Compaction[]> {
+  const metadata = describeAttributions(await readAttributions(db, 'sites'));
+  const done: Compaction[] = [];
+  for (const table of TABLE_NAMES) {
+    const state = await readTable(lake, table);
+    if (when === 'due' && !isCompactionDue(state.files)) continue;
+    const small = planCompaction(loadTableSchema(table), state.files, io.now());
+    if (small.length === 0) continue;
+    const compaction = await compactTable(db, lake, state, small, metadata, io);
+    io.log('info', 'lake.compacted', { ...compaction });
+    done.push(compaction);
+    if (table === 'items') await followItems(lake, state.version, compaction.version, io);
+  }
+  if (done.length > 0) await refreshPointer(lake);
+  return done;
+}
+
+async function compactTable(
+  db: Database,
+  lake: Lake,
+  { table, files }: TableState,
+  small: DataFile[],
+  metadata: Record<string, string>,
+  io: Io,
+): Promise<Compaction> {
+  const partitionBy = Object.keys(small[0]?.partitionValues ?? {});
+  const paths = small.map((file) => tablePath(lake, table, file.path));
+  const { partitionBy: usual, key } = loadTableSchema(table);
+  const order = [...usual, ...key].map(quoteIdentifier).join(', ');
+  const select = `SELECT * FROM ${tableRelation(table, paths)} ORDER BY ${order}`;
+  return explainDiskFull(lake.root, async () => {
+    const add = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
+    refuseOtherRows(table, small, add);
+    const change = { table, add, remove: small, txn: {}, dataChange: false };
+    const version = await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
+    const filesAfter = files.length - small.length + add.length;
+    return { table, version, filesBefore: files.length, filesAfter, rows: countRows(add) };
+  });
+}
+
+function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]): void {
+  if (countRows(before) === countRows(after)) return;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${table}: ${before.length} small files hold ${countRows(after)} rows, their log says ${countRows(before)}`,
+    { hint: 'Run `pricelake verify`; nothing was changed.' },
+  );
+}
+
+function countRows(files: readonly DataFile[]): bigint {
+  return files.reduce((sum, file) => sum + file.rows, 0n);
+}
+
+/** Derived tables name the version of items that they were made from; its rows are those of the new one. */
+async function followItems(lake: Lake, before: bigint, after: bigint, io: Io): Promise<void> {
+  for (const table of TABLE_NAMES) {
+    const { txn } = await readTable(lake, table);
+    if (txn[TXN_ITEMS] !== before) continue;
+    const change = { table, add: [], remove: [], txn: { [TXN_ITEMS]: after } };
+    await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
+  }
+}

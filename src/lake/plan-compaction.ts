@@ -1,0 +1,60 @@
+import type { DataFile } from '../model.js';
+import type { TableSchema } from '../schemas.js';
+
+/** A partition with more small files than this makes a sync compact its table. */
+export const MANY_FILES = 16;
+/** Files below this size are small. */
+const SMALL_BYTES = 64 * 1024 * 1024;
+/** Small files are joined up to about this size. */
+const TARGET_BYTES = 128 * 1024 * 1024;
+
+/**
+ * The small files of a table that are to be joined, partition by partition: of a partition that gets no more rows (a
+ * day that is over) and of a table without days all, of the day that goes on only when they are many. A file goes into
+ * one file with the others of its partition.
+ */
+export function planCompaction(schema: TableSchema, files: readonly DataFile[], at: Date): DataFile[] {
+  const today = at.toISOString().slice(0, 10);
+  const isOver = (file: DataFile) =>
+    Object.entries(file.partitionValues).every(
+      ([name, value]) => !isDay(schema, name) || value === null || value < today,
+    );
+  return groupSmallFiles(files).flatMap((group) => {
+    const [first] = group;
+    const least = first === undefined || isOver(first) ? 2 : MANY_FILES + 1;
+    return group.length < least ? [] : takeUpToTarget(group);
+  });
+}
+
+/** True when a partition has so many small files that reading it is slow. */
+export function isCompactionDue(files: readonly DataFile[]): boolean {
+  return groupSmallFiles(files).some((group) => group.length > MANY_FILES);
+}
+
+function isDay(schema: TableSchema, column: string): boolean {
+  return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
+}
+
+function groupSmallFiles(files: readonly DataFile[]): DataFile[][] {
+  const groups = new Map<string, DataFile[]>();
+  for (const file of files) {
+    if (file.bytes >= SMALL_BYTES) continue;
+    const key = JSON.stringify(file.partitionValues);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [file]);
+    else group.push(file);
+  }
+  return [...groups.values()];
+}
+
+/** The smallest ones first; what is left waits for the next compaction. */
+function takeUpToTarget(group: DataFile[]): DataFile[] {
+  const taken: DataFile[] = [];
+  let bytes = 0;
+  for (const file of [...group].sort((a, b) => a.bytes - b.bytes)) {
+    if (bytes + file.bytes > TARGET_BYTES && taken.length >= 2) break;
+    taken.push(file);
+    bytes += file.bytes;
+  }
+  return taken;
+}

@@ -1,0 +1,152 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/duckdb/connection.js';
+import { type Io, realIo } from '../../src/io.js';
+import { compactLake } from '../../src/lake/compact.js';
+import { type Lake, tablePath } from '../../src/lake/layout.js';
+import { isCompactionDue, planCompaction } from '../../src/lake/plan-compaction.js';
+import { publishPointer, readPointer } from '../../src/lake/publish.js';
+import { readTable } from '../../src/lake/read.js';
+import { recoverLake } from '../../src/lake/recover.js';
+import { createTableViews } from '../../src/lake/views.js';
+import { type DataFile, TXN_ITEMS } from '../../src/model.js';
+import { loadTableSchema } from '../../src/schemas.js';
+import { readDeltaTable } from '../pipeline/delta-reader.js';
+import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
+
+const MB = 1024 * 1024;
+const HISTORY = loadTableSchema('history');
+const io: Io = { ...realIo, now: () => AT }; // 20 November
+
+function files(day: string, count: number, bytes = MB): DataFile[] {
+  return Array.from({ length: count }, (_, i) => ({
+    path: `observed_date=${day}/${i}.parquet`,
+    rows: 1n,
+    bytes,
+    partitionValues: { observed_date: day },
+    stats: '{}',
+    modifiedAt: 0,
+  }));
+}
+
+test('of days that are over every small file is joined with others, of the day that goes on only when there are many', () => {
+  const plan = (list: DataFile[]) => planCompaction(HISTORY, list, AT).map(({ path }) => path);
+  expect(plan(files('2026-11-19', 2))).toHaveLength(2);
+  expect(plan(files('2026-11-19', 1))).toEqual([]);
+  expect(plan([...files('2026-11-18', 1), ...files('2026-11-19', 1)])).toEqual([]);
+  expect(plan(files('2026-11-20', 16))).toEqual([]);
+  expect(plan(files('2026-11-20', 17))).toHaveLength(17);
+  expect(isCompactionDue(files('2026-11-19', 16))).toBe(false);
+  expect(isCompactionDue(files('2026-11-19', 17))).toBe(true);
+});
+
+test('large files are left alone, and no file grows far beyond 128 MB', () => {
+  const large = files('2026-11-19', 5, 64 * MB);
+  expect(planCompaction(HISTORY, large, AT)).toEqual([]);
+  const [a, b] = [files('2026-11-19', 4, 50 * MB), files('2026-11-18', 3, 10 * MB)];
+  expect(planCompaction(HISTORY, [...a, ...b], AT).map(({ path }) => path)).toEqual(
+    [...a.slice(0, 2), ...b].map(({ path }) => path),
+  );
+  expect(isCompactionDue(files('2026-11-19', 100, 64 * MB))).toBe(false);
+});
+
+/** Three versions of history over two days, one row a file and day; items and a table that is derived from them. */
+async function makeManyFiles(retentionMs = 0): Promise<{ lake: Lake; db: Database }> {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  for (let run = 0; run < 3; run += 1) {
+    const change = {
+      change_id: `9007199254740993 + i * 3 + ${run}`,
+      kind: "'CHANGED'",
+      origin: "'feed'",
+      run_id: "'r'",
+    };
+    const day = "TIMESTAMPTZ '2026-11-18 12:00:00+00' + to_days(CAST(i AS INTEGER))";
+    const values = { ...change, observed_at: day, observed_date: day, price: '1.0001' };
+    await write(db, lake, { table: 'history', select: select('history', values, 'range(2) AS r(i)'), retentionMs });
+  }
+  for (let part = 0; part < 2; part += 1) {
+    await write(db, lake, { select: select('items', ITEM, `range(${part * 9}, ${part * 9 + 9}) AS r(i)`) });
+  }
+  await write(db, lake, {
+    table: 'products',
+    select: select('products', { product_id: "'p'" }),
+    txn: { [TXN_ITEMS]: 1n },
+  });
+  const sites = {
+    site_id: '2',
+    name: "'Open'",
+    host: "'o'",
+    attribution: "'CC BY'",
+    valid_from: "TIMESTAMPTZ '2026-11-01 00:00:00+00'",
+  };
+  await write(db, lake, { table: 'sites', select: select('sites', { ...sites, is_current: 'true', run_id: "'r'" }) });
+  await publishPointer(lake, { pipeline: 'p', runId: 'r', runNumber: 3n, cursor: 7n, at: AT, attributions: [] });
+  await createTableViews(db, lake);
+  return { lake, db };
+}
+
+test('compaction keeps every row, in fewer files that carry the credits, as a Delta commit without a data change', async () => {
+  const { lake, db } = await makeManyFiles();
+  const before = await readRows(db, 'history');
+  const items = await readRows(db, 'items');
+  const done = await compactLake(db, lake, 'always', io);
+  expect(done.map(({ table, filesBefore, filesAfter, rows }) => [table, filesBefore, filesAfter, rows])).toEqual([
+    ['history', 6, 2, 6n],
+    ['items', 6, 3, 18n],
+  ]);
+  expect(await readRows(db, glob(lake, 'history/observed_date=*/*.parquet'))).toEqual(before);
+  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toEqual(items);
+  const entry = await readFile(tablePath(lake, 'history', '_delta_log', '00000000000000000003.json'), 'utf8');
+  expect(entry.match(/"dataChange":false/g)).toHaveLength(8);
+  expect(entry).not.toContain('"dataChange":true');
+  const delta = await readDeltaTable(tablePath(lake, 'history'));
+  expect([delta.files.length, delta.rows]).toEqual([2, 6]);
+  const credits = await db.rows(
+    `SELECT decode(value) AS value FROM parquet_kv_metadata('${delta.files[0]}') WHERE decode(key) = 'pricelake.attribution'`,
+  );
+  expect(String(credits[0]?.value)).toContain('CC BY');
+  // What is derived from items stays derived from them; lake.json tells of the same run and the new files.
+  expect((await readTable(lake, 'products')).txn[TXN_ITEMS]).toBe((await readTable(lake, 'items')).version);
+  const pointer = await readPointer(lake);
+  expect(pointer).toMatchObject({ runNumber: 3n, cursor: 7n, at: AT });
+  expect(pointer?.tables.history?.files.map(({ path }) => path).sort()).toEqual(
+    delta.files.map((file) => file.slice(lake.root.length + 1)).sort(),
+  );
+  expect(await compactLake(db, lake, 'always', io)).toEqual([]);
+});
+
+test('with a retention the versions before a compaction can still be read, until their files are old enough', async () => {
+  const { lake, db } = await makeManyFiles(48 * 3_600_000);
+  const before = await readRows(db, 'history');
+  await compactLake(db, lake, 'always', io);
+  const folder = tablePath(lake, 'history');
+  for (const [version, rows] of [
+    [0, 2],
+    [1, 4],
+    [2, 6],
+    [3, 6],
+  ] as const) {
+    const { files } = await readDeltaTable(folder, version);
+    const found = await readRows(db, `read_parquet(${JSON.stringify(files).replaceAll('"', "'")})`);
+    expect([version, found.length]).toEqual([version, rows]);
+    if (version >= 2) expect(found).toEqual(before);
+  }
+  const count = async () =>
+    (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.parquet')).length;
+  const recoverAfter = (hours: number) =>
+    recoverLake(lake, { ...io, now: () => new Date(AT.getTime() + hours * 3_600_000) });
+  await recoverAfter(47);
+  expect(await count()).toBe(8);
+  await recoverAfter(49);
+  expect(await count()).toBe(2);
+  expect(await readRows(db, glob(lake, 'history/observed_date=*/*.parquet'))).toEqual(before);
+});
+
+test('a compaction that finds other rows than the log says changes nothing', async () => {
+  const { lake, db } = await makeManyFiles();
+  const { files } = await readTable(lake, 'history');
+  const [first, second] = files.map((file) => tablePath(lake, 'history', file.path));
+  await db.run(`COPY (FROM read_parquet('${first}') WHERE false) TO '${second}' (FORMAT parquet)`);
+  await expect(compactLake(db, lake, 'always', io)).rejects.toMatchObject({ code: 'lake_invalid' });
+  expect((await readTable(lake, 'history')).files).toEqual(files);
+});
