@@ -1,23 +1,52 @@
+import { PricelakeError } from '../errors.js';
+
 /** A change appears in the feed this long after it happened (section 4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;
 
-export type ClockMode = 'frozen' | 'real';
+/** `frozen` stands still between advances, `real` is wall time, `60x` runs sixty times as fast. */
+export type ClockMode = 'frozen' | 'real' | `${number}x`;
 
-/** The sandbox's own time: stands still between advances, or runs on in wall time. */
+const MAX_SPEED = 100_000;
+
+/** @throws PricelakeError `usage` */
+export function parseClockMode(text: string): ClockMode {
+  const isNamed = text === 'frozen' || text === 'real';
+  if (isNamed) return text;
+  const speed = /^\d+(\.\d+)?x$/.test(text) ? Number.parseFloat(text) : 0;
+  if (speed > 0 && speed <= MAX_SPEED) return text as ClockMode;
+  throw new PricelakeError('usage', `the clock "${text}" is none of frozen, real and 60x, up to ${MAX_SPEED}x`);
+}
+
+/** How many times as fast as wall time; 0 stands still. */
+export function speedOf(mode: ClockMode): number {
+  if (mode === 'frozen') return 0;
+  return mode === 'real' ? 1 : Number.parseFloat(mode);
+}
+
+/** The sandbox's own time. */
 export class SimulatedClock {
   readonly mode: ClockMode;
+  readonly #speed: number;
+  readonly #wall: () => number;
   #base: number;
-  #wall: number;
+  #movedAt: number;
 
-  constructor(startAt: Date, mode: ClockMode) {
+  /** @param wall milliseconds of wall time */
+  constructor(startAt: Date, mode: ClockMode, wall: () => number = () => performance.now()) {
     this.mode = mode;
+    this.#speed = speedOf(mode);
+    this.#wall = wall;
     this.#base = startAt.getTime();
-    this.#wall = performance.now();
+    this.#movedAt = wall();
+  }
+
+  get isRunning(): boolean {
+    return this.#speed > 0;
   }
 
   /** Now in milliseconds since 1970, UTC. */
   now(): number {
-    return this.mode === 'frozen' ? this.#base : this.#base + Math.floor(performance.now() - this.#wall);
+    return this.isRunning ? this.#base + Math.floor((this.#wall() - this.#movedAt) * this.#speed) : this.#base;
   }
 
   iso(): string {
@@ -27,7 +56,7 @@ export class SimulatedClock {
   /** Sets the clock; a running one runs on from there. */
   moveTo(ms: number): void {
     this.#base = ms;
-    this.#wall = performance.now();
+    this.#movedAt = this.#wall();
   }
 
   /** The first of next month, 00:00 UTC, when the month's counters start over. */

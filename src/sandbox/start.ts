@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { SimulatedClock } from './clock.js';
+import { type ClockMode, SimulatedClock, speedOf } from './clock.js';
 import { type Fault, parseFaults } from './faults/fault.js';
 import { FaultPlan } from './faults/fault-plan.js';
 import { injectFaults } from './faults/inject-faults.js';
@@ -15,6 +15,7 @@ import { Webhook, type WebhookOptions } from './webhooks/webhook.js';
 import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
 import type { ExportShape } from './world/export-rows.js';
 import { generateWorld } from './world/generate-world.js';
+import { liveOn } from './world/live-on.js';
 import { loadWorld } from './world/load-world.js';
 import { World } from './world/world.js';
 
@@ -49,8 +50,8 @@ export interface SandboxOptions {
   faults?: readonly string[];
   /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
   startAt?: Date;
-  /** frozen (default): moves only by advance; real: runs on in wall time. */
-  clock?: 'frozen' | 'real';
+  /** Default `frozen`: moves only by advance. With `real`, or faster with `60x`, the world lives on by itself. */
+  clock?: ClockMode;
   /** Where events are sent from the start (section 6), and how. Without `url` an endpoint can be set up later. */
   webhook?: WebhookOptions & { url?: string };
   /** Milliseconds by which requests per second are counted. Default: the machine's. */
@@ -88,6 +89,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const world = await World.create(options.exportShape);
   try {
     const clock = await fillWorld(world, options);
+    world.livedUntil = clock.now();
     return await serveWorld(world, clock, faults, options);
   } catch (error) {
     await world.close();
@@ -122,7 +124,7 @@ async function serveWorld(
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
   addOpenApiRoute(app);
-  const webhook = new Webhook(service, options.webhook);
+  const webhook = new Webhook(service, { timeScale: speedOf(clock.mode) || 1, ...options.webhook });
   addWebhookRoutes(app, webhook);
   const handle: Handler = injectFaults(
     service,
@@ -131,6 +133,8 @@ async function serveWorld(
   );
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
   if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
+  const stop = new AbortController();
+  const living = clock.isRunning ? liveOn(world, clock, stop.signal) : undefined;
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys: account.keys,
@@ -140,6 +144,8 @@ async function serveWorld(
     webhook,
     dump: () => dumpWorld(world),
     async close() {
+      stop.abort();
+      await living;
       await webhook.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -5,7 +5,7 @@ import type { SandboxOptions } from '../../sandbox/start.js';
 export interface WebhookArguments {
   webhook: string | undefined;
   'webhook-secret': string[] | undefined;
-  'webhook-time-scale': number;
+  'webhook-time-scale': number | undefined;
   'webhook-any-host': boolean;
 }
 
@@ -24,8 +24,7 @@ export function addWebhookOptions<T>(yargs: Argv<T>) {
     .option('webhook-time-scale', {
       ...own,
       type: 'number',
-      default: 1,
-      describe: 'How many times faster retries come and the 24 hours of failures pass',
+      describe: 'How many times faster retries come and the 24 hours of failures pass; default: as fast as --clock',
     })
     .option('webhook-any-host', {
       type: 'boolean',
@@ -37,12 +36,12 @@ export function addWebhookOptions<T>(yargs: Argv<T>) {
 
 export function toWebhookOptions(argv: WebhookArguments): NonNullable<SandboxOptions['webhook']> {
   const { webhook: url, 'webhook-secret': secrets, 'webhook-time-scale': timeScale } = argv;
-  if (!(timeScale >= 1 && timeScale <= 1_000_000)) {
+  if (timeScale !== undefined && !(timeScale >= 1 && timeScale <= 1_000_000)) {
     throw new PricelakeError('usage', `--webhook-time-scale ${timeScale} is not from 1 to 1000000`);
   }
   if (secrets?.includes('')) throw new PricelakeError('usage', '--webhook-secret is empty');
   return {
-    timeScale,
+    ...(timeScale === undefined ? {} : { timeScale }),
     anyHost: argv['webhook-any-host'],
     ...(url === undefined ? {} : { url }),
     ...(secrets === undefined ? {} : { secrets }),

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import type { SimulatedClock } from '../clock.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 import { renderStartPage, START_PAGE_POLICY, type StartFacts } from './start-page.js';
 
@@ -8,7 +9,12 @@ const KEY_TEXTS = {
   operator: 'is not metered',
 };
 
-const CLOCK_TEXTS = { frozen: 'moves only by pricelake sandbox advance', real: 'runs on' };
+function describeClock(clock: SimulatedClock): string {
+  const { mode } = clock;
+  const pace =
+    mode === 'frozen' ? 'moves only by pricelake sandbox advance' : mode === 'real' ? 'runs on' : `runs ${mode}`;
+  return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
+}
 
 /** `/`: what a person sees who opens the sandbox in a browser. Needs no key. */
 export function addStartRoute(app: Hono<SandboxEnv>, service: Service): void {
@@ -42,7 +48,7 @@ async function gatherFacts(service: Service, baseUrl: string): Promise<StartFact
   return {
     baseUrl,
     plan: account.plan.name,
-    clock: `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${CLOCK_TEXTS[clock.mode]}`,
+    clock: describeClock(clock),
     keys: Object.entries(KEY_TEXTS).map(([kind, about]) => ({
       name: `${kind} key`,
       key: account.keys[kind as keyof typeof KEY_TEXTS],

@@ -1,8 +1,7 @@
-import type { SimulatedClock } from '../clock.js';
-import { FEED_DELAY_MS } from '../clock.js';
+import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import { INSERT_NEW_PENDING } from './generate-sql.js';
 import { publishChanges } from './publish-changes.js';
-import { chooseEnough, type Scrape, storeScrapes } from './scrapes.js';
+import { chooseEnough, hasDueScrape, type Scrape, storeScrapes } from './scrapes.js';
 import { APPLY_SCRAPES, APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING, PICK_STEP_CHANGES } from './step-sql.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
@@ -41,22 +40,39 @@ export async function advanceWorld(
     const end = start + Math.round(options.hours * HOUR_MS);
     // A frozen clock has passed the feed's delay when the step is done; a running one has to get there.
     const isLong = end - start > 2 * FEED_DELAY_MS;
-    const quiet = clock.mode === 'frozen' ? FEED_DELAY_MS : 0;
-    const lastChange = isLong ? end - quiet : Math.max(end, start + 1000);
-    const total = options.changes ?? Math.round(world.itemCount * CHANGES_PER_ITEM_HOUR * options.hours);
-    const step = world.version + 1;
-    const kinds = await takeStep(world, session, { step, total, from: start, to: lastChange });
-    clock.moveTo(isLong ? end : lastChange + quiet);
-    const [created = 0, changed = 0, removed = 0, relisted = 0] = kinds;
-    return {
-      changes: created + changed + removed + relisted,
-      new: created,
-      changed,
-      removed,
-      relisted,
-      now: clock.iso(),
-    };
+    const quiet = clock.isRunning ? 0 : FEED_DELAY_MS;
+    const to = isLong ? end - quiet : Math.max(end, start + 1000);
+    const from = clock.isRunning ? world.livedUntil : start;
+    const total = options.changes ?? Math.round(countChanges(world, end - from));
+    const kinds = await takeStep(world, session, { step: world.version + 1, total, from, to });
+    clock.moveTo(isLong ? end : to + quiet);
+    return { ...countKinds(kinds), now: clock.iso() };
   });
+}
+
+/**
+ * Lets the world change up to the time of a running clock, by whole changes.
+ * @param owed the part of a change that was left over last time; returns what is left over now
+ */
+export async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
+  return world.database.use(async (session) => {
+    const from = world.livedUntil;
+    const to = clock.now();
+    const due = owed + countChanges(world, to - from);
+    const total = Math.floor(due);
+    // Nothing to do yet: the time up to now is counted next time.
+    if (to <= from || (total === 0 && !hasDueScrape(world.facts.sources, from, to))) return owed;
+    await takeStep(world, session, { step: world.version + 1, total, from, to });
+    return due - total;
+  });
+}
+
+function countChanges(world: World, ms: number): number {
+  return (world.itemCount * CHANGES_PER_ITEM_HOUR * ms) / HOUR_MS;
+}
+
+function countKinds([created = 0, changed = 0, removed = 0, relisted = 0]: number[]): Omit<AdvanceCounts, 'now'> {
+  return { changes: created + changed + removed + relisted, new: created, changed, removed, relisted };
 }
 
 interface Step {
@@ -83,6 +99,7 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   await world.noteItems(session);
   const kinds = await publishChanges(world, session, saltOf(world, step.step, 999));
   await world.publishStep(session, step.step);
+  world.livedUntil = step.to;
   return kinds;
 }
 

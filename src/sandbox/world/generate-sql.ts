@@ -1,3 +1,5 @@
+import { PACK_TITLE, UGLY_ATTRIBUTES, UGLY_TITLE } from './ugly-sql.js';
+
 /** Catalogue: a product is what several shops sell. Brands, nouns and shops come in as JSON, one row a draw. */
 export const CREATE_CATALOGUE = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
@@ -9,28 +11,32 @@ CREATE TABLE shop_slot AS SELECT unnest(from_json($shopSlots, '[{"slot":"INTEGER
   "per_euro":"DOUBLE","word":"VARCHAR","mask":"INTEGER","level":"DOUBLE","site_json":"VARCHAR","model_id":"BIGINT","source_json":"VARCHAR"}]'), max_depth := 2);
 CREATE TABLE catalogue AS
 WITH drawn AS (
-  SELECT p, hash(p, $seed::BIGINT, 1) AS h1, hash(p, $seed::BIGINT, 2) AS h2, hash(p, $seed::BIGINT, 3) AS h3,
-    hash(p, $seed::BIGINT, 4) % 1000 AS kind
+  SELECT p, draw(p, $seed::BIGINT, 1) AS h1, draw(p, $seed::BIGINT, 2) AS h2, draw(p, $seed::BIGINT, 3) AS h3,
+    draw(p, $seed::BIGINT, 4) % 1000 AS kind, draw(p, $seed::BIGINT, 7) AS h4
   FROM range($products::BIGINT) r(p)
 ), leaved AS (
-  SELECT d.*, l.*, (h2 % l.brands)::INTEGER AS brand_at, (h3 % l.nouns)::INTEGER AS noun_at
+  SELECT d.*, l.*, (h2 % l.brands)::INTEGER AS brand_at, (h3 % l.nouns)::INTEGER AS noun_at,
+    -- Cheap things are sold by the case, too: a product of its own.
+    CASE WHEN l.median < 20 AND NOT l.is_book AND h4 % 8 = 0 THEN ([2, 3, 4, 6, 6, 12, 24])[1 + (h4 // 8 % 7)::INTEGER] ELSE 1 END AS pack
   FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l USING (category_id)
 ), bodies AS (
-  SELECT v.*, b.brand, t.noun,
+  SELECT v.*, b.brand, CASE WHEN pack > 1 THEN pack || ' x ' || t.noun ELSE t.noun END AS noun,
     upper(substr(b.brand, 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
       || CASE h3 % 7 WHEN 0 THEN '/B' WHEN 1 THEN '.EU' WHEN 2 THEN ' X' ELSE '' END AS mpn,
     (CASE WHEN is_book THEN 978000000000 + h1 % 1000000000
       WHEN kind < 120 THEN NULL
+      -- The GTIN-14 of a case: an indicator from 1 to 8 in front.
+      WHEN pack > 1 AND kind % 2 = 0 THEN (1 + h3 % 8) * 1000000000000 + 400000000000 + h1 % 99999999999
       WHEN kind < 150 THEN 2000000 + h1 % 7000000
       WHEN kind < 330 THEN h1 % 9900000000 + 100000000
       ELSE ([40, 42, 30, 50, 59, 73, 80, 84, 87, 76])[1 + (h2 % 10)::INTEGER] * 10000000000 + h1 % 10000000000 END)::BIGINT AS body,
-    CASE WHEN is_book THEN 13 WHEN kind < 150 THEN 8 ELSE 13 END AS width
+    CASE WHEN is_book THEN 13 WHEN pack > 1 AND kind % 2 = 0 THEN 14 WHEN kind < 150 THEN 8 ELSE 13 END AS width
   FROM leaved v JOIN leaf_brand b ON b.category_id = v.category_id AND b.k = v.brand_at
   JOIN leaf_noun t ON t.category_id = v.category_id AND t.k = v.noun_at
 )
 SELECT p::INTEGER AS p, category_id, brand, mpn, noun,
   lpad((body * 10 + check_digit(body))::VARCHAR, width, '0') AS gtin,
-  median * exp(sigma * gauss(hash(p, $seed::BIGINT, 5), hash(p, $seed::BIGINT, 6))) AS base_price
+  median * exp(sigma * gauss(draw(p, $seed::BIGINT, 5), draw(p, $seed::BIGINT, 6))) * CASE WHEN pack > 1 THEN pack * 0.92 ELSE 1 END AS base_price
 FROM bodies ORDER BY p;
 `;
 
@@ -41,32 +47,35 @@ FROM bodies ORDER BY p;
 export const INSERT_ITEMS = `
 INSERT INTO items
 WITH drawn AS (
-  SELECT n, hash(n, $seed::BIGINT, 11) AS h1, hash(n, $seed::BIGINT, 12) AS h2, hash(n, $seed::BIGINT, 13) AS h3,
-    hash(n, $seed::BIGINT, 14) AS h4, hash(n, $seed::BIGINT, 15) AS h5, hash(n, $seed::BIGINT, 16) AS h6,
-    hash(n, $seed::BIGINT, 17) AS h7, hash(n, $seed::BIGINT, 18) AS h8
+  SELECT n, draw(n, $seed::BIGINT, 11) AS h1, draw(n, $seed::BIGINT, 12) AS h2, draw(n, $seed::BIGINT, 13) AS h3,
+    draw(n, $seed::BIGINT, 14) AS h4, draw(n, $seed::BIGINT, 15) AS h5, draw(n, $seed::BIGINT, 16) AS h6,
+    draw(n, $seed::BIGINT, 17) AS h7, draw(n, $seed::BIGINT, 18) AS h8
   FROM range($from::BIGINT, $to::BIGINT) r(n)
 ), offers AS (
   -- The exponent makes some products widely sold and most of them rare.
   SELECT d.*, c.*, s.* EXCLUDE (mask), l.mask AS leaf_mask, s.mask AS shop_mask, l.json_ai, l.json_manual,
     -- A shop writes its GTINs in one form, nearly always.
-    hash(s.site_id, CASE WHEN h3 % 12 = 0 THEN n ELSE 0 END) % 10 AS form,
-    shop_price(c.base_price * s.per_euro * s.level * exp(0.11 * gauss(h4, h5)), (s.site_id * 7 + h6 % 2) % 10)
-      * CASE h6 % 900 WHEN 1 THEN 10 WHEN 2 THEN 100 WHEN 3 THEN 0.1 ELSE 1 END AS amount
+    draw(s.site_id, CASE WHEN h3 % 12 = 0 THEN n ELSE 0 END) % 10 AS form,
+    -- Several at once by the code of one: no error of the shop's, and an outlier all the same.
+    CASE WHEN h4 % 125 = 7 AND c.base_price < 60 THEN ([2, 3, 4, 6, 6, 12])[1 + (h4 // 125 % 6)::INTEGER] ELSE 1 END AS pack_of,
+    c.base_price * s.per_euro * s.level * exp(0.11 * gauss(h4, h5)) * CASE WHEN pack_of > 1 THEN pack_of * 0.93 ELSE 1 END AS worth,
+    (s.site_id * 7 + h6 % 2) % 10 AS style
   FROM drawn d
   JOIN catalogue c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
   JOIN shop_slot s ON s.slot = h2 % 4096
   JOIN leaf l USING (category_id)
 ), codes AS (
-  SELECT *,
+  SELECT *, price_point(worth, currency, style)::DECIMAL(18,4) AS usual,
     CASE WHEN h3 % 100 < 11 THEN NULL
       WHEN h7 % 331 = 0 THEN left(gtin, -1) || ((right(gtin, 1)::INTEGER + 1) % 10)
       ELSE gtin END AS code,
     CASE WHEN h3 % 1000 > 960 THEN NULL WHEN h3 % 10 = 3 THEN upper(brand) WHEN h3 % 50 = 4 THEN brand || '®' ELSE brand END AS shop_brand,
     CASE WHEN h4 % 10 < 3 THEN NULL WHEN h4 % 10 = 4 THEN replace(mpn, '-', ' ') ELSE mpn END AS shop_mpn,
-    concat(brand, ' ', noun, ' ', mpn, CASE WHEN h5 % 5 = 0 THEN ', ' || word ELSE '' END) AS shop_title
+    concat(brand, ' ', noun, ' ', mpn, CASE WHEN h5 % 5 = 0 THEN ', ' || word ELSE '' END) AS shop_title,
+    ${UGLY_TITLE} AS ugly_title
   FROM offers
 ), written AS (
-  SELECT *,
+  SELECT *, CASE WHEN h8 % 250 = 0 THEN NULL ELSE (usual * wrong_factor(h6))::DECIMAL(18,4) END AS amount,
     CASE WHEN form < 5 THEN code
       WHEN form < 7 AND length(code) < 13 THEN lpad(code, 13, '0')
       WHEN form = 8 THEN lpad(code, 14, '0')
@@ -75,29 +84,21 @@ WITH drawn AS (
   FROM codes
 )
 SELECT n::INTEGER, 9107000000000001 + n * 3 + (h8 % 2)::BIGINT,
-  CASE h7 % 400 WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '🎁🧑‍🚀 ' || shop_title || ' 🇪🇺'
-    WHEN 3 THEN 'סט מתנה – ' || shop_title WHEN 4 THEN '<b>' || shop_title || '</b> &amp; <i>extra</i>'
-    WHEN 5 THEN '"' || shop_title || '" \\ 55″' WHEN 6 THEN shop_title || chr(10) || 'zweite Zeile' || chr(13) || chr(10) || chr(9) || 'dritte'
-    WHEN 7 THEN NULL WHEN 8 THEN 'قهوة عربية ' || shop_title WHEN 9 THEN '   ' || shop_title || chr(160)
-    WHEN 10 THEN repeat(shop_title || ' / ', 12) WHEN 11 THEN shop_title || chr(8232) || '1;2,3' ELSE shop_title END,
+  ${PACK_TITLE},
   shop_brand, shop_mpn, shop_code,
   CASE WHEN shop_code IS NOT NULL THEN ltrim(shop_code, '0') ELSE product_key_of(NULL, shop_brand, shop_mpn) END,
-  CASE WHEN h8 % 250 = 0 THEN NULL ELSE amount END, NULL, NULL,
+  amount, NULL, NULL,
   CASE WHEN h8 % 1500 = 1 THEN NULL ELSE currency END,
   CASE WHEN h8 % 700 = 2 THEN NULL ELSE 'https://' || host || '/p/' || lower(replace(mpn, ' ', '%20')) || '?id=' || n END,
   CASE WHEN h6 % 20 < 3 THEN NULL ELSE 'https://img.' || host || '/' || p || '.jpg' END,
-  CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"stock":', h7 % 60,
-    CASE h7 % 4 WHEN 0 THEN ',"shipping":4.95' WHEN 1 THEN ',"shipping":"free"' WHEN 2 THEN ',"shipping":null' ELSE '' END,
-    CASE WHEN h6 % 2 = 0 THEN concat(',"rating":', 1 + h6 % 40 / 10.0, ',"reviews":', h6 % 900) ELSE '' END,
-    CASE h6 % 9 WHEN 0 THEN ',"colours":["rot","čierna","žółty"]' WHEN 1 THEN concat(',"dimensions":{"w":', h6 % 80, ',"h":12.5,"unit":"cm"}')
-      WHEN 2 THEN ',"inStore":true' WHEN 3 THEN concat(',"articleNumber":', 9007199254740993 + (h6 % 1000)::BIGINT * 2)
-      WHEN 4 THEN ',"delivery":"2–3 Tage, \\"express\\" möglich"' ELSE '' END, '}') END,
+  ${UGLY_ATTRIBUTES},
   CASE WHEN h5 % 25 = 1 THEN NULL ELSE category_id END,
   CASE WHEN h5 % 25 = 1 THEN 'null' WHEN h5 % 8 = 3 THEN json_manual ELSE json_ai END,
   (CASE WHEN h5 % 25 <> 1 THEN leaf_mask | shop_mask WHEN shop_mask <> 0 THEN shop_mask ELSE $fallbackMask::INTEGER END)
     | CASE WHEN h8 % $sampleOneIn::BIGINT = 5 THEN $sampleMask::INTEGER ELSE 0 END,
   site_id, site_json, model_id, source_json,
-  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, NULL
+  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, NULL,
+  CASE WHEN amount <> usual THEN usual END
 FROM written, LATERAL (SELECT make_timestamp($firstSeen::BIGINT + CASE
   WHEN h4 % 10 < 6 THEN (h5 % ($span::BIGINT // 80 + 1))::BIGINT
   WHEN h4 % 3 = 0 THEN (h5 % $span::BIGINT // 1000000 * 1000000)::BIGINT
@@ -114,19 +115,31 @@ SELECT n, 0, first_seen_at, price, NULL, '{}', mask FROM items WHERE n >= $from:
 /** Listings that are gone from the caller's data: their changes stay, with a null item. */
 export const INSERT_GONE_PENDING = `
 INSERT INTO pending
-SELECT NULL, kind, make_timestamp($firstSeen::BIGINT + 3600000000 * (10 + kind * 30) + (hash(g, $seed::BIGINT, 41 + kind) % 86400000000)::BIGINT),
+SELECT NULL, kind, make_timestamp($firstSeen::BIGINT + 3600000000 * (10 + kind * 30) + (draw(g, $seed::BIGINT, 41 + kind) % 86400000000)::BIGINT),
   (9.99 + g % 90)::DECIMAL(18,4), NULL, '{}', $mask::INTEGER
 FROM range($gone::BIGINT) r(g), (VALUES (0), (2)) k(kind);
 `;
 
-/** One round of a generated history: some items change once more, at any time after their last change. */
+/**
+ * One round of a generated history: some items change once more, at any time after their last change. Those of a wave
+ * change within two days of each other; discounts and wrong entries end, most of them within two weeks.
+ */
 export const PICK_PAST_CHANGES = `
 INSERT INTO pick
-SELECT n,
-  CASE WHEN removed_at IS NOT NULL THEN 3 WHEN h % 100 < 26 THEN 2 ELSE 1 END,
-  last_changed_at + to_microseconds(1 + ((0.02 + 0.96 * unit(h)) * (epoch_us(make_timestamp($end::BIGINT)) - epoch_us(last_changed_at)))::BIGINT)
-FROM (SELECT n, removed_at, last_changed_at, hash(n, $salt::BIGINT, 51) AS h, hash(n, $salt::BIGINT, 52) AS chance FROM items)
-WHERE chance % 1000 < CASE WHEN removed_at IS NOT NULL THEN 350 ELSE $perMille::BIGINT END;
+WITH drawn AS (
+  SELECT n, CASE WHEN removed_at IS NOT NULL THEN 'back' WHEN usual_price IS NOT NULL THEN 'return'
+      WHEN in_wave(product_key, $salt::BIGINT) THEN 'wave' ELSE 'alone' END AS cause,
+    draw(n, $salt::BIGINT, 51) AS h, epoch_us(last_changed_at) AS since,
+    CASE cause WHEN 'wave' THEN draw(product_key, $salt::BIGINT, 53) ELSE draw(n, $salt::BIGINT, 52) END % 1000 AS chance,
+    CASE cause WHEN 'wave' THEN $firstSeen::BIGINT
+        + (pow(unit(draw(product_key, $salt::BIGINT, 54)), 0.6) * ($end::BIGINT - $firstSeen::BIGINT))::BIGINT + (h % 172800000000)::BIGINT
+      WHEN 'return' THEN since + 3600000000 * (2 + h % 330)::BIGINT + (h % 3600000000)::BIGINT
+      ELSE since + 1 + ((0.02 + 0.96 * unit(h)) * ($end::BIGINT - since))::BIGINT END AS instant
+  FROM items
+)
+SELECT n, CASE WHEN cause = 'back' THEN 3 WHEN cause = 'alone' AND h % 100 < 30 THEN 2 ELSE 1 END, make_timestamp(instant)
+FROM drawn WHERE instant > since AND instant < $end::BIGINT
+  AND chance < CASE cause WHEN 'back' THEN 350 WHEN 'return' THEN 800 ELSE $perMille::BIGINT END;
 `;
 
 /** Once the past is written: a listed item was found by the last scrape of its source. */

@@ -12,6 +12,7 @@ import {
 import { publishChanges } from './publish-changes.js';
 import { storeSources } from './scrapes.js';
 import { APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING } from './step-sql.js';
+import { MISS_EVERYTHING } from './ugly-sql.js';
 import type { NewItemBatch, World } from './world.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
@@ -46,7 +47,8 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     sampleMask: maskOf([SAMPLE_DATASET]),
     sampleOneIn: Math.max(6, Math.ceil(items / 150)),
   };
-  const insert = (session: WorldSession, batch: NewItemBatch) => session.run(INSERT_ITEMS, { ...shared, ...batch });
+  const insert = (session: WorldSession, batch: NewItemBatch) =>
+    session.run(INSERT_ITEMS + MISS_EVERYTHING, { ...shared, ...batch });
   world.facts = { seed, datasets: ACCOUNT_DATASETS, categories, sources, extraFields: [], insertNewItems: insert };
   await world.database.use(async (session) => {
     const catalogue = catalogueJson(shops, sources, categories, leaves);
@@ -70,7 +72,7 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
   for (const [round, perMille] of PAST_ROUNDS.entries()) {
     const salt = values.seed * 1000 + round;
     await session.run('DELETE FROM pick');
-    await session.run(PICK_PAST_CHANGES, { salt, perMille, end: values.end ?? null });
+    await session.run(PICK_PAST_CHANGES, { ...values, salt, perMille });
     await session.run(CREATE_STEP + INSERT_STEP_PENDING + APPLY_STEP, { salt, step: 0 });
   }
   await session.run(SET_LAST_SEEN);

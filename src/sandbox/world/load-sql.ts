@@ -67,9 +67,9 @@ WITH names AS (
 SELECT row_number() OVER (ORDER BY l.id) - 1, l.id, title, brand, mpn, gtin, product_key_of(gtin, brand, mpn),
   price, previousPrice, priceChangedAt::TIMESTAMP, currency, url, image, coalesce(attributes, '{}'),
   s.category_id, coalesce(category, 'null'),
-  m.mask | CASE WHEN hash(l.id, $seed::BIGINT, 21) % $sampleOneIn::BIGINT = 0 THEN $sampleMask::INTEGER ELSE 0 END,
+  m.mask | CASE WHEN draw(l.id, $seed::BIGINT, 21) % $sampleOneIn::BIGINT = 0 THEN $sampleMask::INTEGER ELSE 0 END,
   site_id, site, model_id, source,
-  firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0, e.extra
+  firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0, e.extra, NULL
 FROM loaded l JOIN masks m ON m.id = l.id LEFT JOIN slugs s ON s.slug = l.slug LEFT JOIN extras e ON e.id = l.id
 ORDER BY l.id;
 INSERT INTO sites SELECT site_id, max(site->>'name'), max(site->>'host'), max(site->>'attribution') FROM loaded GROUP BY ALL;

@@ -26,7 +26,7 @@ ORDER BY o.c
 /** Gives the pending changes their ids, in the order in which they happened. */
 export const ORDER_PENDING = `
 CREATE OR REPLACE TABLE ordered AS
-SELECT c, $nextId::BIGINT + c * 2 + (hash(c, $salt::BIGINT, 91) % 2)::BIGINT AS change_id, n, kind, observed_at, price, previous_price, changes, mask,
+SELECT c, $nextId::BIGINT + c * 2 + (draw(c, $salt::BIGINT, 91) % 2)::BIGINT AS change_id, n, kind, observed_at, price, previous_price, changes, mask,
   CASE WHEN price < previous_price THEN -1 WHEN price > previous_price THEN 1 ELSE 0 END::TINYINT AS move
 FROM (SELECT *, row_number() OVER (ORDER BY observed_at, n, kind) - 1 AS c FROM pending) ORDER BY c;
 `;

@@ -9,7 +9,9 @@ CREATE TABLE items (
   -- The step of the world that touched the row last: what has to be rendered again.
   touched INTEGER,
   -- Fields that the document doesn't know, of the user's own items: JSON text such as ,"colour":"red".
-  extra VARCHAR
+  extra VARCHAR,
+  -- While a discount or a wrong entry lasts: the price that it will return to.
+  usual_price DECIMAL(18,4)
 );
 CREATE TABLE sources (model_id BIGINT, site_id BIGINT, name VARCHAR, healthy BOOLEAN,
   period_hours INTEGER, phase_hours DOUBLE, last_scrape_at TIMESTAMP);
@@ -27,6 +29,8 @@ export const KIND = { NEW: 0, CHANGED: 1, REMOVED: 2, RELISTED: 3 } as const;
 
 /** Pieces that the statements share. Everything random is a hash, so a seed gives the same bytes again. */
 export const CREATE_MACROS = `
+-- Hashed once more: of several arguments DuckDB only joins the hashes by XOR, so draws would go hand in hand.
+CREATE MACRO draw(a, b) AS hash(hash(a, b)), (a, b, c) AS hash(hash(a, b, c));
 CREATE MACRO unit(h) AS (h >> 11)::DOUBLE / 9007199254740992.0;
 CREATE MACRO gauss(h1, h2) AS sqrt(-2 * ln(greatest(unit(h1), 1e-12))) * cos(6.283185307179586 * unit(h2));
 -- GS1 check digit of a body without it: weights 3, 1, 3… from the right.
@@ -40,13 +44,6 @@ CREATE MACRO fold(text) AS lower(regexp_replace(translate(text, ' -/.®&', ''), 
 CREATE MACRO product_key_of(gtin, brand, mpn) AS CASE
   WHEN gtin IS NOT NULL AND ltrim(gtin, '0') <> '' THEN ltrim(gtin, '0')
   WHEN fold(brand) <> '' AND fold(mpn) <> '' THEN fold(brand) || '-' || fold(mpn) END;
-CREATE MACRO shop_price(amount, style) AS CASE
-  WHEN amount < 10 THEN greatest(round(amount, 2), 0.05)
-  WHEN amount >= 2000 AND style < 4 THEN round(amount / 10) * 10 - 1
-  WHEN style < 6 THEN floor(amount) + 0.99
-  WHEN style < 7 THEN floor(amount) + 0.95
-  WHEN style < 8 THEN floor(amount)
-  ELSE round(amount, 2) END;
 -- JSON texts: a number with its cents, an instant, a string; null where the value is null.
 CREATE MACRO json_money(amount) AS coalesce(CASE WHEN amount = amount::DECIMAL(18,2)
   THEN amount::DECIMAL(18,2)::VARCHAR ELSE amount::VARCHAR END, 'null');

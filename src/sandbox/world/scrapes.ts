@@ -31,16 +31,16 @@ export function chooseEnough(
   step: { step: number; from: number; to: number; total: number },
 ): Scrape[] {
   const healthy = sources.filter((source) => source.healthy);
+  const isDueNow = (source: ShopSource) => isDue(source, step.from, step.to);
   const scrapes: Scrape[] = [];
   let items = 0;
   const add = (modelId: number, at: number) => {
     scrapes.push({ modelId, at });
     items += listed.get(modelId) ?? 0;
   };
-  const isDue = (source: ShopSource) => findLastScrape(source, step.to) > step.from;
-  for (const source of healthy.filter(isDue)) add(source.modelId, findLastScrape(source, step.to));
+  for (const source of healthy.filter(isDueNow)) add(source.modelId, findLastScrape(source, step.to));
   const others = healthy
-    .filter((source) => !isDue(source))
+    .filter((source) => !isDueNow(source))
     .map(({ modelId }) => ({ modelId, place: fraction(step.step, modelId, 'scrape') }))
     .sort((a, b) => a.place - b.place);
   for (const { modelId, place } of others) {
@@ -48,6 +48,15 @@ export function chooseEnough(
     add(modelId, Math.ceil(step.from + (step.to - step.from) * (0.4 + 0.6 * place)));
   }
   return scrapes;
+}
+
+/** Whether a healthy source's turn comes after `from`, up to `to`. */
+export function hasDueScrape(sources: readonly ShopSource[], from: number, to: number): boolean {
+  return sources.some((source) => source.healthy && isDue(source, from, to));
+}
+
+function isDue(source: ShopSource, from: number, to: number): boolean {
+  return findLastScrape(source, to) > from;
 }
 
 /** Fills the table of sources as they stand at `now`; a broken one was read for the last time days ago. */

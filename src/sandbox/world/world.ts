@@ -9,6 +9,7 @@ import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
 import { ItemView } from './item-view.js';
 import { findFirstAbove, NumberColumn } from './number-column.js';
+import { CREATE_PRICE_MACROS } from './price-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { WorldDatabase, type WorldSession } from './world-database.js';
@@ -50,6 +51,8 @@ export class World {
   facts!: WorldFacts;
   /** Steps taken so far; a cached answer is good for one version. */
   version = 0;
+  /** Milliseconds since 1970: what happened up to here is in the tables. */
+  livedUntil = 0;
 
   /** Also a process that ends without closing its worlds leaves nothing behind. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
@@ -67,7 +70,9 @@ export class World {
     const directory = await mkdtemp(join(tmpdir(), 'pricelake-sandbox-'));
     const database = await WorldDatabase.open(directory);
     const world = new World(directory, database, exportShape);
-    await database.use((session) => session.run(CREATE_TABLES + CREATE_MACROS + CREATE_CSV_MACROS));
+    await database.use((session) =>
+      session.run(CREATE_TABLES + CREATE_MACROS + CREATE_PRICE_MACROS + CREATE_CSV_MACROS),
+    );
     return world;
   }
 

@@ -114,10 +114,10 @@ describe('§8 Limits', () => {
 
   it('exportRowsPerMonth: on paid plans rows beyond it are billed, the export is whole, X-Export-Overage is set', async () => {
     await service.sandbox.advance({ hours: 24 * 31, changes: 0 });
-    service.set({ plan: 'pro', limits: { exportRowsPerMonth: 60 } });
+    service.set({ plan: 'pro', limits: { exportRowsPerMonth: 120 } });
     const small = await service.get('/export?format=ndjson&currency=PLN');
     const used = Number(small.headers.get('x-export-rows'));
-    expect(small.headers.get('x-export-rows-remaining')).toBe(String(60 - used));
+    expect(small.headers.get('x-export-rows-remaining')).toBe(String(120 - used));
     expect(small.headers.has('x-export-overage')).toBe(false);
     const { headers, text } = await service.get('/export?format=ndjson&status=all');
     expect(headers.get('x-export-overage')).toBe('true');

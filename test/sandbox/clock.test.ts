@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseClockMode, SimulatedClock, speedOf } from '../../src/sandbox/clock.js';
+import { generateWorld } from '../../src/sandbox/world/generate-world.js';
+import { liveOn } from '../../src/sandbox/world/live-on.js';
+import { World } from '../../src/sandbox/world/world.js';
+
+const START = new Date('2026-11-20T06:00:00Z');
+const HOUR = 3_600_000;
+
+describe('the clock', () => {
+  it.each([
+    ['frozen', 0],
+    ['real', 1],
+    ['60x', 60],
+    ['0.5x', 0.5],
+  ])('%s runs %d times as fast as wall time', (mode, speed) => {
+    let wall = 5000;
+    const clock = new SimulatedClock(START, parseClockMode(mode), () => wall);
+    wall += 10_000;
+    expect(clock.now() - START.getTime()).toBe(10_000 * speed);
+    clock.moveTo(START.getTime() + HOUR);
+    wall += 2000;
+    expect(clock.now() - START.getTime()).toBe(HOUR + 2000 * speed);
+    expect(speedOf(clock.mode)).toBe(speed);
+  });
+
+  it.each(['fast', '60', '0x', '-1x', '1e9x', '100001x', 'x'])('refuses %s, saying what there is', (mode) => {
+    expect(() => parseClockMode(mode)).toThrow(/none of frozen, real and 60x/);
+  });
+});
+
+describe('a world whose clock runs', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.create();
+    await generateWorld(world, { seed: 1, items: 400, sites: 8, startAt: START.getTime() });
+    world.livedUntil = START.getTime();
+  });
+  afterAll(() => world.close());
+
+  it('changes by itself at its own pace, up to now and in order, losing no part of a change', async () => {
+    const before = world.feed.length;
+    let wall = 0;
+    const clock = new SimulatedClock(START, '3600x', () => wall);
+    const stop = new AbortController();
+    // A quarter of an hour at a time: 0.8 changes each, which is none or one.
+    const sleep = async () => {
+      if (wall === 5000) stop.abort();
+      wall += 250;
+    };
+    await liveOn(world, clock, stop.signal, sleep);
+    const fresh = Array.from({ length: world.feed.length - before }, (_, k) =>
+      JSON.parse(world.feed.rows.row(before + k).toString()),
+    );
+    expect(fresh).toHaveLength(16);
+    const times = fresh.map(({ observedAt }) => Date.parse(observedAt));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(times[0]).toBeGreaterThan(START.getTime());
+    expect(times.at(-1)).toBeLessThanOrEqual(world.livedUntil);
+    expect(world.livedUntil).toBeGreaterThan(START.getTime() + 4 * HOUR);
+  });
+
+  it('is left alone between two ticks, and at least nine times as long as a step took', async () => {
+    const waits: number[] = [];
+    const stop = new AbortController();
+    const sleep = async (ms: number) => {
+      waits.push(ms);
+      if (waits.length === 2) stop.abort();
+    };
+    await liveOn(world, new SimulatedClock(new Date(world.livedUntil + HOUR), 'real', () => 0), stop.signal, sleep);
+    expect(waits[0]).toBe(1000);
+    expect(waits[1]).toBeGreaterThanOrEqual(1000);
+  });
+});

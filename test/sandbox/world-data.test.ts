@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { SimulatedClock } from '../../src/sandbox/clock.js';
+import { advanceWorld } from '../../src/sandbox/world/advance-world.js';
+import { generateWorld } from '../../src/sandbox/world/generate-world.js';
+import { World } from '../../src/sandbox/world/world.js';
+
+const ITEMS = 6000;
+const START = Date.parse('2026-11-20T06:00:00Z');
+let world: World;
+beforeAll(async () => {
+  world = await World.create();
+  await generateWorld(world, { seed: 1, items: ITEMS, sites: 32, startAt: START });
+  world.livedUntil = START;
+  await readMoves();
+});
+afterAll(() => world.close());
+
+/** Every change of a price as a client reads it, with the one that follows. */
+function readMoves(): Promise<void> {
+  const path = quoteLiteral(join(world.directory, 'changes.json'));
+  const sql = `CREATE OR REPLACE TABLE moves AS SELECT *, lead(price) OVER by_item AS next, lead(t) OVER by_item - t AS lasted FROM (
+    SELECT f.id, observedAt AS t, previousPrice AS old, f.price, i.product_key, i.site_id, i.n
+    FROM read_json(${path}, format = 'newline_delimited', columns = {id: 'BIGINT', observedAt: 'TIMESTAMP',
+      price: 'DECIMAL(18,4)', previousPrice: 'DECIMAL(18,4)', item: 'STRUCT(id BIGINT)'}) f
+    JOIN items i ON i.item_id = f.item.id WHERE previousPrice IS NOT NULL)
+    WINDOW by_item AS (PARTITION BY n ORDER BY id)`;
+  return world.database.use((session) => session.run(sql));
+}
+
+async function read(sql: string): Promise<number> {
+  const row = await world.database.use((session) => session.row(`SELECT (${sql})::DOUBLE AS value`));
+  return row?.value as number;
+}
+const countItems = (condition: string) => read(`SELECT count(*) FROM items WHERE ${condition}`);
+
+describe('listings are as ugly as those of shops', () => {
+  it.each([
+    ['a formula', "title[1] IN ('=', '+', '-', '@')", 0.005, 0.03],
+    ['nothing but a formula', "title LIKE '=1+1%'", 0.001, 0.006],
+    ['HTML', "regexp_matches(title, '<\\w+.*>')", 0.003, 0.02],
+    ['a script', "contains(title, '<script>')", 0.001, 0.006],
+    ['entities', "regexp_matches(title, '&\\w+;')", 0.002, 0.02],
+    ['quotes', `title[1] = '"' AND contains(title, '\\')`, 0.001, 0.006],
+    ['backslashes', "contains(title, '\\')", 0.001, 0.02],
+    ['newlines', 'contains(title, chr(10)) AND contains(title, chr(13))', 0.001, 0.006],
+    ['a line separator', 'contains(title, chr(8232))', 0.001, 0.006],
+    ['invisible characters', 'title[1] = chr(65279) AND contains(title, chr(8203))', 0.001, 0.006],
+    ['spaces around it', "title LIKE '  %' AND title LIKE '%' || chr(160)", 0.001, 0.006],
+    ['emoji of several code points', "contains(title, '🧑‍🚀')", 0.001, 0.006],
+    ['right-to-left text', "regexp_matches(title, '[\\x{0590}-\\x{06FF}]')", 0.002, 0.012],
+    ['accents on their own', 'contains(title, chr(776))', 0.001, 0.006],
+    ['bytes read wrongly', "contains(title, 'Ã¼')", 0.001, 0.006],
+    ['more than 2,000 characters', 'length(title) > 2000', 0.001, 0.006],
+    ['no characters', "title = ''", 0.001, 0.006],
+    ['a word for nothing', "title IN ('null', 'N/A')", 0.002, 0.012],
+  ])('a title holds %s', async (_, condition, low, high) => {
+    const share = (await countItems(condition)) / ITEMS;
+    expect(share).toBeGreaterThan(low);
+    expect(share).toBeLessThan(high);
+  });
+
+  it.each(['title', 'brand', 'mpn', 'gtin', 'price', 'currency', 'url', 'image', 'category_id'])(
+    '%s is missing here and there, and not everywhere',
+    async (column) => {
+      const missing = await countItems(`${column} IS NULL`);
+      expect(missing).toBeGreaterThan(10);
+      expect(missing).toBeLessThan(ITEMS / 2);
+    },
+  );
+
+  it('some miss everything', async () => {
+    const bare = await countItems(`title IS NULL AND brand IS NULL AND mpn IS NULL AND gtin IS NULL AND price IS NULL
+      AND currency IS NULL AND url IS NULL AND image IS NULL AND category_id IS NULL AND attributes = '{}'`);
+    expect(bare / ITEMS).toBeGreaterThan(0.001);
+    expect(bare / ITEMS).toBeLessThan(0.005);
+  });
+
+  it.each([
+    ['JSON', 'json_valid(attributes)', 1],
+    ['none', "attributes = '{}'", 0.01],
+    ['a text where others have a number', `json_type(attributes, '$.stock') NOT IN ('UBIGINT', 'NULL')`, 0.01],
+    ['null', "json_type(attributes, '$.shipping') = 'NULL'", 0.05],
+    ['a list', "json_type(attributes, '$.colours') = 'ARRAY'", 0.05],
+    ['an object', "json_type(attributes, '$.dimensions') = 'OBJECT'", 0.05],
+    ['values within values', `json_type(attributes, '$.specs.power.ranges[1][1]') = 'NULL'`, 0.001],
+    ['integers beyond a double', `contains(attributes, '"articleNumber":90071992547')`, 0.05],
+    ['numbers beyond every type', "contains(attributes, ':123456789012345678901234567890,')", 0.001],
+    ['names of an Item’s own fields', `contains(attributes, '"price":"ab 9,99 €","id":7,"title":null')`, 0.001],
+    ['names that are hard to write', `contains(attributes, '"":"","größe / \\"Maß\\""')`, 0.001],
+    ['HTML', "contains(attributes, '<ul><li>')", 0.001],
+    ['control characters', "contains(attributes, '\\u0007')", 0.001],
+    ['a very long text', 'length(attributes) > 9000', 0.001],
+  ])('attributes hold %s', async (_, condition, low) => {
+    expect((await countItems(condition)) / ITEMS).toBeGreaterThanOrEqual(low);
+  });
+});
+
+describe('prices move like a market', () => {
+  it('draws of one listing do not go hand in hand', async () => {
+    for (const [one, other] of [
+      ['length(title) % 2', 'site_id // 2 % 2'],
+      ['price::INTEGER % 2', '(image IS NULL)::INTEGER'],
+      ['(gtin IS NULL)::INTEGER', '(mpn IS NULL)::INTEGER'],
+    ]) {
+      expect(Math.abs(await read(`SELECT corr(${one}, ${other}) FROM items WHERE title IS NOT NULL`))).toBeLessThan(
+        0.06,
+      );
+    }
+  });
+
+  it('discounts end where they began, mostly within two weeks', async () => {
+    const falls = 'SELECT count(*) FROM moves WHERE price < old AND next IS NOT NULL AND price > old / 5';
+    const back = await read(`${falls} AND next = old`);
+    expect(back / (await read(falls))).toBeGreaterThan(0.3);
+    expect(await read(`SELECT epoch(median(lasted)) / 86400 FROM moves WHERE price < old AND next = old`)).toBeLessThan(
+      14,
+    );
+    // Sold at 5, 10, 15… percent off, rounded to what a shop would write.
+    expect(
+      await read('SELECT count(*) FILTER (round(price / old * 20) = price / old * 20) / count(*) FROM moves'),
+    ).toBeGreaterThan(0.01);
+  });
+
+  it('steps stay: most changes are below 20 percent, up and down', async () => {
+    const share = (condition: string) => read(`SELECT count(*) FILTER (${condition}) / count(*) FROM moves`);
+    expect(await share('abs(price / old - 1) < 0.2')).toBeGreaterThan(0.5);
+    expect(await share('price > old')).toBeGreaterThan(0.3);
+    expect(await share('price < old')).toBeGreaterThan(0.45);
+  });
+
+  it('shops follow each other: changes of one product within two days, by nearly the same share', async () => {
+    const sql = (
+      what: string,
+    ) => `SELECT ${what} FROM (SELECT count(*) AS changes, stddev(price / old) AS apart FROM moves
+      WHERE price < old * 5 AND price > old / 5 AND product_key IS NOT NULL
+      GROUP BY product_key, epoch_ms(t) // 172800000 HAVING count(DISTINCT site_id) >= 2)`;
+    expect((await read(sql('sum(changes)'))) / (await read('SELECT count(*) FROM moves'))).toBeGreaterThan(0.08);
+    expect(await read(sql('median(apart)'))).toBeLessThan(0.03);
+  });
+
+  it('prices are wrong by factors of 10 and 100, in both directions, and put right later', async () => {
+    for (const factor of [0.01, 0.1, 10, 100]) {
+      expect(await read(`SELECT count(*) FROM moves WHERE round(price / old, 3) = ${factor}`)).toBeGreaterThan(0);
+    }
+    const wrong = await countItems('price > usual_price * 5 OR usual_price > price * 5');
+    expect(wrong).toBeGreaterThan(0);
+    expect(wrong / ITEMS).toBeLessThan(0.006);
+  });
+
+  it('packs: cases with a code of their own, and several sold by the code of one', async () => {
+    const cases = await countItems("length(gtin) = 14 AND gtin[1] <> '0' AND regexp_matches(title, '\\d+ x ')");
+    expect(cases / ITEMS).toBeGreaterThan(0.005);
+    const unit =
+      "(SELECT product_key, currency, median(price) AS unit FROM items WHERE NOT contains(attributes, 'packSize') GROUP BY ALL)";
+    const ratio = `(price / unit) / (attributes->>'$.packSize')::INTEGER`;
+    const sql = (what: string) =>
+      `SELECT ${what} FROM items JOIN ${unit} USING (product_key, currency) WHERE contains(attributes, 'packSize')`;
+    expect(await read(sql('count(*)'))).toBeGreaterThan(3);
+    expect(await read(sql(`median(${ratio})`))).toBeGreaterThan(0.7);
+    expect(await read(sql(`median(${ratio})`))).toBeLessThan(1.2);
+  });
+
+  it('prices are written as shops of the currency write them', async () => {
+    const share = (condition: string, where: string) =>
+      read(`SELECT count(*) FILTER (${condition}) / count(*) FROM items WHERE ${where}`);
+    expect(await share('price % 1 IN (0.99, 0.95, 0.09)', "currency = 'EUR'")).toBeGreaterThan(0.5);
+    expect(await share('price = floor(price)', "currency IN ('HUF', 'CZK') AND price > 100")).toBeGreaterThan(0.7);
+  });
+});
+
+describe('as the clock moves on', () => {
+  it('prices go on like that: waves of one product, discounts that end', async () => {
+    const clock = new SimulatedClock(new Date(START), 'frozen');
+    for (let day = 0; day < 4; day++) await advanceWorld(world, clock, { hours: 24, changes: 900 });
+    await readMoves();
+    const fresh = `FROM moves WHERE t > '2026-11-20T06:00:00'`;
+    const all = await read(`SELECT count(*) ${fresh}`);
+    expect(all).toBeGreaterThan(2000);
+    const together = `SELECT sum(changes) FROM (SELECT count(*) AS changes, count(DISTINCT site_id) AS shops, stddev(price / old) AS apart
+      ${fresh} GROUP BY product_key, epoch_ms(t) // 86400000) WHERE shops >= 2 AND apart < 0.03`;
+    expect((await read(together)) / all).toBeGreaterThan(0.08);
+    expect(await read(`SELECT count(*) ${fresh} AND price < old AND next = old`)).toBeGreaterThan(20);
+  });
+});
+
+describe('the catalogue', () => {
+  it('is a tree three levels deep, of which every leaf is sold', async () => {
+    const depth = "SELECT max(len(string_split(path, ' > '))) FROM categories";
+    expect(await read(depth)).toBe(3);
+    expect(
+      await read(
+        'SELECT count(*) FROM categories c WHERE parent_id IS NOT NULL AND parent_id NOT IN (SELECT category_id FROM categories)',
+      ),
+    ).toBe(0);
+    const unsold = `SELECT count(*) FROM categories WHERE category_id NOT IN (SELECT parent_id FROM categories WHERE parent_id IS NOT NULL)
+      AND category_id NOT IN (SELECT category_id FROM items WHERE category_id IS NOT NULL)`;
+    expect(await read(unsold)).toBe(0);
+  });
+
+  it('has products that many shops sell, and more that one shop sells alone', async () => {
+    const products = (having: string) =>
+      read(`SELECT count(*) FROM (SELECT product_key FROM items WHERE product_key IS NOT NULL
+      GROUP BY ALL HAVING count(DISTINCT site_id) ${having})`);
+    const all = await products('>= 1');
+    expect((await products('>= 5')) / all).toBeGreaterThan(0.05);
+    expect((await products('= 1')) / all).toBeGreaterThan(0.2);
+  });
+});
