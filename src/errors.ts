@@ -4,7 +4,8 @@ export type ErrorCode =
   | 'config' // the pipeline file is wrong
   | 'unauthorized' // 401
   | 'plan_refuses' // 402
-  | 'quota' // the month's calls or export rows are used up
+  | 'quota' // the plan's calls or export rows of the month are used up
+  | 'budget' // what the pipeline file or the command line allows is used up, or would be
   | 'not_found' // 404
   | 'bad_request' // 400: a parameter of ours was refused
   | 'contract' // the service answered something the API document does not allow

@@ -27,6 +27,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   unauthorized: EXIT.refused,
   plan_refuses: EXIT.refused,
   quota: EXIT.quota,
+  budget: EXIT.quota,
   lake_locked: EXIT.locked,
   unavailable: EXIT.temporary,
   snapshot_incomplete: EXIT.temporary,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Cap } from '../extract/allowance.js';
 import { RUN_MODES } from '../model.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -43,6 +44,20 @@ const schedule = z
   .transform((text) => (text === 'never' ? undefined : readDuration(text.slice('every '.length))));
 
 const SAMPLE = 'must be a whole number from 0 to 100000';
+
+const CAP = 'must be a share of the plan such as 90%, or a whole number';
+
+/** `90%` → a share of the plan's limit; a whole number → that many a month. */
+const cap = z
+  .union([z.number().int().nonnegative(), z.string()], CAP)
+  .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
+  .transform((value): Cap => (typeof value === 'number' ? { count: value } : { percent: Number.parseFloat(value) }));
+
+const OVERAGE = 'must be forbid, allow, or how many blocks of 10,000 rows may be billed a month';
+
+const overage = z
+  .union([z.enum(['forbid', 'allow']), z.number().int().nonnegative()], OVERAGE)
+  .transform((value) => (value === 'allow' ? null : value === 'forbid' ? 0 : value));
 
 const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/the/key}`;
 
@@ -91,6 +106,11 @@ export const pipelineSchema = mapping({
   reconcile: schedule.prefault('never'),
   proof: mapping({
     sample: z.number(SAMPLE).int(SAMPLE).min(0, SAMPLE).max(100_000, SAMPLE).default(10),
+  }).prefault({}),
+  budget: mapping({
+    calls: cap.prefault('90%'),
+    exportRows: cap.prefault('90%'),
+    overage: overage.prefault('forbid'),
   }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),

@@ -53,6 +53,7 @@ describe('a pipeline file', () => {
       lake: { path: './lake', retention: 0, tables: {} },
       reconcile: undefined,
       proof: { sample: 10 },
+      budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
       landing: { keep: 7 * DAY_MS },
       checks: {},
     });
@@ -62,6 +63,7 @@ describe('a pipeline file', () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
 ${LAKE}  tables: { items: { partitionBy: [currency, site_id] } }
+budget: { calls: 5000, exportRows: 12.5%, overage: 3 }
 landing: { keep: 12h }
 checks:
   gtin_check_digit: { severity: off }
@@ -71,6 +73,7 @@ checks:
       name: 'shop-prices_2.0',
       source: { history: 'none' },
       lake: { tables: { items: { partitionBy: ['currency', 'site_id'] } } },
+      budget: { calls: { count: 5_000 }, exportRows: { percent: 12.5 }, overage: 3 },
       landing: { keep: DAY_MS / 2 },
       checks: { gtin_check_digit: { severity: 'off' }, rejects_few: { severity: 'gate' } },
     });
