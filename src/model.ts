@@ -9,6 +9,7 @@ export const TABLE_NAMES = [
   'products',
   'product_prices',
   'price_spread',
+  'service_products',
   'rejects',
   'check_results',
   'runs',

@@ -17,6 +17,14 @@ export interface ItemPage {
   totalPages: number;
 }
 
+/** What a page of products says of itself (section 2, PageDtoProduct). */
+export interface ProductPage {
+  /** Where each product stands in the body. */
+  rows: Slice[];
+  totalElements: bigint;
+  totalPages: number;
+}
+
 /** Reads a ChangePage's envelope; the changes stay bytes. Throws `contract` when the answer is no ChangePage. */
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
@@ -39,6 +47,15 @@ export function readItemPage(body: Buffer, path: string): ItemPage {
       id: readItemId(body, slice),
       slice,
     })),
+    totalElements: readInt64(body, required(fields, 'totalElements')),
+    totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
+  }));
+}
+
+/** Reads a PageDtoProduct's envelope; the products stay bytes. Throws `contract` when the answer is no PageDtoProduct. */
+export function readProductPage(body: Buffer, path: string): ProductPage {
+  return readPage(body, path, (fields) => ({
+    rows: readElements(body, required(fields, 'content').start),
     totalElements: readInt64(body, required(fields, 'totalElements')),
     totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
   }));

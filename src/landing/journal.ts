@@ -69,6 +69,8 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
+  z.strictObject({ type: z.literal('products.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('products.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('sample.page'), ...itemPage }),
   /** Sampled items that the service does not show (404), and the end of the sample. */
   z.strictObject({ type: z.literal('sample.done'), missing: z.array(int64Text), calls: z.number() }),

@@ -78,6 +78,22 @@ export function landedChangesSql(file: LandedFile): string {
 FROM ${rowsSql(file, CHANGE_FIELDS)}`;
 }
 
+const PRODUCT_FIELDS = new Map([
+  ...['id', 'title', 'brand', 'mpn', 'gtin', 'offers', 'shops'].map((name): [string, string] => [name, 'VARCHAR']),
+  ['category', 'STRUCT(slug VARCHAR)'],
+  ['prices', 'STRUCT(currency VARCHAR, "min" VARCHAR, "max" VARCHAR, offers VARCHAR)[]'],
+]);
+
+/** SQL of view landed_products over one file (section 2, Product, PriceRange). */
+export function landedProductsSql(file: LandedFile): string {
+  const texts = ['title', 'brand', 'mpn', 'gtin'].join(', ');
+  const counts = ['id', 'offers', 'shops'].map((name) => `${stripMark(name, file)} AS ${name}`).join(', ');
+  const amounts = ['min', 'max', 'offers'].map((name) => `'${name}': ${stripMark(`p."${name}"`, file)}`).join(', ');
+  return `SELECT ${texts}, ${counts}, category.slug AS category_slug,
+  list_transform(prices, lambda p: {'currency': p.currency, ${amounts}}) AS prices
+FROM ${rowsSql(file, PRODUCT_FIELDS)}`;
+}
+
 function placeSql(file: LandedFile): string[] {
   const sieved = file.layout === 'sieved';
   return [

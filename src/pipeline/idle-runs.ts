@@ -28,6 +28,8 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'gone',
   'sampled',
   'sample_mismatches',
+  'products_compared',
+  'products_different',
   'items',
 ]);
 

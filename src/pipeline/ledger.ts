@@ -32,6 +32,9 @@ export type RunRow = {
   sample_mismatches: bigint;
   mismatch_bound: number;
   sample_differences: string;
+  products_compared: bigint;
+  products_different: bigint;
+  product_differences: string;
   items: bigint;
   pricelake_version: string;
   duckdb_version: string;

@@ -85,6 +85,7 @@ export const pipelineSchema = mapping({
     baseUrl: text('the address of the service'),
     apiKey: z.union([z.string(), mapping({ file: text('the path of a file') })], API_KEY),
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
+    products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
   }),
   lake: mapping({
@@ -105,6 +106,7 @@ export const pipelineSchema = mapping({
   }),
   reconcile: schedule.prefault('never'),
   proof: mapping({
+    products: z.boolean('must be true or false').default(true),
     sample: z.number(SAMPLE).int(SAMPLE).min(0, SAMPLE).max(100_000, SAMPLE).default(10),
   }).prefault({}),
   budget: mapping({

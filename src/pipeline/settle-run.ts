@@ -7,6 +7,7 @@ import type { Comparison } from '../normalize/merge.js';
 import type { Extract } from './extract-run.js';
 import type { RowTally, RunRow } from './ledger.js';
 import type { Batch } from './normalize-run.js';
+import { NO_PRODUCT_PROOF, type ProductProof } from './prove-products.js';
 import { NO_PROOF, type Proof } from './prove-run.js';
 import { type Run, readBegin } from './run.js';
 
@@ -44,13 +45,20 @@ export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> 
 
 const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
 
+/** What comparisons with the service found. */
+export interface Findings extends Comparison {
+  proof: Proof;
+  products: ProductProof;
+}
+
+const NO_FINDINGS: Findings = { differences: 0n, gone: 0n, proof: NO_PROOF, products: NO_PRODUCT_PROOF };
+
 /** The run's row of the ledger. Rows of items are counted over the views as they stand. */
 export async function describeRun(
   run: Run,
   extract: Extract,
   tally: RowTally = NO_ROWS,
-  comparison: Comparison = { differences: 0n, gone: 0n },
-  proof: Proof = NO_PROOF,
+  found: Findings = NO_FINDINGS,
 ): Promise<RunRow> {
   const { landing, io } = run;
   const { journal } = landing;
@@ -75,15 +83,24 @@ export async function describeRun(
     ...countExportRows(run),
     bytes_received: BigInt(countBytes(run, extract)),
     ...pickTally(tally),
-    differences: comparison.differences,
-    gone: comparison.gone,
+    ...describeFindings(found),
+    items: items?.n as bigint,
+    pricelake_version: PRICELAKE_VERSION,
+    duckdb_version: duckdbVersion(),
+  };
+}
+
+function describeFindings({ differences, gone, proof, products }: Findings) {
+  return {
+    differences,
+    gone,
     sampled: proof.sampled,
     sample_mismatches: proof.mismatches,
     mismatch_bound: proof.bound,
     sample_differences: proof.differences,
-    items: items?.n as bigint,
-    pricelake_version: PRICELAKE_VERSION,
-    duckdb_version: duckdbVersion(),
+    products_compared: products.compared,
+    products_different: products.different,
+    product_differences: products.differences,
   };
 }
 

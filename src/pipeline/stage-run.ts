@@ -60,6 +60,15 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   return { candidate, attributions };
 }
 
+/** The service's own products, where the pipeline asks for them. Needs table `landed_service_products`. */
+export async function stageServiceProducts(run: Run, { candidate, attributions }: Staged): Promise<void> {
+  const table = 'service_products';
+  if (run.pipeline.source.products === 'none' || isCommitted(run, table)) return;
+  const select = `SELECT ${selectColumns(table)} FROM landed_service_products`;
+  const add = await stage(run, table, select, describeAttributions(attributions));
+  candidate[table] = { table, add, remove: run.tables[table].files, txn: { [TXN_RUN]: run.landing.runNumber } };
+}
+
 /** Up to when items were polled: only without the feed the next run needs it. */
 function readPolled({ feed, fence }: Extract): bigint {
   if (feed !== undefined || fence?.changedAt === undefined) return 0n;

@@ -10,12 +10,13 @@ import { addIdleRun, readIdleRuns } from './idle-runs.js';
 import type { RowTally, RunRow } from './ledger.js';
 import { normalizeRun } from './normalize-run.js';
 import type { Pipeline } from './pipeline-file.js';
+import { proveProducts } from './prove-products.js';
 import { proveRun } from './prove-run.js';
 import { openHeld } from './publish-held.js';
 import { publishRun } from './publish-run.js';
 import { closeRun, dropIdleRun, openRun, type Run } from './run.js';
 import { describeRun, isIdle, isUnchanged, settleTally } from './settle-run.js';
-import { stageRun } from './stage-run.js';
+import { stageRun, stageServiceProducts } from './stage-run.js';
 
 /** What a run did. */
 export interface RunReport {
@@ -70,8 +71,10 @@ async function runSteps(
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch.tally);
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract);
+    const products = await proveProducts(run);
+    await stageServiceProducts(run, staged);
     const proof = await proveRun(run);
-    const row = await describeRun(run, extract, tally, batch.comparison, proof);
+    const row = await describeRun(run, extract, tally, { ...batch.comparison, proof, products });
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
     pause();

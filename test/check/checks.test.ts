@@ -92,6 +92,20 @@ describe('the shipped checks', () => {
       rows: { runs: [{ run_number: '2', sample_differences: `'[{"item_id":1,"differences":["brand"]}]'` }] },
     },
     {
+      check: 'products_match',
+      when: 'three of a hundred products differ',
+      rows: {
+        runs: [
+          {
+            run_number: '2',
+            products_compared: '100',
+            products_different: '3',
+            product_differences: `'[{"product":"400","differences":["shops"]}]'`,
+          },
+        ],
+      },
+    },
+    {
       check: 'rejects_few',
       when: 'a tenth was rejected',
       rows: { runs: [{ run_number: '2', rejected: '1', written: '7' }] },

@@ -49,10 +49,10 @@ describe('a pipeline file', () => {
     expect(await read(SOURCE + LAKE)).toEqual({
       file,
       name: 'prices',
-      source: { baseUrl: 'https://api.example', apiKey: SECRET, mode: 'auto', history: 'feed' },
+      source: { baseUrl: 'https://api.example', apiKey: SECRET, mode: 'auto', products: 'none', history: 'feed' },
       lake: { path: './lake', retention: 0, tables: {} },
       reconcile: undefined,
-      proof: { sample: 10 },
+      proof: { sample: 10, products: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
       landing: { keep: 7 * DAY_MS },
       checks: {},

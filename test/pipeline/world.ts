@@ -72,7 +72,12 @@ export function makePipeline(
   history: 'feed' | 'none' = 'feed',
 ): Pipeline {
   const source = { baseUrl: sandbox.baseUrl, apiKey: 'key', history };
-  const values = pipelineSchema.parse({ name: 'test', source, lake: { path: lakePath }, proof: { sample: 0 } });
+  const values = pipelineSchema.parse({
+    name: 'test',
+    source,
+    lake: { path: lakePath },
+    proof: { sample: 0, products: false },
+  });
   return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };
 }
 

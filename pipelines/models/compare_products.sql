@@ -1,0 +1,27 @@
+-- Products of the service that the derived ones differ from, and in what: missing, offers, shops, prices.
+-- Views: landed_service_products (table service_products' columns), products, product_prices.
+WITH theirs AS (
+  SELECT service_id, product_id, offers, shops,
+    list_sort(list_transform(from_json(prices, '[{"currency": "VARCHAR", "min": "VARCHAR", "max": "VARCHAR", "offers": "VARCHAR"}]'),
+      lambda p: {'currency': p.currency, 'min': exact_money(p.min), 'max': exact_money(p.max), 'offers': exact_bigint(p.offers)})
+    ) AS prices
+  FROM landed_service_products
+),
+ours AS (
+  SELECT p.product_id, any_value(p.offers) AS offers, any_value(p.shops) AS shops,
+    list_sort(list({'currency': c.currency, 'min': c."min", 'max': c."max", 'offers': c.offers})
+      FILTER (c.currency IS NOT NULL)) AS prices
+  FROM products AS p
+  LEFT JOIN product_prices AS c USING (product_id)
+  WHERE p.product_id IN (SELECT product_id FROM theirs)
+  GROUP BY p.product_id
+)
+SELECT t.service_id, t.product_id,
+  CASE WHEN o.product_id IS NULL THEN ['missing'] ELSE list_filter([
+    CASE WHEN o.offers <> t.offers THEN 'offers' END,
+    CASE WHEN o.shops <> t.shops THEN 'shops' END,
+    CASE WHEN coalesce(o.prices, []) <> coalesce(t.prices, []) THEN 'prices' END
+  ], lambda name: name IS NOT NULL) END AS differences
+FROM theirs AS t
+LEFT JOIN ours AS o USING (product_id)
+WHERE len(differences) > 0

@@ -1,0 +1,14 @@
+-- Landed products of the service → typed, one row each. Our id is made of the same values as an item's.
+-- View landed_products: every value as the text that arrived (section 2, Product).
+SELECT
+  id AS service_id,
+  product_key(coalesce(gtin, CASE WHEN regexp_full_match(id, '[0-9]+') THEN id END), brand, mpn) AS product_id,
+  title, brand, mpn, gtin, category_slug,
+  exact_bigint(offers) AS offers,
+  exact_bigint(shops) AS shops,
+  CAST(to_json(prices) AS VARCHAR) AS prices,
+  CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS read_at,
+  CAST(getvariable('run_id') AS VARCHAR) AS run_id
+FROM landed_products
+WHERE id IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY id ORDER BY offers DESC) = 1

@@ -1,0 +1,55 @@
+import type { ApiClient } from '../api/client.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { readProductPage } from './page.js';
+
+const PAGE_SIZE = 200;
+const PAGE = 'products.page';
+
+/**
+ * Lands pages of the service's products, those of most offers first (section 4, /products): all, or the one page that
+ * `only` names as a sample. An interrupted run goes on at the page it had come to.
+ */
+export async function landProducts(
+  client: ApiClient,
+  landing: Landing,
+  only: number | undefined,
+  io: Io,
+): Promise<ItemFile[]> {
+  const { journal } = landing;
+  if (journal.last('products.done') === undefined) {
+    await cutItemTails(landing, PAGE);
+    const files = new ItemFiles(landing, PAGE);
+    let rows = BigInt(journal.all(PAGE).reduce((sum, page) => sum + page.rows, 0));
+    try {
+      for (let page = only ?? journal.all(PAGE).length; ; page++) {
+        const { body } = await client.bytes('/products', { sort: '-offers', size: PAGE_SIZE, page });
+        const answer = readProductPage(body, `/products?page=${page}`);
+        const entry = { rows: answer.rows.length, readAt: io.now().toISOString(), calls: client.calls() };
+        if (answer.rows.length > 0) await files.land(body, answer.rows, entry);
+        rows += BigInt(answer.rows.length);
+        const done = only !== undefined || answer.rows.length === 0 || page + 1 >= answer.totalPages;
+        io.progress({
+          step: 'products',
+          rows,
+          totalRows: answer.totalElements,
+          bytes: countItemBytes(journal, PAGE),
+          done,
+        });
+        if (done) break;
+      }
+    } finally {
+      await files.close();
+    }
+    await journal.append({ type: 'products.done', calls: client.calls() });
+  }
+  return listItemFiles(landing, PAGE);
+}
+
+/** The page to take as a sample of `products`: another one in each run, and always one that we have as well. */
+export function choosePage(products: bigint, seed: bigint): number {
+  const pages = (products + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE);
+  // A step that has no small divisor in common with the number of pages goes through all of them.
+  return pages <= 1n ? 0 : Number((seed * 7919n) % pages);
+}

@@ -1,0 +1,49 @@
+import { PricelakeError } from '../errors.js';
+import { choosePage, landProducts } from '../extract/products.js';
+import { readModel } from '../normalize/model-sql.js';
+import { loadServiceProducts } from '../normalize/service-products.js';
+import type { Run } from './run.js';
+
+/** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
+export interface ProductProof {
+  compared: bigint;
+  different: bigint;
+  /** JSON text of an array, at most 100: the service's id and what differs. */
+  differences: string;
+}
+
+export const NO_PRODUCT_PROOF: ProductProof = { compared: 0n, different: 0n, differences: '[]' };
+
+/**
+ * Lands products of the service (all of them, or a page as a sample), and compares them with views `products` and
+ * `product_prices`. Leaves them typed in table `landed_service_products`.
+ */
+export async function proveProducts(run: Run): Promise<ProductProof> {
+  const { db, client, landing, io, pipeline, workFolder } = run;
+  const isWanted = pipeline.source.products === 'all';
+  if (!isWanted && !pipeline.proof.products) return NO_PRODUCT_PROOF;
+  const count = await db.row('SELECT count(*) AS n FROM products');
+  const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
+  const files = await landProducts(client, landing, only, io).catch((error: unknown) => {
+    // A sample is a proof, not a need; a table that is asked for is.
+    const isPassing = error instanceof PricelakeError && ['quota', 'unavailable'].includes(error.code);
+    if (isWanted || !isPassing) throw error;
+    io.log('warn', 'sample.skipped', { reason: error.message });
+    return undefined;
+  });
+  if (files === undefined) return NO_PRODUCT_PROOF;
+  await loadServiceProducts(db, files, workFolder);
+  await db.run(`CREATE OR REPLACE TEMP TABLE different_products AS ${readModel('compare_products')}`);
+  const row = await db.row(`SELECT
+    (SELECT count(*) FROM landed_service_products) AS compared,
+    (SELECT count(*) FROM different_products) AS different,
+    (SELECT coalesce(CAST(to_json(list({'product': service_id, 'differences': differences})) AS VARCHAR), '[]')
+     FROM (FROM different_products ORDER BY service_id LIMIT 100)) AS differences`);
+  const proof = {
+    compared: row?.compared as bigint,
+    different: row?.different as bigint,
+    differences: String(row?.differences),
+  };
+  io.log('debug', 'products.proved', { compared: proof.compared, different: proof.different });
+  return proof;
+}
