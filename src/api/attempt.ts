@@ -25,8 +25,8 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Told of each request that reached the service. */
-  count(): void;
+  /** Stands before each request; throws when no call is left. What it returns is told if the service was reached. */
+  beginCall(): (reached: boolean) => void;
 }
 
 export interface Request {
@@ -72,13 +72,14 @@ async function exchange(request: Request, target: string, context: AttemptContex
     'accept-encoding': 'gzip',
     'user-agent': 'pricelake',
   };
+  const endCall = context.beginCall();
   try {
     const answer = await context.transport.get(target, headers);
-    context.count();
+    endCall(true);
     return answer;
   } catch (error) {
+    endCall(error instanceof ExchangeFault && error.sent);
     if (!(error instanceof ExchangeFault)) throw error;
-    if (error.sent) context.count();
     throw explainExchangeFault(error, request, context);
   }
 }

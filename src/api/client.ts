@@ -4,6 +4,7 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from './api-url.js';
 import { type AttemptContext, openAnswer, type Request } from './attempt.js';
+import { createCallCounter } from './call-counter.js';
 import { type Cleaner, createCleaner } from './clean-text.js';
 import { exportType, JSON_TYPE } from './media-type.js';
 import { createRateBucket } from './rate-bucket.js';
@@ -31,7 +32,8 @@ export interface ClientOptions {
  * GET calls of the API (API document, sections 4, 5 and 7). `path` is the document's, with or without
  * `/api/v1`; put values into it with `apiPath`. Every call throws PricelakeError: `unauthorized` (401),
  * `plan_refuses` (402), `quota` (429 for the month), `bad_request` (400), `not_found` (404), `contract`
- * (what the document does not allow), `unavailable` (faults that outlasted the retries), `stopped`.
+ * (what the document does not allow), `unavailable` (faults that outlasted the retries), `stopped`, and
+ * what `setCallLimit` was given.
  */
 export interface ApiClient {
   /** A small JSON answer, parsed exactly and checked against the contract. */
@@ -46,6 +48,11 @@ export interface ApiClient {
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
   /** The plan's `ratePerSecond` (section 8); null is unlimited. */
   setRate(ratePerSecond: number | null): void;
+  /**
+   * How many calls may still be made, retries and redirects counted; null is any number. A call beyond is not made: it
+   * throws what `refuse` returns for the calls made so far.
+   */
+  setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** Requests that reached the service so far, every attempt and redirect counted. */
   calls(): number;
   /** Ends whatever is under way and closes the connections. */
@@ -59,7 +66,8 @@ export interface ApiClient {
  */
 export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
-  const { context, countCalls } = createContext(options, io, stop.signal);
+  const counter = createCallCounter();
+  const context = createContext(options, io, stop.signal, counter.begin);
   const policy = { ...DEFAULT_RETRY, ...options.retry };
   const { bucket, cleaner, transport } = context;
   const detach = followSignal(options.signal, () => {
@@ -96,7 +104,8 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
       return { body: guardStream(answer, request, context), headers: cleanHeaders(answer, cleaner) };
     },
     setRate: bucket.setRate,
-    calls: countCalls,
+    setCallLimit: counter.setLimit,
+    calls: counter.count,
     async close() {
       detach();
       await transport.close();
@@ -104,7 +113,12 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
   };
 }
 
-function createContext(options: ClientOptions, io: Io, signal: AbortSignal) {
+function createContext(
+  options: ClientOptions,
+  io: Io,
+  signal: AbortSignal,
+  beginCall: AttemptContext['beginCall'],
+): AttemptContext {
   const { apiKey } = options;
   const base = parseBaseUrl(options.baseUrl);
   // A space or a line break would be a second header or a broken one.
@@ -116,8 +130,7 @@ function createContext(options: ClientOptions, io: Io, signal: AbortSignal) {
   // Every call that waits listens to it: many at once are no leak.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
-  let calls = 0;
-  const context: AttemptContext = {
+  return {
     base,
     apiKey,
     transport: createTransport(base.origin, timeouts),
@@ -126,11 +139,8 @@ function createContext(options: ClientOptions, io: Io, signal: AbortSignal) {
     timeouts,
     io,
     signal,
-    count: () => {
-      calls += 1;
-    },
+    beginCall,
   };
-  return { context, countCalls: () => calls };
 }
 
 /** Calls `stop` on the signal's abort and when the function returned is called. */

@@ -11,5 +11,13 @@ export function createOfflineClient(purpose: string): ApiClient {
       hint: 'Run `pricelake sync` without it: what is missing is fetched.',
     });
   };
-  return { json: refuse, bytes: refuse, stream: refuse, setRate: () => {}, calls: () => 0, close: async () => {} };
+  return {
+    json: refuse,
+    bytes: refuse,
+    stream: refuse,
+    setRate: () => {},
+    setCallLimit: () => {},
+    calls: () => 0,
+    close: async () => {},
+  };
 }

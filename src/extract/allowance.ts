@@ -22,7 +22,11 @@ export interface RunCaps {
 }
 
 /** The plan as far as it bears on what a run may take; a service may leave out what is null. */
-export type PlanFacts = Pick<PlanInfo, 'limits'> & Partial<Pick<PlanInfo, 'status' | 'usage'>>;
+export interface PlanFacts {
+  limits: PlanInfo['limits'];
+  status?: PlanInfo['status'] | undefined;
+  usage?: PlanInfo['usage'] | undefined;
+}
 
 /** One rule, and what of it is used. */
 export interface Bound {
@@ -49,6 +53,16 @@ export interface Allowance {
   /** When the month's counters start over; undefined where nothing is counted. */
   resetsAt: Date | undefined;
 }
+
+/** For a run whose rows have all landed. */
+export const NO_EXPORTS: Allowance = {
+  calls: undefined,
+  rows: { rule: 'a run that has landed', allowed: 0n, used: 0n, monthly: false },
+  quota: undefined,
+  bills: false,
+  blocks: 0n,
+  resetsAt: undefined,
+};
 
 /**
  * What a run may still call and export by the plan (section 8), the pipeline's budget and the command line. An

@@ -19,6 +19,8 @@ export interface ModeFacts {
   snapshotAt: Date | undefined;
   /** Milliseconds between two complete comparisons; undefined when none is wanted. */
   reconcileEvery: number | undefined;
+  /** Why the budget or the plan allows no complete copy now; undefined when it does. */
+  copyRefusal: string | undefined;
   now: Date;
 }
 
@@ -42,14 +44,17 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
   }
   if (!facts.hasItems) return { mode: 'snapshot', reason: 'the lake holds no items yet' };
   if (wanted === 'snapshot') return { mode: 'snapshot', reason: 'a complete copy is asked for' };
-  if (isReconcileDue(facts)) return { mode: 'snapshot', reason: 'a complete comparison is due' };
-  if (wanted === 'poll') return { mode: 'poll', reason: 'source.mode is poll' };
-  if (!hasFeed) return { mode: 'poll', reason: 'the plan has no change feed' };
-  if (!facts.hasCursor) return { mode: 'poll', reason: 'the lake has no cursor of the feed yet' };
+  const isDue = isReconcileDue(facts);
+  const { copyRefusal } = facts;
+  if (isDue && copyRefusal === undefined) return { mode: 'snapshot', reason: 'a complete comparison is due' };
+  const later = isDue ? `; a complete comparison is due, but ${copyRefusal}` : '';
+  if (wanted === 'poll') return { mode: 'poll', reason: `source.mode is poll${later}` };
+  if (!hasFeed) return { mode: 'poll', reason: `the plan has no change feed${later}` };
+  if (!facts.hasCursor) return { mode: 'poll', reason: `the lake has no cursor of the feed yet${later}` };
   const lost = explainGap(facts);
-  return lost === undefined
-    ? { mode: 'feed', reason: 'the feed goes on from the cursor' }
-    : { mode: 'snapshot', reason: lost };
+  if (lost === undefined) return { mode: 'feed', reason: `the feed goes on from the cursor${later}` };
+  if (copyRefusal === undefined) return { mode: 'snapshot', reason: lost };
+  return { mode: 'poll', reason: `${lost}, and ${copyRefusal}` };
 }
 
 function isReconcileDue({ reconcileEvery, snapshotAt, now }: ModeFacts): boolean {

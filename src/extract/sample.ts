@@ -32,7 +32,7 @@ export async function landSample(
       const missing = await readSample(client, landing, itemIds, io);
       await journal.append({ type: 'sample.done', missing, calls: client.calls() });
     } catch (error) {
-      if (!(error instanceof PricelakeError) || !['quota', 'unavailable'].includes(error.code)) throw error;
+      if (!(error instanceof PricelakeError) || !['quota', 'budget', 'unavailable'].includes(error.code)) throw error;
       io.log('warn', 'sample.skipped', { reason: error.message });
       return undefined;
     }

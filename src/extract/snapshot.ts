@@ -4,6 +4,7 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
+import { type ExportGate, readTakenExport } from './export-gate.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
 /** An export that breaks off is asked for again at most this often in one process: its rows cost money. */
@@ -18,6 +19,13 @@ export interface LandedSegment {
   readAt: string;
 }
 
+/** What an export takes, and what may be taken. */
+export interface ExportCost {
+  /** Rows that it will have, as far as is known. */
+  rows: bigint;
+  gate: ExportGate;
+}
+
 /** A complete export, landed. */
 export interface LandedSnapshot {
   rows: bigint;
@@ -27,16 +35,18 @@ export interface LandedSnapshot {
 /**
  * Lands `/export?format=ndjson&status=all` (section 4). `onSegment` gets each synced segment
  * while the rest downloads; `onRestart` says that all segments before it are void. Complete only if its rows
- * equal `X-Export-Rows`; otherwise `snapshot_incomplete`, or `quota` when the service truncated it.
+ * equal `X-Export-Rows`; otherwise `snapshot_incomplete`, or `quota` when the service truncated it. One that would
+ * pass what `cost.gate` allows is not asked for.
  */
 export async function landSnapshot(
   client: ApiClient,
   landing: Landing,
+  cost: ExportCost,
   events: { onSegment: (segment: LandedSegment) => void; onRestart: () => Promise<void> },
   io: Io,
 ): Promise<LandedSnapshot> {
   const { journal } = landing;
-  if (journal.last('export.done') === undefined) await downloadExport(client, landing, events, io);
+  if (journal.last('export.done') === undefined) await downloadExport(client, landing, cost, events, io);
   else {
     const readAt = readTime(landing);
     for (const { file, rows } of doneSegments(landing)) events.onSegment({ path: file, rows, readAt });
@@ -63,12 +73,13 @@ function doneSegments(landing: Landing): { file: string; rows: number; bytes: nu
 async function downloadExport(
   client: ApiClient,
   landing: Landing,
+  cost: ExportCost,
   events: { onSegment: (segment: LandedSegment) => void; onRestart: () => Promise<void> },
   io: Io,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await downloadOnce(client, landing, events, io);
+      return await downloadOnce(client, landing, cost, events, io);
     } catch (error) {
       const passing =
         error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
@@ -83,15 +94,18 @@ async function downloadExport(
 async function downloadOnce(
   client: ApiClient,
   landing: Landing,
+  cost: ExportCost,
   events: { onSegment: (segment: LandedSegment) => void },
   io: Io,
 ): Promise<void> {
   const { journal } = landing;
   const attempt = journal.all('export.begin').length + 1;
   const readAt = io.now().toISOString();
-  const { body, headers } = await client.stream('/export', { format: 'ndjson', status: 'all' });
+  const { body, headers } = await openExport(client, cost);
   const announced = readExportRows(headers);
-  await journal.append({ type: 'export.begin', attempt, readAt, calls: client.calls() });
+  const taken = readTakenExport(headers, announced);
+  const begun = { announced, overage: taken.overage, blocks: cost.gate.take(taken) };
+  await journal.append({ type: 'export.begin', attempt, readAt, ...begun, calls: client.calls() });
   refuseTruncated(headers, announced);
   let rows = 0n;
   let bytes = 0;
@@ -120,10 +134,19 @@ async function downloadOnce(
       { hint: 'nothing was published; run the same command again' },
     );
   }
-  const overage = headers['x-export-overage'] === 'true';
-  const calls = client.calls();
-  await journal.append({ type: 'export.done', attempt, announced, landed: landed.rows, overage, calls });
+  await journal.append({ type: 'export.done', attempt, announced, landed: landed.rows, calls: client.calls() });
   io.log('debug', 'landed', { what: 'export', rows: landed.rows, bytes: landed.bytes });
+}
+
+async function openExport(client: ApiClient, { rows, gate }: ExportCost) {
+  gate.require(rows);
+  try {
+    return await client.stream('/export', { format: 'ndjson', status: 'all' });
+  } catch (error) {
+    // One that was asked for and never answered may have been counted.
+    if (error instanceof PricelakeError && error.facts.midStream === true) gate.take({ rows, overage: false });
+    throw error;
+  }
 }
 
 function readExportRows(headers: Record<string, string>): bigint {

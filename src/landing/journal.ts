@@ -39,7 +39,17 @@ const journalEntry = z.discriminatedUnion('type', [
     items: int64Text,
     calls: z.number(),
   }),
-  z.strictObject({ type: z.literal('export.begin'), attempt: z.number(), readAt: z.string(), calls: z.number() }),
+  /** From here on the rows of the export are counted, and billed, whatever comes of it. */
+  z.strictObject({
+    type: z.literal('export.begin'),
+    attempt: z.number(),
+    readAt: z.string(),
+    announced: int64Text,
+    overage: z.boolean(),
+    /** Blocks of overage that it billed at most. */
+    blocks: int64Text,
+    calls: z.number(),
+  }),
   z.strictObject({
     type: z.literal('export.segment'),
     attempt: z.number(),
@@ -52,7 +62,6 @@ const journalEntry = z.discriminatedUnion('type', [
     attempt: z.number(),
     announced: int64Text,
     landed: int64Text,
-    overage: z.boolean(),
     calls: z.number(),
   }),
   /** An export that ended early: its rows were paid for, but it is no snapshot. */

@@ -1,10 +1,14 @@
+import { PricelakeError } from '../errors.js';
+import { NO_EXPORTS } from '../extract/allowance.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
+import { createExportGate } from '../extract/export-gate.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { landPoll } from '../extract/poll.js';
-import { landSnapshot } from '../extract/snapshot.js';
+import { type ExportCost, landSnapshot } from '../extract/snapshot.js';
+import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
 import { decideRun, hasFeed, readPlan } from './decide-run.js';
 import { type Run, readBegin } from './run.js';
@@ -30,11 +34,12 @@ export async function extractRun(run: Run): Promise<Extract> {
   const { client, landing, io } = run;
   const { journal } = landing;
   const isLanded = journal.last('datasets') !== undefined && journal.last('hydrate.done') !== undefined;
-  const plan = isLanded ? undefined : await readPlan(run);
-  const { mode } = plan === undefined ? readDecision(run) : await decideRun(run, plan);
-  const withFeed = plan === undefined ? journal.last('feed.done') !== undefined : hasFeed(plan);
+  const planned = isLanded ? undefined : await readPlan(run);
+  const { mode } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
+  const withFeed = planned === undefined ? journal.last('feed.done') !== undefined : hasFeed(planned.plan);
   const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
-  if (fence !== undefined) await landWholeRows(run, mode);
+  if (fence !== undefined)
+    await landWholeRows(run, mode, { rows: fence.items, gate: planned?.gate ?? createExportGate(NO_EXPORTS, io) });
   const start = fence?.cursor ?? 0n;
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
   const feed = withFeed ? await landFeed(client, landing, feedFrom, io) : undefined;
@@ -46,18 +51,25 @@ function readDecision({ landing }: Run): { mode: RunMode } {
   return landing.journal.last('decision') ?? { mode: 'feed' };
 }
 
-async function landWholeRows(run: Run, mode: RunMode): Promise<void> {
+async function landWholeRows(run: Run, mode: RunMode, cost: ExportCost): Promise<void> {
   const { client, landing, io, typer } = run;
   if (mode === 'snapshot') {
     const events = {
       onSegment: (segment: ItemFile) => typer.addItems({ ...segment, origin: 'export' as const }),
       onRestart: () => typer.reset(),
     };
-    await landSnapshot(client, landing, events, io);
+    await landSnapshot(client, landing, cost, events, io).catch((error) => dropRefused(run, error));
     return;
   }
   const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'page' });
   await landPoll(client, landing, await readPollStart(run), onFile, io);
+}
+
+/** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */
+async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
+  const isRefused = error instanceof PricelakeError && ['budget', 'quota'].includes(error.code);
+  if (isRefused && landing.journal.last('export.begin') === undefined) await dropRun(landing);
+  throw error;
 }
 
 /** How far before the last poll's fence the next one reaches: a change may show later than its time says. */

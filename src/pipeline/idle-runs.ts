@@ -19,6 +19,8 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'calls',
   'export_rows',
   'export_rows_landed',
+  'export_rows_lost',
+  'overage_blocks',
   'bytes_received',
   'received',
   'written',

@@ -20,7 +20,9 @@ export type RunRow = {
   calls: bigint;
   export_rows: bigint;
   export_rows_landed: bigint;
+  export_rows_lost: bigint;
   overage: boolean;
+  overage_blocks: bigint;
   bytes_received: bigint;
   received: bigint;
   written: bigint;

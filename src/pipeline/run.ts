@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
 import { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
+import type { RunCaps } from '../extract/allowance.js';
 import type { Io } from '../io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
@@ -23,6 +24,8 @@ const MEMORY_LIMIT = '800MB';
 /** A run at work: what its steps share. */
 export interface Run {
   pipeline: Pipeline;
+  /** What the command line allows this run. */
+  caps: RunCaps;
   io: Io;
   lake: Lake;
   lock: LakeLock;
@@ -45,12 +48,13 @@ export interface OpenOptions {
   connect?: (options: ClientOptions, io: Io) => ApiClient;
   /** Refuses an unfinished run that is not wanted, or that there is none, before anything is begun. */
   accept?: (unfinished: Landing | undefined) => void;
+  caps?: RunCaps;
 }
 
 /** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
 export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, accept } = options;
+  const { signal, connect = createClient, accept, caps = {} } = options;
   const stop = new AbortController();
   const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
   const lake = await openLake(pipeline.lake.path, { create: true });
@@ -74,8 +78,8 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     await mkdir(workFolder, { recursive: true });
     const db = await openDatabase(lake, workFolder, landing.runId);
     const typer = new Typer(db, { runId: landing.runId, workFolder });
-    const resumed = unfinished !== undefined;
-    return { pipeline, io, stop: stop.signal, lake, lock, db, client, landing, typer, workFolder, tables, resumed };
+    const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
+    return { ...world, landing, typer, workFolder, tables, resumed: unfinished !== undefined };
   } catch (error) {
     await lock.release();
     await client.close();

@@ -111,13 +111,17 @@ function countBytes({ landing: { journal } }: Run, { feed }: Extract): number {
   return exported + countItemBytes(journal, 'poll.page') + (feed?.bytes ?? 0) + countItemBytes(journal, 'hydrate.page');
 }
 
-/** Rows of exports that broke off were announced and counted by the service, too; they are in neither figure. */
+/** What exports took, and what of it was kept. */
 function countExportRows({ landing: { journal } }: Run) {
   const done = journal.last('export.done');
+  const begun = journal.all('export.begin');
+  const rows = begun.reduce((sum, { announced }) => sum + announced, 0n);
   return {
     export_rows: done?.announced ?? 0n,
     export_rows_landed: done?.landed ?? 0n,
-    overage: done?.overage ?? false,
+    export_rows_lost: rows - (done?.announced ?? 0n),
+    overage: begun.some(({ overage }) => overage),
+    overage_blocks: begun.reduce((sum, { blocks }) => sum + blocks, 0n),
   };
 }
 

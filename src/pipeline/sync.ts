@@ -1,3 +1,4 @@
+import type { RunCaps } from '../extract/allowance.js';
 import type { Io } from '../io.js';
 import { explainDiskFull } from '../lake/disk-full.js';
 import { refreshPointer } from '../lake/publish.js';
@@ -33,6 +34,8 @@ export interface SyncOptions {
   publishHeld?: boolean;
   /** When to stop at the next point where stopping loses nothing. */
   deadline?: Deadline;
+  /** What the command line allows this run. */
+  caps?: RunCaps;
 }
 
 /**
@@ -53,10 +56,10 @@ async function runSteps(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal | undefined,
-  { publishHeld = false, deadline = NO_DEADLINE }: SyncOptions,
+  { publishHeld = false, deadline = NO_DEADLINE, caps = {} }: SyncOptions,
 ): Promise<RunReport> {
   const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect: deadline.connect };
-  const run = await openRun(pipeline, deadline.limitIo(io), { signal, ...opening });
+  const run = await openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening });
   const pause = () => {
     run.stop.throwIfAborted();
     deadline.check();

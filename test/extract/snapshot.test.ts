@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { type Allowance, allowance } from '../../src/extract/allowance.js';
+import { createExportGate } from '../../src/extract/export-gate.js';
 import { type LandedSegment, landSnapshot } from '../../src/extract/snapshot.js';
 import type { Landing } from '../../src/landing/landing.js';
-import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { type LocalService, startService } from '../api/local-service.js';
 import { openLanding, reopenLanding } from './landing.js';
 
-const FENCE = '9007199254740993';
 const ROWS = Array.from({ length: 50 }, (_, id) => `{"id":${id}}\n`).join('');
 
 interface Export {
@@ -17,16 +18,12 @@ interface Export {
   cut?: boolean;
 }
 
-/** A service that knows one change; `exports` are its answers to /export, the last one for all further. */
+/** A service; `exports` are its answers to /export, the last one for all further. */
 function startExport(...exports: [Export, ...Export[]]): Promise<LocalService> {
   let asked = 0;
-  return startService((request, response) => {
-    if (request.url?.startsWith('/api/v1/changes/recent')) {
-      const change = `{"id":${FENCE},"kind":"NEW","observedAt":"2026-11-20T05:00:00Z","price":null,"previousPrice":null,"changes":{},"item":null}`;
-      return sendJson(response, 200, `{"changes":[${change}],"hasMore":false,"nextCursor":${FENCE}}`);
-    }
-    sendExport(response, exports[Math.min(asked++, exports.length - 1)] as Export);
-  });
+  return startService((_request, response) =>
+    sendExport(response, exports[Math.min(asked++, exports.length - 1)] as Export),
+  );
 }
 
 function sendExport(response: ServerResponse, { rows = '50', body = ROWS, headers = {}, cut = false }: Export): void {
@@ -42,7 +39,7 @@ interface Taken {
   restarts: number;
 }
 
-function listen(): { taken: Taken; events: Parameters<typeof landSnapshot>[2] } {
+function listen(): { taken: Taken; events: Parameters<typeof landSnapshot>[3] } {
   const taken: Taken = { segments: [], restarts: 0 };
   return {
     taken,
@@ -56,30 +53,39 @@ function listen(): { taken: Taken; events: Parameters<typeof landSnapshot>[2] } 
   };
 }
 
-async function land(service: LocalService, landing: Landing) {
+/** `left`: export rows of the month. */
+async function land(service: LocalService, landing: Landing, left?: number) {
   const { taken, events } = listen();
-  const landed = await landSnapshot(service.client, landing, events, service.io);
+  const cost = { rows: 50n, gate: createExportGate(allowRows(left), service.io) };
+  const landed = await landSnapshot(service.client, landing, cost, events, service.io);
   return { landed, taken };
+}
+
+function allowRows(left?: number): Allowance {
+  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
+  const usage = { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' };
+  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
+  return allowance({ status: 'ACTIVE', limits, usage }, budget);
 }
 
 const countExports = ({ urls }: LocalService) => urls.filter((url) => url.startsWith('/api/v1/export')).length;
 
 describe('a snapshot', () => {
-  test('takes the fence first, then all items, removed ones too, and hands over its segments', async () => {
+  test('takes all items, removed ones too, and hands over its segments', async () => {
     const service = await startExport({});
     const { landed, taken } = await land(service, await openLanding());
-    expect(service.urls).toEqual(['/api/v1/changes/recent?limit=1', '/api/v1/export?format=ndjson&status=all']);
-    expect(landed).toEqual({ fence: BigInt(FENCE), rows: 50n, bytes: ROWS.length });
+    expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
+    expect(landed).toEqual({ rows: 50n, bytes: ROWS.length });
     expect(taken.segments).toMatchObject([{ rows: 50, readAt: expect.stringMatching(/^2026-/) }]);
     expect(await readFile(taken.segments[0]?.path ?? '', 'utf8')).toBe(ROWS);
   });
 
-  test('that is landed costs no call again: fence and segments come from the journal', async () => {
+  test('that is landed costs no call again: segments come from the journal', async () => {
     const service = await startExport({});
     const first = await land(service, await openLanding());
     const again = await land(service, await reopenLanding());
     expect(again).toEqual(first);
-    expect(service.urls).toHaveLength(2);
+    expect(service.urls).toHaveLength(1);
   });
 
   test('whose stream broke off is taken again in the same run; only the whole one counts', async () => {
@@ -101,13 +107,13 @@ describe('a snapshot', () => {
     expect(countExports(service)).toBe(3);
   });
 
-  test('that an earlier run could not complete keeps its fence and is taken anew', async () => {
+  test('that an earlier run could not complete is taken anew', async () => {
     const broken = await startExport({ rows: '51' });
     await expect(land(broken, await openLanding())).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     const service = await startExport({});
     const { landed } = await land(service, await reopenLanding());
     expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
-    expect(landed).toMatchObject({ fence: BigInt(FENCE), rows: 50n });
+    expect(landed).toMatchObject({ rows: 50n });
   });
 
   test('of nothing is whole', async () => {
@@ -130,8 +136,33 @@ describe('a snapshot', () => {
   test('beyond the quota is journaled as billed', async () => {
     const service = await startExport({ headers: { 'x-export-overage': 'true' } });
     const landing = await openLanding();
-    await land(service, landing);
-    expect(landing.journal.last('export.done')).toMatchObject({ overage: true, announced: 50n, landed: 50n });
+    await land(service, landing, 50);
+    expect(landing.journal.last('export.begin')).toMatchObject({ overage: true, blocks: 1n, announced: 50n });
+    expect(landing.journal.last('export.done')).toMatchObject({ landed: 50n });
+    expect(service.io.events.map(({ level, event }) => [level, event])).toContainEqual([
+      'warn',
+      'export.overage_not_agreed',
+    ]);
+  });
+
+  test('of more rows than are allowed is not asked for', async () => {
+    const service = await startExport({});
+    await expect(land(service, await openLanding(), 49)).rejects.toMatchObject({ code: 'budget' });
+    expect(countExports(service)).toBe(0);
+  });
+
+  test('that breaks off is paid for: it is asked for again only while the rows of the month last', async () => {
+    const service = await startExport({ body: ROWS.slice(0, 200), cut: true });
+    const landing = await openLanding();
+    await expect(land(service, landing, 149)).rejects.toMatchObject({ code: 'budget', facts: { used: 100 } });
+    expect(countExports(service)).toBe(2);
+    expect(landing.journal.all('export.begin').map(({ announced }) => announced)).toEqual([50n, 50n]);
+  });
+
+  test('that was asked for and never answered counts as paid for', async () => {
+    const service = await startService((request) => void request.socket.destroy());
+    await expect(land(service, await openLanding(), 99)).rejects.toMatchObject({ code: 'budget' });
+    expect(countExports(service)).toBe(1);
   });
 
   test.each(['', '-1', '5.0', 'many', '1e3', '9999999999999999999'])(

@@ -1,4 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
+import { MAX_OVERAGE, MAX_ROWS, readCaps } from '../cap-options.js';
 import { readDuration } from '../duration.js';
 import { runCommand } from '../run-command.js';
 
@@ -8,6 +9,8 @@ interface SyncOptions {
   'publish-held': boolean;
   deadline?: string;
   reconcile: boolean;
+  'max-rows'?: string;
+  'max-overage'?: string;
 }
 
 export const syncCommand: CommandModule<object, SyncOptions> = {
@@ -27,6 +30,8 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
         default: false,
         describe: 'Take a complete copy and compare it with the lake: repair what differs, mark what is gone',
       })
+      .option('max-rows', MAX_ROWS)
+      .option('max-overage', MAX_OVERAGE)
       .option('deadline', {
         type: 'string',
         requiresArg: true,
@@ -34,6 +39,7 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
       })
       .example('$0 sync prices.yaml', 'The first run copies everything, the next ones what changed')
       .example('$0 sync prices.yaml --reconcile', 'Compare everything with the service, and repair')
+      .example('$0 sync prices.yaml --max-overage 2', 'Let this run bill two blocks of 10,000 export rows')
       .example('$0 sync prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
       .epilogue(
         `A run that was stopped, by whatever, goes on where it was: run the same command again.
@@ -57,7 +63,8 @@ Nothing is published unless the gate checks pass.`,
       if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
       io.protectSecret(pipeline.source.apiKey);
       if (argv.reconcile) pipeline.source.mode = 'snapshot';
-      const sync = () => syncPipeline(pipeline, io, signal, { publishHeld: argv['publish-held'], ...deadline });
+      const options = { publishHeld: argv['publish-held'], caps: readCaps(argv), ...deadline };
+      const sync = () => syncPipeline(pipeline, io, signal, options);
       let report = await sync();
       // An interrupted run comes first, in its own mode.
       if (argv.reconcile && report.row.mode !== 'snapshot') report = await sync();

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { PricelakeError } from '../../src/errors.js';
+import { catchError, sendJson, startService } from './local-service.js';
+
+const refuse = (made: number) => new PricelakeError('budget', `${made} calls made`);
+
+test('a call beyond the limit is not made, and its error knows how many were', async () => {
+  const { client, urls } = await startService((_request, response) => sendJson(response, 200, {}));
+  await client.bytes('/plan', {});
+  client.setCallLimit(2, refuse);
+  await client.bytes('/items', {});
+  await client.bytes('/items', {});
+  for (const _ of [1, 2]) {
+    expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget', message: '3 calls made' });
+  }
+  expect(await catchError(client.stream('/export', {}))).toMatchObject({ code: 'budget' });
+  expect(urls).toHaveLength(3);
+  client.setCallLimit(null, refuse);
+  await client.bytes('/items', {});
+});
+
+test('retries count: what is left after them is what the service has seen less', async () => {
+  const { client, urls } = await startService((_request, response) => sendJson(response, 503, {}));
+  client.setCallLimit(3, refuse);
+  expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget', message: '3 calls made' });
+  expect(urls).toHaveLength(3);
+});
+
+test('redirects count', async () => {
+  const { client, urls } = await startService((_request, response) => {
+    response.writeHead(307, { location: '/api/v1/items' }).end();
+  });
+  client.setCallLimit(2, refuse);
+  expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget' });
+  expect(urls).toHaveLength(2);
+});
+
+test('calls side by side never pass it together', async () => {
+  const { client, urls } = await startService((_request, response) =>
+    setTimeout(() => sendJson(response, 200, {}), 20),
+  );
+  client.setCallLimit(3, refuse);
+  const ends = await Promise.allSettled([1, 2, 3, 4, 5].map(() => client.bytes('/items', {})));
+  expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  expect(urls).toHaveLength(3);
+});
