@@ -3,7 +3,7 @@ import { chooseMode, type ModeFacts } from '../../src/extract/choose-mode.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 const DAY_MS = 24 * 3600 * 1000;
-const before = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
+const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
 
 /** A lake that the feed kept until an hour ago, on a paid plan. */
 function facts(differences: Partial<ModeFacts> = {}): ModeFacts {
@@ -13,8 +13,8 @@ function facts(differences: Partial<ModeFacts> = {}): ModeFacts {
     hasCursor: true,
     hasFeed: true,
     historyDays: 30,
-    caughtUpAt: before(1 / 24),
-    snapshotAt: before(1),
+    caughtUpAt: daysAgo(1 / 24),
+    snapshotAt: daysAgo(1),
     reconcileEvery: undefined,
     copyRefusal: undefined,
     now: NOW,
@@ -32,9 +32,9 @@ describe('a run', () => {
     ['that is to poll', { wanted: 'poll' }, 'poll', /source\.mode is poll/],
     ['with a comparison due', { reconcileEvery: DAY_MS }, 'snapshot', /comparison is due/],
     ['with a comparison not yet due', { reconcileEvery: 2 * DAY_MS }, 'feed', /from the cursor$/],
-    ['whose cursor is older than the history', { caughtUpAt: before(30.5) }, 'snapshot', /30\.5 days ago .* back 30/],
-    ['whose cursor is just young enough', { caughtUpAt: before(30) }, 'feed', /from the cursor/],
-    ['with an old cursor and endless history', { caughtUpAt: before(999), historyDays: null }, 'feed', /the cursor/],
+    ['whose cursor is older than the history', { caughtUpAt: daysAgo(30.5) }, 'snapshot', /30\.5 days ago .* back 30/],
+    ['whose cursor is just young enough', { caughtUpAt: daysAgo(30) }, 'feed', /from the cursor/],
+    ['with an old cursor and endless history', { caughtUpAt: daysAgo(999), historyDays: null }, 'feed', /the cursor/],
   ])('%s', (_, differences, mode, reason) => {
     const choice = chooseMode(facts(differences));
     expect(choice.mode).toBe(mode);
@@ -57,7 +57,7 @@ describe('where the budget allows no complete copy', () => {
   });
 
   test('a gap in the feed is closed by the items that changed since, which take no export row', () => {
-    const choice = chooseMode(facts({ copyRefusal, caughtUpAt: before(40) }));
+    const choice = chooseMode(facts({ copyRefusal, caughtUpAt: daysAgo(40) }));
     expect(choice.mode).toBe('poll');
     expect(choice.reason).toMatch(/40\.0 days ago .*, and budget\.exportRows leaves 10$/);
   });
