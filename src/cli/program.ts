@@ -4,6 +4,7 @@ import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
 import { queryCommand } from './commands/query.js';
+import { reportCommand } from './commands/report.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { spreadCommand } from './commands/spread.js';
 import { statusCommand } from './commands/status.js';
@@ -18,6 +19,7 @@ const COMMAND_NAMES = [
   checkCommand,
   spreadCommand,
   queryCommand,
+  reportCommand,
   statusCommand,
   webhookCommand,
   compactCommand,
@@ -74,6 +76,7 @@ export function buildProgram(args: string[]): Argv {
     .command(checkCommand)
     .command(spreadCommand)
     .command(queryCommand)
+    .command(reportCommand)
     .command(statusCommand)
     .command(webhookCommand)
     .command(compactCommand)

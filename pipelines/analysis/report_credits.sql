@@ -1,0 +1,6 @@
+-- Licence and credit texts that must be passed on with the data, with the websites that ask for them.
+SELECT attribution, list({'name': name, 'host': host} ORDER BY name, site_id) AS sites
+FROM sites
+WHERE is_current AND attribution IS NOT NULL
+GROUP BY attribution
+ORDER BY attribution

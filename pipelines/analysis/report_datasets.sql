@@ -1,0 +1,19 @@
+-- Datasets as the service describes them, beside the listings of each in the copy.
+WITH copied AS (
+  SELECT dataset, count(*) AS copied
+  FROM (SELECT unnest(list_distinct(datasets)) AS dataset FROM items WHERE is_listed)
+  GROUP BY dataset
+)
+SELECT
+  name,
+  items,
+  coalesce(copied, 0) AS copied,
+  sites,
+  models,
+  healthy_models,
+  newest_scrape_at,
+  oldest_scrape_at
+FROM datasets
+LEFT JOIN copied ON copied.dataset = datasets.name
+ORDER BY items DESC, dataset_id
+LIMIT $top

@@ -1,0 +1,18 @@
+-- How much the copy holds and how fresh it is, one row.
+WITH listings AS (
+  SELECT
+    count(*) AS items,
+    count(*) FILTER (is_listed) AS listed,
+    count(*) FILTER (is_listed AND product_id IS NOT NULL) AS matched,
+    count(DISTINCT site_id) FILTER (is_listed) AS shops,
+    max(last_seen_at) AS newest_seen
+  FROM items
+),
+changes AS (
+  SELECT count(*) AS changes, min(observed_at) AS oldest_change, max(observed_at) AS newest_change FROM history
+)
+SELECT
+  *,
+  (SELECT count(*) FROM products) AS products,
+  (SELECT count(DISTINCT product_id) FROM price_spread) AS compared_products
+FROM listings, changes

@@ -1,0 +1,82 @@
+import { basename, resolve } from 'node:path';
+import { loadChecks } from '../../check/load.js';
+import { PricelakeError } from '../../errors.js';
+import { readPointer } from '../../lake/publish.js';
+import { PRICELAKE_VERSION } from '../../lake/version.js';
+import { renderReport } from '../../report/page.js';
+import { type LakeFacts, readFacts } from '../../report/read-facts.js';
+import { publishReport, requireReportTarget } from '../../report/report-file.js';
+import { formatBytes, formatCount } from '../progress.js';
+import { readLake } from '../read-lake.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface ReportRequest {
+  lake: string;
+  output: string;
+  currency?: string | undefined;
+  minShops?: number | undefined;
+  top: number;
+  product?: string[] | undefined;
+}
+
+/** Beside it the process holds the page and the charts. */
+const MEMORY = '1GB';
+const MOST_ROWS = 1000;
+const MOST_PRODUCTS = 24;
+
+/** Writes the report of a lake, and tells in short what stands in it. */
+export async function writeReport(request: ReportRequest, context: CommandContext): Promise<CommandReport> {
+  const { output, currency, minShops, top, product: products = [] } = request;
+  requireRange('--top', top, 1, MOST_ROWS);
+  requireRange('--min-shops', minShops ?? 2, 2, 1_000_000);
+  requireRange('number of --product', products.length, 0, MOST_PRODUCTS);
+  await requireReportTarget(output);
+  const nextSteps = new Map((await loadChecks()).map(({ name, next }) => [name, next]));
+  const { signal } = context;
+  const { facts, name } = await readLake({ path: request.lake, signal, memory: MEMORY }, async ({ db, lake }) => ({
+    facts: await readFacts(db, { currency, minShops, top, products }),
+    name: (await readPointer(lake))?.pipeline ?? basename(lake.root),
+  }));
+  const generatedAt = context.io.now();
+  const lake = basename(resolve(request.lake));
+  const page = await renderReport(facts, { name, lake, generatedAt, version: PRICELAKE_VERSION, nextSteps });
+  signal.throwIfAborted();
+  await publishReport(output, page);
+  const bytes = Buffer.byteLength(page);
+  if (!context.json) await context.output.write(describeForPeople(output, bytes, facts));
+  return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
+}
+
+function requireRange(what: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new PricelakeError('usage', `${what} ${value} is not a whole number from ${least} to ${most}`);
+}
+
+function describeForPeople(output: string, bytes: number, facts: LakeFacts): string {
+  const { overview, checks, summary, shops, histories, credits } = facts;
+  const failed = checks.filter(({ violations }) => violations > 0n).length;
+  return `${output} (${formatBytes(bytes)}): ${[
+    `${formatCount(overview.listed)} listings`,
+    `${checks.length - failed} of ${checks.length} checks passed`,
+    `${formatCount(summary.spreads)} spreads`,
+    `${shops.length} shops`,
+    `${histories.length} price histories`,
+    `${credits.length} credits`,
+  ].join(', ')}\n`;
+}
+
+function describeFacts({ overview, runs, checks, summary, histories, credits }: LakeFacts): CommandReport {
+  const [last] = runs;
+  return {
+    listed: overview.listed,
+    newestChange: overview.newest_change,
+    lastRunAt: last?.finished_at ?? null,
+    caughtUp: last?.caught_up ?? null,
+    addsUp: runs.every(({ adds_up }) => adds_up),
+    failedChecks: checks.filter(({ violations }) => violations > 0n).map(({ name }) => name),
+    spreads: summary.spreads,
+    medianSpreadPct: summary.median_pct,
+    products: histories.map(({ product }) => product.product_id),
+    attribution: credits.map(({ attribution }) => attribution),
+  };
+}

@@ -1,0 +1,112 @@
+import type { View as VegaView } from 'vega';
+import type { TopLevelSpec } from 'vega-lite';
+import { Html, html, stripControls } from '../html.js';
+
+/** Colours are variables of the page's style, so that one drawing fits light, dark and paper. */
+export const COLOR = {
+  ink: 'var(--ink)',
+  soft: 'var(--soft)',
+  line: 'var(--line)',
+  accent: 'var(--accent)',
+  accentSoft: 'var(--accent-soft)',
+  faint: 'var(--faint)',
+} as const;
+
+/** Charts are as wide as a phone; on a large screen several stand side by side. */
+export const CHART_WIDTH = 372;
+
+export type Padding = { left: number; right: number; top: number; bottom: number };
+type Cell = string | number | boolean | null;
+
+export interface Chart {
+  /** What a screen reader says instead of the picture; the table beside it has the figures. */
+  label: string;
+  height: number;
+  padding: Padding;
+  /** Plain values only: data never becomes part of a specification. */
+  values: Record<string, Cell>[];
+  /** Layers over `values`, whose field names are ours. */
+  layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;
+}
+
+/** Draws a chart as SVG that needs no script, font or image; `warn` gets what Vega finds odd about it. */
+export async function drawChart(chart: Chart, warn: (text: string) => void = () => {}): Promise<Html> {
+  const { label, height, padding, values, layer } = chart;
+  const [vega, { compile }] = await Promise.all([import('vega'), import('vega-lite')]);
+  const spec: TopLevelSpec = {
+    width: CHART_WIDTH - padding.left - padding.right,
+    height: height - padding.top - padding.bottom,
+    padding,
+    autosize: { type: 'none' },
+    background: 'transparent',
+    data: { values: values.map(cleanCells) },
+    layer,
+    config: CONFIG,
+  };
+  const logger = createLogger(warn);
+  const view = new vega.View(vega.parse(compile(spec, { logger }).spec), {
+    renderer: 'none',
+    loader: NO_LOADER,
+    logger,
+  });
+  try {
+    return wrapDrawing(await view.toSVG(), label, height);
+  } finally {
+    view.finalize();
+  }
+}
+
+const CONFIG: NonNullable<TopLevelSpec['config']> = {
+  aria: false,
+  font: 'inherit',
+  view: { stroke: null },
+  axis: {
+    labelColor: COLOR.soft,
+    titleColor: COLOR.soft,
+    labelFontSize: 11,
+    titleFontSize: 11,
+    titleFontWeight: 'normal',
+    domain: false,
+    ticks: false,
+    gridColor: COLOR.line,
+    labelPadding: 6,
+  },
+};
+
+function cleanCells(row: Record<string, Cell>): Record<string, Cell> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? stripControls(value) : value]),
+  );
+}
+
+/** The drawing in the page's own element: the outermost tag is ours, and nothing in it has an id or a style. */
+function wrapDrawing(svg: string, label: string, height: number): Html {
+  const inner = /^<svg [^>]*>(.*)<\/svg>$/su.exec(svg)?.[1];
+  if (inner === undefined) throw new TypeError('the drawing is not one svg element');
+  return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(inner)}</svg>`;
+}
+
+const refuse = async (): Promise<never> => {
+  throw new TypeError('a chart loads nothing');
+};
+const NO_LOADER = { load: refuse, sanitize: refuse, http: refuse, file: refuse } as unknown as ReturnType<
+  typeof import('vega')['loader']
+>;
+
+type Logger = ReturnType<VegaView['logger']>;
+
+function createLogger(warn: (text: string) => void): Logger {
+  const logger = {
+    level: () => logger,
+    error: (...facts: unknown[]): never => {
+      throw new TypeError(`chart: ${facts.map(String).join(' ')}`);
+    },
+    warn: (...facts: unknown[]) => {
+      warn(facts.map(String).join(' '));
+      return logger;
+    },
+    info: () => logger,
+    debug: () => logger,
+  };
+  return logger as unknown as Logger;
+}

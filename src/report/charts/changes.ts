@@ -1,0 +1,70 @@
+import { type Chart, COLOR } from '../chart.js';
+import { countOf } from '../format.js';
+import type { DayChanges } from '../rows.js';
+
+/** Kinds of change in the order in which they are stacked, each with its colour. */
+export const KINDS = [
+  { kind: 'CHANGED', name: 'changed', color: COLOR.accent },
+  { kind: 'NEW', name: 'new', color: COLOR.accentSoft },
+  { kind: 'RELISTED', name: 'listed again', color: COLOR.soft },
+  { kind: 'REMOVED', name: 'removed', color: COLOR.faint },
+] as const;
+
+const DAY_MS = 86_400_000;
+/** Half of the space between two days. */
+const GAP_MS = DAY_MS / 12;
+
+/** Changes a day, stacked by kind. */
+export function changesChart(days: readonly DayChanges[]): Chart {
+  const total = days.reduce((sum, { changes }) => sum + changes, 0n);
+  const first = days[0]?.day ?? '';
+  const last = days.at(-1)?.day ?? '';
+  return {
+    label: `Bars of changes a day from ${first} to ${last}, ${countOf(total, 'change')} in all. The table below has the sums by kind.`,
+    height: 150,
+    padding: { left: 44, right: 14, top: 10, bottom: 26 },
+    values: stackDays(days),
+    layer: [
+      {
+        mark: { type: 'rect' },
+        encoding: {
+          x: {
+            field: 'from',
+            type: 'temporal',
+            scale: { type: 'utc', nice: false },
+            axis: { grid: false, format: '%-d %b', tickCount: 4, title: null },
+          },
+          x2: { field: 'to' },
+          y: {
+            field: 'low',
+            type: 'quantitative',
+            axis: { tickCount: 3, title: null, format: ',d', tickMinStep: 1 },
+          },
+          y2: { field: 'high' },
+          color: {
+            field: 'kind',
+            type: 'ordinal',
+            legend: null,
+            scale: { domain: KINDS.map((_, place) => place), range: KINDS.map(({ color }) => color) },
+          },
+        },
+      },
+    ],
+  };
+}
+
+/** Each kind of a day on top of those before it; a kind nobody knows stands with none. */
+function stackDays(days: readonly DayChanges[]): Chart['values'] {
+  const heights = new Map<string, number>();
+  return KINDS.flatMap(({ kind }, place) =>
+    days
+      .filter((day) => day.kind === kind)
+      .map(({ day, changes }) => {
+        const low = heights.get(day) ?? 0;
+        const high = low + Number(changes);
+        heights.set(day, high);
+        const from = Date.parse(day);
+        return { from: from + GAP_MS, to: from + DAY_MS - GAP_MS, kind: place, low, high };
+      }),
+  );
+}

@@ -1,0 +1,98 @@
+import { type Chart, COLOR } from '../chart.js';
+import { cutText } from '../format.js';
+
+/** One line of the chart: a middle, and the range that half of the values lie in. */
+export interface Range {
+  name: string;
+  low: number;
+  middle: number;
+  high: number;
+}
+
+/** Shares of a whole, one below the other. */
+export interface Share {
+  name: string;
+  percent: number;
+}
+
+export interface RangesOptions {
+  label: string;
+  axisTitle: string;
+  /** A value to compare with, drawn as a line. */
+  reference?: number;
+}
+
+const ROW = 22;
+const NAME_WIDTH = 138;
+const LONGEST_NAME = 22;
+
+/** Ranges one below the other, each with its name. */
+export function rangesChart(ranges: readonly Range[], { label, axisTitle, reference }: RangesOptions): Chart {
+  const x = {
+    type: 'quantitative',
+    scale: { zero: reference === undefined, nice: true },
+    axis: { tickCount: 5, title: axisTitle },
+  } as const;
+  const line = { mark: { type: 'rule', color: COLOR.soft } as const, encoding: { x: { datum: reference ?? 0, ...x } } };
+  return {
+    ...layOutRows(ranges.length, label),
+    values: ranges.map(({ name, low, middle, high }, place) => ({ ...nameRow(name, place), low, middle, high })),
+    layer: [
+      ...(reference === undefined ? [] : [line]),
+      {
+        mark: { type: 'rule', strokeWidth: 5, strokeCap: 'round', color: COLOR.accentSoft },
+        encoding: { y: Y, x: { field: 'low', ...x }, x2: { field: 'high' } },
+      },
+      {
+        mark: { type: 'point', filled: true, size: 64, color: COLOR.ink, opacity: 1 },
+        encoding: { y: Y, x: { field: 'middle', ...x } },
+      },
+      NAMES,
+    ],
+  };
+}
+
+/** Bars from zero to a hundred percent, each with its name. */
+export function sharesChart(shares: readonly Share[], { label, axisTitle }: RangesOptions): Chart {
+  return {
+    ...layOutRows(shares.length, label),
+    values: shares.map(({ name, percent }, place) => ({ ...nameRow(name, place), percent })),
+    layer: [
+      {
+        mark: { type: 'bar', color: COLOR.accent },
+        encoding: {
+          y: Y,
+          x: {
+            field: 'percent',
+            type: 'quantitative',
+            scale: { domain: [0, 100] },
+            axis: { tickCount: 5, title: axisTitle },
+          },
+        },
+      },
+      NAMES,
+    ],
+  };
+}
+
+const Y = {
+  field: 'place',
+  type: 'ordinal',
+  axis: null,
+  scale: { paddingInner: 0.4, paddingOuter: 0.2 },
+} as const;
+
+const NAMES = {
+  mark: { type: 'text', align: 'right', baseline: 'middle', color: COLOR.ink, fontSize: 12 },
+  encoding: { y: Y, x: { value: -10 }, text: { field: 'name', type: 'nominal' } },
+} as const;
+
+function layOutRows(rows: number, label: string): Pick<Chart, 'label' | 'height' | 'padding'> {
+  const padding = { left: NAME_WIDTH, right: 14, top: 6, bottom: 38 };
+  return { label, height: rows * ROW + padding.top + padding.bottom, padding };
+}
+
+/** Names may repeat, so rows go by their place. */
+function nameRow(name: string, place: number) {
+  return { place, name: cutText(name, LONGEST_NAME) };
+}

@@ -1,0 +1,96 @@
+import { type Content, type Html, html, stripControls } from '../html.js';
+
+const COUNT = new Intl.NumberFormat('en-US');
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
+
+/** `1,234,567` */
+export function formatCount(count: bigint | number): string {
+  return COUNT.format(count);
+}
+
+/** `1 shop`, `1,234 shops` */
+export function countOf(count: bigint | number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${Number(count) === 1 ? one : many}`;
+}
+
+/** Exact decimal text as people write money: `1,234.50`; more than two decimals only where there are more. */
+export function formatMoney(decimal: string): string {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
+  return `${sign}${COUNT.format(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
+}
+
+/** An amount with its currency. */
+export function money(decimal: string, currency: string): Html {
+  return html`<span class="money">${formatMoney(decimal)} <small>${currency}</small></span>`;
+}
+
+/** `17.8 %`, from a thousand on without decimals. */
+export function formatPercent(percent: number): string {
+  const digits = Math.abs(percent) >= 1000 ? 0 : 1;
+  return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })} %`;
+}
+
+/** `20 Nov 2026, 19:07 UTC`, for machines as well. */
+export function moment(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)} UTC</time>`;
+}
+
+/** The same where a time may be missing. */
+export function momentOr(at: Date | null, missing: Content): Content {
+  return at === null ? missing : moment(at);
+}
+
+/** `20 Nov 2026` */
+export function formatDay(at: Date): string {
+  return DAY.format(at);
+}
+
+/** `45 s`, `12 min`, `3 h 20 min`, `4 days`: the two largest parts that count. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
+  return `${formatCount(Math.round(minutes / 1440))} days`;
+}
+
+/** Foreign text that may be of any length, cut to whole characters. */
+export function cutText(text: string, longest: number): string {
+  const clean = stripControls(text).replace(/\s+/gu, ' ').trim();
+  const characters = [...clean];
+  return characters.length <= longest
+    ? clean
+    : `${characters
+        .slice(0, longest - 1)
+        .join('')
+        .trimEnd()}…`;
+}
+
+/** Foreign text, set apart so that its direction of writing stays its own; a dash where there is none. */
+export function foreign(text: string | null, longest = 160): Html {
+  const cut = text === null ? '' : cutText(text, longest);
+  return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
+}
+
+/** A link to a page of a shop: http and https only, without credentials, and telling it nothing; else the text alone. */
+export function link(url: string | null, text: Content): Content {
+  const target = url === null ? undefined : parseWebAddress(url);
+  if (target === undefined) return text;
+  return html`<a href="${target}" rel="noopener noreferrer nofollow external">${text}</a>`;
+}
+
+function parseWebAddress(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
+  return isWeb && url.username === '' && url.password === '' && text.length <= 2000 ? url.href : undefined;
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { type Content, Html, html } from '../html.js';
+import { countOf, foreign, formatCount, moment } from './format.js';
+import { PAGE_SCRIPT } from './page-script.js';
+import { PAGE_STYLE } from './page-style.js';
+import type { LakeFacts } from './read-facts.js';
+import { checksSection } from './sections/checks.js';
+import { copySection } from './sections/copy.js';
+import { creditsSection } from './sections/credits.js';
+import { historySection } from './sections/history.js';
+import { renderSection } from './sections/section.js';
+import { shopsSection } from './sections/shops.js';
+import { spreadSection } from './sections/spread.js';
+
+/** What the report says about itself. */
+export interface ReportHead {
+  /** Name of the pipeline that fills the lake. */
+  name: string;
+  /** Name of the lake's folder. */
+  lake: string;
+  generatedAt: Date;
+  version: string;
+  /** What to look at when a check finds something, by its name. */
+  nextSteps: ReadonlyMap<string, string>;
+}
+
+/** How a file of ours is told from any other, within its first bytes. */
+export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
+
+/** The whole report: one document that asks for nothing from anywhere and runs no script but its own. */
+export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<string> {
+  const sections = [
+    await copySection(facts),
+    checksSection(facts.checks, head.nextSteps),
+    await spreadSection(facts),
+    await shopsSection(facts),
+    await historySection(facts),
+    creditsSection(facts.credits),
+  ];
+  const { name, lake, generatedAt, version } = head;
+  const duckdb = facts.runs[0]?.duckdb_version;
+  const { currency } = facts.selection;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${PAGE_POLICY}">
+${new Html(REPORT_MARK)}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>${name}: price report</title>
+<link rel="icon" href="data:,">
+<style>${new Html(PAGE_STYLE)}</style>
+</head>
+<body>
+<header class="wrap">
+<p class="eyebrow">Price report</p>
+<h1>${foreign(name)}</h1>
+<p class="about">Lake ${foreign(lake)}${currency === undefined ? '' : html`, prices in ${currency}`} · made ${moment(generatedAt)} · pricelake ${version}</p>
+${renderVerdict(facts)}
+<nav aria-label="Parts of this report"><ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul></nav>
+</header>
+<main class="wrap">
+${sections.map(renderSection)}</main>
+<footer class="wrap"><p>Made by pricelake ${version}${duckdb === undefined ? '' : html` with DuckDB ${duckdb}`} from the published tables of the lake. Times are UTC.
+Money is exact to four decimals; percentages, indexes and charts are rounded. This page asks for nothing from the network.</p></footer>
+<script>${new Html(PAGE_SCRIPT)}</script>
+</body>
+</html>
+`.text;
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Nothing but the page's own style and script, wherever the file is opened. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  `script-src ${hashSource(PAGE_SCRIPT)}`,
+  `style-src ${hashSource(PAGE_STYLE)}`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
+
+/** The report in three lines: is the copy whole, what did the checks find, how far do prices lie apart. */
+function renderVerdict(facts: LakeFacts): Html {
+  const verdicts = [judgeCopy(facts), judgeChecks(facts), judgeSpread(facts)];
+  return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
+}
+
+function judgeCopy({ runs, overview }: LakeFacts): Verdict {
+  const [last] = runs;
+  if (last === undefined) return { state: 'attention', text: 'Nothing is published in this lake yet.' };
+  const wrong = runs.filter(({ adds_up }) => !adds_up);
+  if (wrong.length > 0) {
+    return { state: 'wrong', text: `Rows of ${countOf(wrong.length, 'run')} do not add up: see the ledger.` };
+  }
+  const held = `${countOf(overview.listed, 'listing')} of ${countOf(overview.shops, 'shop')}`;
+  if (!last.caught_up) return { state: 'attention', text: `The copy holds ${held}, and more changes were waiting.` };
+  return {
+    state: 'good',
+    text: `The copy is complete as of its last run: ${held}, and every row received is accounted for.`,
+  };
+}
+
+function judgeChecks({ checks }: LakeFacts): Verdict {
+  if (checks.length === 0) return { state: 'attention', text: 'No checks have run yet.' };
+  const failed = checks.filter(({ violations }) => violations > 0n);
+  if (failed.length === 0) return { state: 'good', text: `All ${formatCount(checks.length)} checks passed.` };
+  const grave = failed.some(({ severity }) => severity !== 'warn');
+  const names = failed.slice(0, 3).map(({ name }) => name);
+  const more = failed.length > names.length ? ` and ${failed.length - names.length} more` : '';
+  const text = `${formatCount(failed.length)} of ${formatCount(checks.length)} checks found something: ${names.join(', ')}${more}.`;
+  return { state: grave ? 'wrong' : 'attention', text };
+}
+
+function judgeSpread({ summary, selection }: LakeFacts): Verdict {
+  const scope = selection.currency === undefined ? '' : ` in ${selection.currency}`;
+  if (summary.median_pct === null) {
+    return { state: 'note', text: `No product is sold by two shops${scope}, so there are no prices to compare.` };
+  }
+  const text = `Half of the products sold by two shops or more${scope} cost at least ${summary.median_pct.toFixed(1)} % more at the dearest than at the cheapest.`;
+  return { state: 'note', text };
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { hasSystemCode, PricelakeError } from '../errors.js';
+import { REPORT_MARK } from './page.js';
+
+/** The mark stands behind the policy, near the beginning. */
+const HEAD_BYTES = 2048;
+
+/**
+ * Says no before any work is done: a file that is not a report of ours is left alone.
+ * @throws PricelakeError `usage`
+ */
+export async function requireReportTarget(path: string): Promise<void> {
+  const info = await stat(path).catch(ignoreMissing);
+  if (info === undefined) {
+    const folder = await stat(dirname(path)).catch(ignoreMissing);
+    if (folder?.isDirectory() === true) return;
+    throw new PricelakeError('usage', `--output ${path}: there is no folder ${dirname(path)}`);
+  }
+  if (info.isFile() && (info.size === 0 || (await readHead(path)).includes(REPORT_MARK))) return;
+  throw new PricelakeError('usage', `--output ${path}: there is something that is not a report of pricelake`, {
+    hint: 'Name another file, or remove this one.',
+  });
+}
+
+/** Writes beside and renames into place: who opens the file sees the old report or the new one. */
+export async function publishReport(path: string, page: string): Promise<void> {
+  const target = (await realpath(path).catch(ignoreMissing)) ?? path;
+  const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
+  try {
+    await writeFile(temporary, page);
+    await rename(temporary, target);
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'EACCES', 'EPERM', 'EROFS')) throw cause;
+    throw new PricelakeError('usage', `--output ${path} cannot be written`, {}, { cause });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function readHead(path: string): Promise<string> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+  throw error;
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import type { Severity } from '../model.js';
+
+/** Rows of the analyses that the report is made from; columns are explained in the SQL files. */
+
+const money = z.string().nullable();
+const time = z.date().nullable();
+const text = z.string().nullable();
+
+export const overviewRow = z.object({
+  items: z.bigint(),
+  listed: z.bigint(),
+  matched: z.bigint(),
+  shops: z.bigint(),
+  newest_seen: time,
+  changes: z.bigint(),
+  oldest_change: time,
+  newest_change: time,
+  products: z.bigint(),
+  compared_products: z.bigint(),
+});
+export type Overview = z.infer<typeof overviewRow>;
+
+export const runRow = z.object({
+  run_number: z.bigint(),
+  pipeline: z.string(),
+  mode: z.string(),
+  started_at: z.date(),
+  finished_at: z.date(),
+  seconds: z.number(),
+  tries: z.bigint(),
+  caught_up: z.boolean(),
+  calls: z.bigint(),
+  export_rows: z.bigint(),
+  export_rows_landed: z.bigint(),
+  overage: z.boolean(),
+  bytes_received: z.bigint(),
+  received: z.bigint(),
+  written: z.bigint(),
+  rejected: z.bigint(),
+  deduplicated: z.bigint(),
+  adds_up: z.boolean(),
+  differences: z.bigint(),
+  gone: z.bigint(),
+  sampled: z.bigint(),
+  sample_mismatches: z.bigint(),
+  mismatch_bound: z.number(),
+  products_compared: z.bigint(),
+  products_different: z.bigint(),
+  duckdb_version: z.string(),
+});
+export type Run = z.infer<typeof runRow>;
+
+export const checkRow = z.object({
+  name: z.string(),
+  severity: z.custom<Severity>((value) => ['gate', 'error', 'warn'].includes(value as string)),
+  description: z.string(),
+  violations: z.bigint(),
+  let_through: z.boolean(),
+  sample: z.string(),
+  checked_at: z.date(),
+});
+export type CheckRow = z.infer<typeof checkRow>;
+
+export const datasetRow = z.object({
+  name: z.string(),
+  items: z.bigint(),
+  copied: z.bigint(),
+  sites: z.bigint(),
+  models: z.bigint(),
+  healthy_models: z.bigint(),
+  newest_scrape_at: time,
+  oldest_scrape_at: time,
+});
+export type Dataset = z.infer<typeof datasetRow>;
+
+export const changesRow = z.object({ day: z.string(), kind: z.string(), changes: z.bigint() });
+export type DayChanges = z.infer<typeof changesRow>;
+
+export const summaryRow = z.object({
+  min_shops: z.bigint(),
+  spreads: z.bigint(),
+  with_outliers: z.bigint(),
+  in_many_shops: z.bigint(),
+  median_pct: z.number().nullable(),
+  p90_pct: z.number().nullable(),
+});
+export type SpreadSummary = z.infer<typeof summaryRow>;
+
+export const histogramRow = z.object({
+  from_pct: z.number(),
+  up_to_pct: z.number().nullable(),
+  spreads: z.bigint(),
+});
+export type HistogramStep = z.infer<typeof histogramRow>;
+
+export const categoryRow = z.object({
+  category_slug: z.string(),
+  category_name: text,
+  category_path: text,
+  spreads: z.bigint(),
+  p25: z.number(),
+  median: z.number(),
+  p75: z.number(),
+  widest: z.number(),
+});
+export type Category = z.infer<typeof categoryRow>;
+
+export const spreadRow = z.object({
+  product_id: z.string(),
+  title: text,
+  brand: text,
+  currency: z.string(),
+  offers: z.bigint(),
+  shops: z.bigint(),
+  min: z.string(),
+  median: z.string(),
+  max: z.string(),
+  spread: z.string(),
+  spread_pct: z.number(),
+  cheapest_shop: text,
+  dearest_shop: text,
+});
+export type Spread = z.infer<typeof spreadRow>;
+
+export const shopRow = z.object({
+  site_id: z.bigint(),
+  name: text,
+  host: text,
+  compared: z.bigint(),
+  cheapest: z.bigint(),
+  win_pct: z.number(),
+  price_index: z.number(),
+  index_p25: z.number(),
+  index_p75: z.number(),
+});
+export type Shop = z.infer<typeof shopRow>;
+
+export const productRow = z.object({
+  product_id: z.string(),
+  currency: z.string(),
+  offers: z.bigint(),
+  shops: z.bigint(),
+  spread_pct: z.number().nullable(),
+  title: text,
+  brand: text,
+  gtin14: text,
+});
+export type Product = z.infer<typeof productRow>;
+
+export const offerRow = z.object({
+  product_id: z.string(),
+  item_id: z.bigint(),
+  shop: text,
+  price: money,
+  first_seen_at: time,
+  is_listed: z.boolean(),
+  ended_at: time,
+  url: text,
+  offers: z.bigint(),
+});
+export type Offer = z.infer<typeof offerRow>;
+
+export const stepRow = z.object({ item_id: z.bigint(), observed_at: z.date(), price: z.number().nullable() });
+export type PriceStep = z.infer<typeof stepRow>;
+
+export const creditRow = z.object({
+  attribution: z.string(),
+  sites: z.array(z.object({ name: z.string(), host: z.string() })),
+});
+export type Credit = z.infer<typeof creditRow>;

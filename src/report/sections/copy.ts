@@ -1,0 +1,154 @@
+import { type Content, type Html, html } from '../../html.js';
+import { drawChart } from '../chart.js';
+import { changesChart, KINDS } from '../charts/changes.js';
+import {
+  countOf,
+  foreign,
+  formatCount,
+  formatDay,
+  formatDuration,
+  formatPercent,
+  moment,
+  momentOr,
+} from '../format.js';
+import { CHANGE_DAYS, type LakeFacts } from '../read-facts.js';
+import type { Dataset, DayChanges, Run } from '../rows.js';
+import { type Column, renderTable } from '../table.js';
+import { renderFigure, renderFigures, type Section } from './section.js';
+
+/** How fresh the copy is, what the last runs did and cost, and whether it adds up. */
+export async function copySection(facts: LakeFacts): Promise<Section> {
+  const { overview, runs, datasets, changes } = facts;
+  const { listed, items, changes: known, oldest_change, newest_change } = overview;
+  const figures = renderFigures([
+    { name: 'Newest change', ...renderMoment(newest_change, describeLag(facts)) },
+    { name: 'Last run', ...renderMoment(runs[0]?.finished_at ?? null, describeRun(runs[0])) },
+    { name: 'Listings', value: formatCount(listed), note: `and ${formatCount(items - listed)} no longer listed` },
+    {
+      name: 'Changes',
+      value: formatCount(known),
+      note: oldest_change === null ? '' : `since ${formatDay(oldest_change)}`,
+    },
+  ]);
+  const body: Content[] = [
+    changes.length === 0 ? figures : html`<div class="pair">${figures}${await renderChanges(changes)}</div>`,
+    runs.length === 0 ? '' : [explainProof(runs), renderRuns(runs)],
+    datasets.length === 0 ? '' : renderDatasets(datasets),
+  ];
+  return { id: 'copy', title: 'State of the copy', body };
+}
+
+/** The day large, the time of day and what there is to say below it. */
+function renderMoment(at: Date | null, note: string): { value: Content; note: Content } {
+  if (at === null) return { value: 'none yet', note: '' };
+  const time = `${at.toISOString().slice(11, 16)} UTC`;
+  return {
+    value: html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`,
+    note: note === '' ? time : `${time}, ${note}`,
+  };
+}
+
+/** How far the last run's end lay behind the newest change that it brought. */
+function describeLag({ overview, runs }: LakeFacts): string {
+  const end = runs[0]?.finished_at;
+  if (end === undefined || overview.newest_change === null) return '';
+  const lag = end.getTime() - overview.newest_change.getTime();
+  return lag < 0 ? "by the service's clock" : `${formatDuration(lag)} before the last run ended`;
+}
+
+function describeRun(run: Run | undefined): string {
+  if (run === undefined) return '';
+  return run.caught_up ? 'nothing more was waiting' : 'more changes were waiting';
+}
+
+async function renderChanges(days: readonly DayChanges[]): Promise<Html> {
+  const sums = KINDS.map(({ kind, name }) => {
+    const sum = days.reduce((total, day) => (day.kind === kind ? total + day.changes : total), 0n);
+    return html`<li class="key-${kind.toLowerCase()}">${formatCount(sum)} ${name}</li>\n`;
+  });
+  return renderFigure(
+    `Changes a day, the last ${CHANGE_DAYS} days up to the newest`,
+    await drawChart(changesChart(days)),
+    html`<ul class="legend">${sums}</ul>`,
+  );
+}
+
+function renderRuns(runs: readonly Run[]): Html {
+  const columns: Column<Run>[] = [
+    { label: 'Run', cell: ({ run_number, mode }) => html`${run_number} <span class="soft">${mode}</span>` },
+    { label: 'Ended', cell: ({ finished_at }) => moment(finished_at) },
+    { label: 'Took', numeric: true, cell: ({ seconds }) => formatDuration(seconds * 1000) },
+    { label: 'Calls', numeric: true, cell: ({ calls }) => formatCount(calls) },
+    { label: 'Export rows', numeric: true, cell: renderExportRows },
+    { label: 'Received', numeric: true, cell: ({ received }) => formatCount(received) },
+    { label: '= written', numeric: true, cell: ({ written }) => formatCount(written) },
+    { label: '+ rejected', numeric: true, cell: ({ rejected }) => formatCount(rejected) },
+    { label: '+ deduplicated', numeric: true, cell: ({ deduplicated }) => formatCount(deduplicated) },
+    { label: 'Compared', numeric: true, cell: renderProof },
+    { label: 'Adds up', cell: ({ adds_up }) => (adds_up ? 'yes' : html`<strong class="bad">no</strong>`) },
+  ];
+  const caption = `The ledger: the last ${countOf(runs.length, 'run')}, what each cost and what became of the rows that it received`;
+  return renderTable({ caption, columns, rows: runs });
+}
+
+function renderExportRows({ export_rows, export_rows_landed, overage }: Run): Content {
+  const notes = [
+    ...(export_rows === export_rows_landed ? [] : [`${formatCount(export_rows_landed)} landed`]),
+    ...(overage ? ['with overage'] : []),
+  ];
+  return html`${formatCount(export_rows)}${notes.map((note) => html` <small class="attention">${note}</small>`)}`;
+}
+
+/** The sample of items read again after the run, and what a complete copy found. */
+function renderProof({ sampled, sample_mismatches, differences, gone }: Run): Content {
+  const notes = [
+    ...(sample_mismatches > 0n ? [`${formatCount(sample_mismatches)} differed`] : []),
+    ...(differences > 0n ? [`${formatCount(differences)} repaired`] : []),
+    ...(gone > 0n ? [`${formatCount(gone)} gone`] : []),
+  ];
+  return html`${formatCount(sampled)}${notes.map((note) => html` <small class="attention">${note}</small>`)}`;
+}
+
+/** What the samples say about the whole copy. */
+function explainProof(runs: readonly Run[]): Content {
+  const proved = runs.find(({ sampled }) => sampled > 0n);
+  if (proved === undefined) return html`<p>No run among these compared a sample with the service (proof.sample).</p>`;
+  const { run_number, sampled, sample_mismatches, mismatch_bound } = proved;
+  const found =
+    sample_mismatches === 0n
+      ? 'all were in the lake as the service shows them'
+      : `${countOf(sample_mismatches, 'item')} differed`;
+  return html`<p>Proof of the copy: after run ${run_number}, ${countOf(sampled, 'item')} picked by chance were read again one by one; ${found}.
+So with 95 % confidence at most ${formatPercent(100 * mismatch_bound)} of the items in the lake differ from the service.${describeAll(runs)}</p>`;
+}
+
+function describeAll(runs: readonly Run[]): string {
+  const sum = (pick: (run: Run) => bigint) => runs.reduce((total, run) => total + pick(run), 0n);
+  const items = `${countOf(
+    sum((run) => run.sampled),
+    'item',
+  )}, of which ${formatCount(sum((run) => run.sample_mismatches))} differed`;
+  const products = `${countOf(
+    sum((run) => run.products_compared),
+    'product',
+  )}, of which ${formatCount(sum((run) => run.products_different))} differed`;
+  return ` The last ${countOf(runs.length, 'run')} compared ${items}, and ${products}.`;
+}
+
+function renderDatasets(datasets: readonly Dataset[]): Html {
+  const columns: Column<Dataset>[] = [
+    { label: 'Dataset', cell: ({ name }) => foreign(name) },
+    { label: 'Listed, says the service', numeric: true, cell: ({ items }) => formatCount(items) },
+    { label: 'Listed in the copy', numeric: true, cell: ({ copied }) => formatCount(copied) },
+    { label: 'Shops', numeric: true, cell: ({ sites }) => formatCount(sites) },
+    {
+      label: 'Sources collecting',
+      numeric: true,
+      cell: ({ healthy_models, models }) => html`${formatCount(healthy_models)} of ${formatCount(models)}`,
+    },
+    { label: 'Read last', cell: ({ newest_scrape_at }) => momentOr(newest_scrape_at, 'never') },
+    { label: 'Read longest ago', cell: ({ oldest_scrape_at }) => momentOr(oldest_scrape_at, 'never') },
+  ];
+  const caption = 'Datasets and the health of their sources, as the service said in the last run that asked';
+  return renderTable({ caption, columns, rows: datasets });
+}

@@ -1,0 +1,22 @@
+import { html } from '../../html.js';
+import { foreign } from '../format.js';
+import type { Credit } from '../rows.js';
+import type { Section } from './section.js';
+
+const MOST_NAMES = 12;
+
+/** Licence and credit texts, whole: they must be passed on with the data (API section 2, SiteRef). */
+export function creditsSection(credits: readonly Credit[]): Section {
+  const body =
+    credits.length === 0
+      ? html`<p>No site in this lake asks for a credit.</p>`
+      : html`<p>The figures above hold data of these open-data sites. Who passes them on passes these credits on with them.</p>
+<ul class="credits">${credits.map(({ attribution, sites }) => {
+          const more = sites.length - MOST_NAMES;
+          const names = sites
+            .slice(0, MOST_NAMES)
+            .map(({ name, host }, k) => html`${k === 0 ? '' : ', '}${foreign(name, 60)} (${foreign(host, 80)})`);
+          return html`<li><bdi>${attribution}</bdi> <small>${names}${more > 0 ? ` and ${more} more` : ''}</small></li>\n`;
+        })}</ul>`;
+  return { id: 'credits', title: 'Credits', body };
+}

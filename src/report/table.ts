@@ -1,0 +1,66 @@
+import { type Content, type Html, html } from '../html.js';
+
+export interface Column<Row> {
+  label: string;
+  cell: (row: Row) => Content;
+  /** Numbers stand at the right. */
+  numeric?: boolean;
+  /** Names stand below the numbers and want some room. */
+  named?: boolean;
+  /** What the column is sorted by; a column without it can't be. */
+  sortBy?: (row: Row) => string | number;
+}
+
+export interface TableOptions<Row> {
+  caption: Content;
+  columns: Column<Row>[];
+  rows: readonly Row[];
+  /** Names the table in the document: a search box may point to it. */
+  id?: string;
+  /** How the rows are sorted already. */
+  sorted?: { by: string; order: 'ascending' | 'descending' };
+  /** So many rows are shown at first, the others behind a button; without the script all. */
+  fold?: number;
+  /** On a narrow screen every row becomes a card, with the labels beside the values. */
+  cards?: boolean;
+}
+
+/**
+ * A table whose first column heads its rows. Roles stand there in words: a browser may forget those of a row that the
+ * style lays out as a card.
+ */
+export function renderTable<Row>(options: TableOptions<Row>): Html {
+  const { caption, columns, rows, id, cards, fold } = options;
+  const folds = fold !== undefined && rows.length > fold;
+  const name = id === undefined ? '' : html` id="${id}"`;
+  return html`<div class="${cards === true ? 'frame cards' : 'frame'}">
+<table${name} role="table"${folds ? html` data-fold="${fold}"` : ''}>
+<caption><span>${caption}</span></caption>
+<thead role="rowgroup"><tr role="row">${columns.map((column) => renderHead(column, options.sorted))}</tr></thead>
+<tbody role="rowgroup">
+${rows.map((row) => html`<tr role="row">${columns.map((column, k) => renderCell(column, row, k === 0))}</tr>\n`)}</tbody>
+</table>
+</div>
+${folds ? html`<p class="unfold" hidden>The first ${fold} of ${rows.length}. <button type="button">Show all</button></p>` : ''}`;
+}
+
+function renderHead<Row>(column: Column<Row>, sorted: TableOptions<Row>['sorted']): Html {
+  const { label, sortBy } = column;
+  const kind = renderKind(column);
+  if (sortBy === undefined) return html`<th scope="col" role="columnheader"${kind}>${label}</th>`;
+  const order = sorted?.by === label ? sorted.order : 'none';
+  return html`<th scope="col" role="columnheader"${kind} aria-sort="${order}" data-label="${label}"><button type="button">${label}</button></th>`;
+}
+
+function renderCell<Row>(column: Column<Row>, row: Row, isHeader: boolean): Html {
+  const { label, cell, sortBy } = column;
+  const kind = renderKind(column);
+  const value = sortBy === undefined ? '' : html` data-sort="${sortBy(row)}"`;
+  if (isHeader) return html`<th scope="row" role="rowheader"${kind}${value}>${cell(row)}</th>`;
+  return html`<td role="cell"${kind}${value} data-label="${label}">${cell(row)}</td>`;
+}
+
+function renderKind<Row>({ numeric, named }: Column<Row>): Content {
+  const kinds = [...(numeric === true ? ['number'] : []), ...(named === true ? ['named'] : [])];
+  return kinds.length === 0 ? '' : html` class="${kinds.join(' ')}"`;
+}

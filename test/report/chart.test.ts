@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { type Chart, drawChart } from '../../src/report/chart.js';
+import { changesChart } from '../../src/report/charts/changes.js';
+import { histogramChart } from '../../src/report/charts/histogram.js';
+import { priceLinesChart } from '../../src/report/charts/price-lines.js';
+import { rangesChart, sharesChart } from '../../src/report/charts/ranges.js';
+import { HOSTILE } from './report-world.js';
+
+const DAY = 86_400_000;
+const at = (day: number) => new Date(Date.UTC(2026, 9, 1) + day * DAY);
+/** A drawing that Vega finds nothing odd about. */
+const draw = async (chart: Chart) =>
+  (
+    await drawChart(chart, (warning) => {
+      throw new Error(warning);
+    })
+  ).text;
+const labels = { label: 'A label', axisTitle: 'an axis' };
+
+/** Numbers of the path data of marks filled or drawn in a colour. */
+const shapes = (svg: string, color: string) =>
+  [...svg.matchAll(/ d="([^"]*)"[^>]*?(?:fill|stroke)="var\(--([\w-]+)\)"/g)]
+    .filter(([, , name]) => name === color)
+    .map(([, path]) => path);
+
+describe('a chart', () => {
+  it.each([
+    [
+      'histogram',
+      histogramChart([
+        { from_pct: 0, up_to_pct: 5, spreads: 7n },
+        { from_pct: 100, up_to_pct: null, spreads: 1n },
+      ]),
+    ],
+    ['changes', changesChart([{ day: '2026-11-20', kind: 'NEW', changes: 3n }])],
+    ['ranges', rangesChart([{ name: HOSTILE, low: 1, middle: 2, high: 3 }], labels)],
+    ['shares', sharesChart([{ name: HOSTILE, percent: 40 }], labels)],
+    [
+      'price lines',
+      priceLinesChart(
+        [{ steps: [{ at: at(1), price: 3 }], until: at(9), isCheapest: true }],
+        { from: at(0), to: at(9) },
+        HOSTILE,
+      ),
+    ],
+  ])('of %s is one labelled picture without styles, ids, scripts or addresses', async (_, chart) => {
+    const text = await draw(chart);
+    expect(text).toMatch(/^<svg role="img" aria-label="[^"<>]+" viewBox="0 0 372 \d+">/);
+    // Names of tags and attributes alone: what attributes hold is text.
+    const names = text.replace(/="[^"]*"/g, '=');
+    expect(names).not.toMatch(/ (?:id|style|href|xlink:href|on\w+)=|<(?:script|image|a|use|style|foreignObject)\b/i);
+    expect(text).not.toContain('url(');
+    expect(text).not.toMatch(/NaN|undefined|\u202e/);
+    expect(text).not.toMatch(/#[0-9a-f]{3,6}"|"(?:black|white)"/i);
+  });
+
+  it('writes the names of the data as text, and never takes them for an expression', async () => {
+    const names = ["datum['x']", '{"signal": "width"}', 'a.b[0]', '</text><script>', '\\', '"', 'alert`1`'];
+    const text = await draw(
+      rangesChart(
+        names.map((name) => ({ name, low: 1, middle: 2, high: 3 })),
+        labels,
+      ),
+    );
+    const drawn = [...text.matchAll(/<text[^>]*font-size="12px"[^>]*>([^<]*)</g)].map(([, name]) => name);
+    expect(drawn).toEqual([
+      "datum['x']",
+      '{"signal": "width"}',
+      'a.b[0]',
+      '&lt;/text&gt;&lt;script&gt;',
+      '\\',
+      '"',
+      'alert`1`',
+    ]);
+  });
+
+  it('keeps rows of the same name apart', async () => {
+    const shop = { name: 'Shop', percent: 50 };
+    const text = await draw(sharesChart([shop, shop, shop], labels));
+    expect(shapes(text, 'accent')).toHaveLength(3);
+  });
+
+  it('is the same in every time zone', async () => {
+    const zone = process.env.TZ;
+    const chart = changesChart([
+      { day: '2026-11-01', kind: 'NEW', changes: 3n },
+      { day: '2026-11-20', kind: 'NEW', changes: 3n },
+    ]);
+    const texts: string[] = [];
+    for (const TZ of ['UTC', 'America/Los_Angeles', 'Pacific/Auckland']) {
+      process.env.TZ = TZ;
+      texts.push(await draw(chart));
+    }
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('stacks the kinds of a day and ends prices where an offer was removed', async () => {
+    const { values } = changesChart([
+      { day: '2026-11-20', kind: 'CHANGED', changes: 5n },
+      { day: '2026-11-20', kind: 'REMOVED', changes: 2n },
+    ]);
+    expect(values.map(({ low, high }) => [low, high])).toEqual([
+      [0, 5],
+      [5, 7],
+    ]);
+    const steps = [
+      { at: at(1), price: 10 },
+      { at: at(3), price: null },
+      { at: at(5), price: 12 },
+    ];
+    const text = await draw(
+      priceLinesChart([{ steps, until: at(9), isCheapest: true }], { from: at(0), to: at(9) }, 'x'),
+    );
+    const [line = ''] = shapes(text, 'accent');
+    expect(line.match(/M/g)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { html } from '../../src/html.js';
+import { cutText, foreign, formatDuration, formatMoney, formatPercent, link } from '../../src/report/format.js';
+
+describe('money', () => {
+  it.each([
+    ['1460.9950', '1,460.995'],
+    ['10.0000', '10.00'],
+    ['0.5', '0.50'],
+    ['-3.1000', '-3.10'],
+    ['7', '7.00'],
+    ['99999999999999.9999', '99,999,999,999,999.9999'],
+  ])('%s is %s', (decimal, shown) => expect(formatMoney(decimal)).toBe(shown));
+});
+
+it('percentages and durations are short', () => {
+  expect([17.849, 0, 999.96, 10_239.04].map(formatPercent)).toEqual(['17.8 %', '0.0 %', '1,000.0 %', '10,239 %']);
+  expect([400, 59_000, 90_000, 3 * 3_600_000 + 20 * 60_000, 5 * 86_400_000].map(formatDuration)).toEqual([
+    '0 s',
+    '59 s',
+    '2 min',
+    '3 h 20 min',
+    '5 days',
+  ]);
+});
+
+describe('foreign text', () => {
+  it('is set apart, cut between characters, and without what could reorder it', () => {
+    expect(foreign('a\u202eb<', 10).text).toBe('<bdi>ab&lt;</bdi>');
+    expect(cutText('👩‍🍳'.repeat(3), 4)).not.toMatch(/[\ud800-\udbff]$/);
+    expect(cutText(' a \n b ', 10)).toBe('a b');
+    expect(foreign(null).text).toBe('<span class="none">–</span>');
+    expect(foreign('\u200e').text).toBe('<span class="none">–</span>');
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    ' JaVaScRiPt:alert(1)',
+    'data:text/html,<script>',
+    'file:///etc/passwd',
+    'https://user:secret@shop.example/',
+    '//shop.example/x',
+    'not an address',
+    `https://shop.example/${'a'.repeat(3000)}`,
+  ])('%s is no link', (address) => {
+    expect(html`${link(address, 'Shop')}`.text).toBe('Shop');
+  });
+
+  it('links to pages of the web, telling them nothing', () => {
+    expect(html`${link('HTTPS://shop.example/"><b>', 'Shop')}`.text).toBe(
+      '<a href="https://shop.example/%22%3E%3Cb%3E" rel="noopener noreferrer nofollow external">Shop</a>',
+    );
+  });
+});
+
+it('a template escapes every value, and takes lists and nothing', () => {
+  expect(html`<p title="${`"'<>&`}">${['<', null, undefined, 1n, [html`<b>`]]}</p>`.text).toBe(
+    '<p title="&quot;&#39;&lt;&gt;&amp;">&lt;1<b></p>',
+  );
+});
