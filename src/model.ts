@@ -62,6 +62,7 @@ export interface TableState {
 export const TXN_CURSOR = 'pricelake.cursor'; // the feed cursor up to which the table is applied
 export const TXN_RUN = 'pricelake.run'; // number of the run that wrote last
 export const TXN_POLLED = 'pricelake.polled'; // µs since 1970 up to which items were polled; 0 after a run by the feed
+export const TXN_WEBHOOK = 'pricelake.webhook'; // newest change of history that webhooks brought ahead of the feed
 export const TXN_ITEMS = 'pricelake.items'; // version of `items` that a derived table was computed from
 
 /** How a run brings a lake up to date: with a complete copy, by the change feed, or by the items changed since. */

@@ -1,4 +1,4 @@
--- Landed feed changes → typed history. `reject_reason` is null, or says why the row can't be typed.
+-- Landed changes of the feed or of webhooks → typed history. `reject_reason` is null, or says why the row can't be typed.
 -- View landed_changes: every value as the text that arrived (section 2, Change).
 SELECT
   part, line_number, raw,
@@ -12,7 +12,7 @@ SELECT
   currency, changes, title, url,
   exact_bigint(site_id) AS site_id,
   site_name, site_host, site_attribution,
-  'feed' AS origin,
+  coalesce(CAST(getvariable('origin') AS VARCHAR), 'feed') AS origin,
   CAST(getvariable('run_id') AS VARCHAR) AS run_id,
   CASE
     WHEN exact_bigint(id) IS NULL THEN 'id ' || coalesce('"' || id || '"', 'null') || ' is not an int64'

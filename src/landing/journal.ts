@@ -75,6 +75,9 @@ const journalEntry = z.discriminatedUnion('type', [
     end: z.number(),
     calls: z.number(),
   }),
+  /** A webhook event, its changes copied. */
+  z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
+  z.strictObject({ type: z.literal('events.done') }),
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),

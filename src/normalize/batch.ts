@@ -18,14 +18,12 @@ export interface Tally {
 }
 
 /** SQL of the typed rows of these files that fit, or of none. */
-function goodRows(files: TypedFile[], emptyLike: string): string {
+export function goodRows(files: TypedFile[], emptyLike: string): string {
   if (files.length === 0) return `SELECT * FROM (${emptyLike}) WHERE false`;
   return `SELECT * FROM read_parquet(${quoteList(files.map((file) => file.typedPath))}) WHERE reject_reason IS NULL`;
 }
 
 const EMPTY_ITEMS = "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_attribution FROM items";
-const EMPTY_CHANGES =
-  "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";
 
 /**
  * Views `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads
@@ -49,33 +47,9 @@ export async function createItemViews(db: Database, files: TypedFile[]): Promise
   return { exported, reread: await create(['reread'], 'reread_items') };
 }
 
-/** View `new_changes`: the landed changes behind the cursor, each once. */
-export async function createNewChanges(db: Database, files: TypedFile[], behind: bigint): Promise<Tally> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS ${goodRows(files, EMPTY_CHANGES)}`);
-  const tally = await countRepeated(db, 'typed_changes', 'change_id');
-  const stale = await db.row('SELECT count(DISTINCT change_id) AS n FROM typed_changes WHERE change_id <= $1', [
-    behind,
-  ]);
-  const once =
-    tally.repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
-  await db.run(`CREATE OR REPLACE TEMP VIEW new_changes AS
-    SELECT ${selectColumns('history')} FROM typed_changes WHERE change_id > CAST('${behind}' AS BIGINT) ${once}`);
-  return { typed: tally.typed, repeated: tally.repeated + (stale?.n as bigint) };
-}
-
-async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {
+export async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {
   const row = await db.row(`SELECT count(*) AS typed, count(*) - count(DISTINCT ${key}) AS repeated FROM ${view}`);
   return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
-}
-
-/** Table `pending_changes`: changes behind `applyFrom`, landed now or standing in history since a crash. */
-export async function createPendingChanges(db: Database, applyFrom: bigint, withHistory: boolean): Promise<void> {
-  const select = `SELECT ${selectColumns('history')} FROM`;
-  const where = `WHERE change_id > CAST('${applyFrom}' AS BIGINT)`;
-  const published = withHistory ? `UNION BY NAME ${select} history ${where} AND item_id IS NOT NULL` : '';
-  await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
-    SELECT * FROM (${select} new_changes ${where} ${published})
-    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY run_id) = 1`);
 }
 
 /** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */

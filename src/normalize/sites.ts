@@ -4,7 +4,8 @@ import { readModel } from './model-sql.js';
 
 /**
  * View `site_refs`: every website that a landed row shows. The service shows a website as it is when it answers: the
- * later answer holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`.
+ * later answer holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. What a
+ * webhook shows may be a day old: it only tells of websites that are not known yet.
  */
 async function createSiteRefs(db: Database, applyFrom: bigint): Promise<void> {
   const site = `site_id, coalesce(site_name, site_host, '') AS name, coalesce(site_host, '') AS host,
@@ -14,7 +15,9 @@ async function createSiteRefs(db: Database, applyFrom: bigint): Promise<void> {
   await db.run(`CREATE OR REPLACE TEMP VIEW site_refs AS
     ${items('typed_exported_items', 1)} UNION ALL ${items('typed_reread_items', 3)} UNION ALL
     SELECT ${site}, CASE WHEN change_id > CAST('${applyFrom}' AS BIGINT) THEN 2 ELSE 0 END AS rank, max(change_id) AS place
-    FROM typed_changes WHERE site_id IS NOT NULL GROUP BY ALL`);
+    FROM typed_changes WHERE site_id IS NOT NULL AND origin = 'feed' GROUP BY ALL
+    UNION ALL SELECT ${site}, -1 AS rank, max(change_id) AS place FROM typed_changes
+    WHERE origin = 'webhook' AND site_id NOT IN (SELECT site_id FROM sites) GROUP BY ALL`);
 }
 
 /**

@@ -20,9 +20,10 @@ export interface TypedFile {
 
 /**
  * Where landed rows come from: whole rows of an export or a page, read before the run's changes; rereads, items read
- * whole after them; and the changes themselves.
+ * whole after them; and the changes themselves, of the feed or of webhooks.
  */
-export type Origin = 'export' | 'page' | 'reread' | 'feed';
+export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
+export type ChangeOrigin = 'feed' | 'webhook';
 
 export interface TypingTask {
   origin: Origin;
@@ -50,6 +51,7 @@ export async function typeFile(db: Database, task: TypingTask): Promise<TypedFil
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   await db.run('SET VARIABLE read_at = $1', [task.readAt]);
   await db.run('SET VARIABLE run_id = $1', [task.runId]);
+  await db.run('SET VARIABLE origin = $1', [origin]);
   if (await typeStrictly(db, task, typedPath)) return { typedPath, part, origin, rows: task.rows };
   return typeSieved(db, task, part, typedPath);
 }
@@ -95,13 +97,13 @@ async function copyTyped(
   landed: LandedFile,
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
-  const view =
-    task.origin !== 'feed'
-      ? `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql(landed, task.shape as Shape)}`
-      : `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(landed)}`;
+  const isChanges = task.origin === 'feed' || task.origin === 'webhook';
+  const view = isChanges
+    ? `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(landed)}`
+    : `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql(landed, task.shape as Shape)}`;
   await db.run(view);
   const target = quoteLiteral(typedPath);
-  await db.run(`COPY (${task.origin === 'feed' ? readModel('history') : orderedItems()}) TO ${target}
+  await db.run(`COPY (${isChanges ? readModel('history') : orderedItems()}) TO ${target}
     (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`);
   const counts = await db.row(
     `SELECT count(*) AS row_count, count(reject_reason) AS rejected FROM read_parquet(${target})`,

@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { observeRows } from './observe.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, type ObservedFields } from './shape.js';
-import { type Origin, type TypedFile, type TypingTask, typeFile } from './type-file.js';
+import { type ChangeOrigin, type Origin, type TypedFile, type TypingTask, typeFile } from './type-file.js';
 
 /** A landed file of items as extraction hands it over. */
 export interface LandedItems {
@@ -10,7 +10,14 @@ export interface LandedItems {
   rows: number;
   readAt: string;
   /** Rows of exports may be shaped in another way than those of `/items`. Default export. */
-  origin?: Exclude<Origin, 'feed'>;
+  origin?: Exclude<Origin, ChangeOrigin>;
+}
+
+/** A landed file of changes. */
+export interface LandedChanges {
+  path: string;
+  rows: number;
+  origin: ChangeOrigin;
 }
 
 /**
@@ -60,11 +67,11 @@ export class Typer {
     return this.#items;
   }
 
-  /** Types the landed changes of the feed. */
-  async typeChanges({ path, rows }: { path: string; rows: number }): Promise<TypedFile> {
+  /** Types a landed file of changes. */
+  async typeChanges({ path, rows, origin }: LandedChanges): Promise<TypedFile> {
     const landed = await quoteFile(path, this.#run.workFolder);
     await this.#queue;
-    return typeFile(this.#db, { origin: 'feed', sourcePath: path, landed, rows, readAt: '', ...this.#run });
+    return typeFile(this.#db, { origin, sourcePath: path, landed, rows, readAt: '', ...this.#run });
   }
 
   /** Types a file of items that is none of the run's own. */

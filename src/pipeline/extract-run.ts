@@ -1,6 +1,7 @@
 import { PricelakeError } from '../errors.js';
 import { NO_EXPORTS } from '../extract/allowance.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
+import { type LandedEvents, landEvents } from '../extract/events.js';
 import { createExportGate } from '../extract/export-gate.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
@@ -10,6 +11,7 @@ import { landPoll } from '../extract/poll.js';
 import { type ExportCost, landSnapshot } from '../extract/snapshot.js';
 import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
+import { listEvents } from '../webhook/event-files.js';
 import { decideRun, hasFeed, readPlan } from './decide-run.js';
 import { type Run, readBegin } from './run.js';
 
@@ -18,6 +20,8 @@ export interface Extract {
   mode: RunMode;
   /** Undefined for a run that goes on by the feed alone. */
   fence: Fence | undefined;
+  /** What webhooks brought before the service was read. */
+  events: LandedEvents;
   /** Undefined on a plan without the feed. */
   feed: LandedFeed | undefined;
   /** Changes behind this id are new to the lake's history. */
@@ -37,6 +41,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   const planned = isLanded ? undefined : await readPlan(run);
   const { mode } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
   const withFeed = planned === undefined ? journal.last('feed.done') !== undefined : hasFeed(planned.plan);
+  const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
   if (fence !== undefined)
     await landWholeRows(run, mode, { rows: fence.items, gate: planned?.gate ?? createExportGate(NO_EXPORTS, io) });
@@ -44,7 +49,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
   const feed = withFeed ? await landFeed(client, landing, feedFrom, io) : undefined;
   const applied = run.tables.items.txn[TXN_CURSOR] ?? feedFrom;
-  return { mode, fence, feed, feedFrom, applyFrom: fence === undefined ? applied : start };
+  return { mode, fence, events, feed, feedFrom, applyFrom: fence === undefined ? applied : start };
 }
 
 function readDecision({ landing }: Run): { mode: RunMode } {

@@ -1,14 +1,9 @@
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import { TXN_CURSOR } from '../model.js';
-import {
-  createItemViews,
-  createNewChanges,
-  createPendingChanges,
-  selectRejects,
-  type Tally,
-} from '../normalize/batch.js';
+import { TXN_CURSOR, TXN_WEBHOOK } from '../model.js';
+import { createItemViews, selectRejects, type Tally } from '../normalize/batch.js';
+import { createNewChanges, createPendingChanges, findWebhookAhead } from '../normalize/changes.js';
 import {
   type Comparison,
   compareItems,
@@ -29,8 +24,10 @@ import { isCommitted, type Run } from './run.js';
 export interface Batch {
   merge: Merge;
   comparison: Comparison;
-  /** Changes of the feed that history does not hold yet. */
+  /** Changes that history does not hold yet. */
   newChanges: bigint;
+  /** Newest change of history that webhooks brought ahead of the feed; 0 when there is none. */
+  webhookAhead: bigint;
   /** Undefined when no website is new or different. */
   sites: string | undefined;
   /** Undefined when nothing was rejected. */
@@ -42,10 +39,12 @@ export interface Batch {
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typer, io } = run;
   const { feed } = extract;
-  const changeFiles: TypedFile[] =
-    feed === undefined || feed.changes === 0 ? [] : [await typer.typeChanges({ path: feed.file, rows: feed.changes })];
-  const changes = await createNewChanges(db, changeFiles, extract.feedFrom);
-  await createPendingChanges(db, extract.applyFrom, isHistoryAhead(run));
+  const changeFiles = await typeChanges(run, extract);
+  const { feedFrom, applyFrom } = extract;
+  const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
+  const changes = await createNewChanges(db, changeFiles, { feedFrom, webhookAhead });
+  const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
+  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
   await createItemViews(db, await typer.finish());
   await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
@@ -67,10 +66,22 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     merge,
     comparison,
     newChanges: changes.typed - changes.repeated,
+    webhookAhead: await findWebhookAhead(db, webhookAhead, feed?.cursor),
     sites,
     rejects: selectRejects(itemFiles, changeFiles, io.now().toISOString()),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
   };
+}
+
+async function typeChanges({ typer }: Run, { feed, events }: Extract): Promise<TypedFile[]> {
+  const files: TypedFile[] = [];
+  if (feed !== undefined && feed.changes > 0) {
+    files.push(await typer.typeChanges({ path: feed.file, rows: feed.changes, origin: 'feed' }));
+  }
+  if (events.changes > 0) {
+    files.push(await typer.typeChanges({ path: events.file, rows: events.changes, origin: 'webhook' }));
+  }
+  return files;
 }
 
 /** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
@@ -107,6 +118,11 @@ function chooseGround(run: Run, { mode }: Extract): Ground {
 /** Counted as the bytes landed, not from the tables: the row equation compares the two. */
 function countReceived({ landing: { journal } }: Run): bigint {
   const exported = journal.last('export.done')?.landed ?? 0n;
-  const pages = [...journal.all('feed.page'), ...journal.all('poll.page'), ...journal.all('hydrate.page')];
+  const pages = [
+    ...journal.all('event'),
+    ...journal.all('feed.page'),
+    ...journal.all('poll.page'),
+    ...journal.all('hydrate.page'),
+  ];
   return exported + pages.reduce((sum, page) => sum + BigInt(page.rows), 0n);
 }

@@ -1,9 +1,11 @@
+import { listLandedEvents } from '../extract/events.js';
 import { commitTable } from '../lake/commit.js';
 import { publishPointer } from '../lake/publish.js';
 import { stageTable } from '../lake/stage.js';
 import { pruneLandings } from '../landing/landing.js';
 import { type CheckResult, TABLE_NAMES, TXN_RUN } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
+import { removeEvents } from '../webhook/event-files.js';
 import { clearIdleRuns } from './idle-runs.js';
 import { loadRows, type RunRow } from './ledger.js';
 import { isCommitted, type Run } from './run.js';
@@ -34,6 +36,8 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     attributions: staged.attributions,
   });
   io.log('debug', 'pointed', { runId: landing.runId });
+  // Before the end: a run that is killed here does it again.
+  await removeEvents(lake.root, listLandedEvents(landing), landing.runId, io);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
 }

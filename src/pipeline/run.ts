@@ -4,6 +4,7 @@ import { type ApiClient, type ClientOptions, createClient } from '../api/client.
 import { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
 import type { RunCaps } from '../extract/allowance.js';
+import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
@@ -15,6 +16,7 @@ import { TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } fro
 import { createMacros } from '../normalize/model-sql.js';
 import { Typer } from '../normalize/typer.js';
 import { loadTableSchema } from '../schemas.js';
+import { removeEvents } from '../webhook/event-files.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { Pipeline } from './pipeline-file.js';
 
@@ -160,8 +162,9 @@ export function isCommitted(run: Run, table: TableName): boolean {
   return (run.tables[table].txn[TXN_RUN] ?? 0n) >= run.landing.runNumber;
 }
 
-/** Forgets a run that found nothing to do. */
+/** Forgets a run that found nothing to do; the changes of its events stand in history already. */
 export async function dropIdleRun(run: Run): Promise<void> {
+  await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
   await dropRun(run.landing);
 }
 

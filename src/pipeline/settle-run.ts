@@ -13,7 +13,8 @@ import { type Run, readBegin } from './run.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
-  if (extract.mode !== 'feed' || extract.feed?.changes !== 0 || !isWhole(run)) return false;
+  const { mode, feed, events } = extract;
+  if (mode !== 'feed' || feed?.changes !== 0 || events.changes > 0 || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
@@ -104,11 +105,12 @@ function describeFindings({ differences, gone, proof, products }: Findings) {
   };
 }
 
-function countBytes({ landing: { journal } }: Run, { feed }: Extract): number {
+function countBytes({ landing: { journal } }: Run, { feed, events }: Extract): number {
   const attempt = journal.last('export.done')?.attempt;
   const segments = journal.all('export.segment').filter((segment) => segment.attempt === attempt);
   const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
-  return exported + countItemBytes(journal, 'poll.page') + (feed?.bytes ?? 0) + countItemBytes(journal, 'hydrate.page');
+  const items = countItemBytes(journal, 'poll.page') + countItemBytes(journal, 'hydrate.page');
+  return exported + items + events.bytes + (feed?.bytes ?? 0);
 }
 
 /** What exports took, and what of it was kept. */

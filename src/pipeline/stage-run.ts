@@ -13,6 +13,7 @@ import {
   TXN_ITEMS,
   TXN_POLLED,
   TXN_RUN,
+  TXN_WEBHOOK,
 } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
 import type { Extract } from './extract-run.js';
@@ -42,7 +43,10 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   };
   const cursor = extract.feed === undefined ? {} : { [TXN_CURSOR]: extract.feed.cursor };
   const history = selectColumns('history');
-  await add('history', `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`, [], cursor);
+  await add('history', `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`, [], {
+    ...cursor,
+    ...(batch.webhookAhead > 0n ? { [TXN_WEBHOOK]: batch.webhookAhead } : {}),
+  });
   await add('items', batch.merge.select, batch.merge.replaced, { ...cursor, [TXN_POLLED]: readPolled(extract) });
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);

@@ -51,7 +51,7 @@ export async function openTyping(): Promise<Typing> {
     },
     async changes(lines) {
       const file = await land(lines.map((line) => `${line}\n`).join(''));
-      return openRows(db, [await newTyper().typeChanges({ path: file, rows: lines.length })]);
+      return openRows(db, [await newTyper().typeChanges({ path: file, rows: lines.length, origin: 'feed' })]);
     },
     async close() {
       db.close();

@@ -1,0 +1,17 @@
+-- Changes that only webhooks brought: not the feed of this run, not history, and no comparison of whole rows before.
+-- Views: typed_changes (landed changes), feed_changes (of them the feed's), history; table known_changes.
+WITH candidates AS MATERIALIZED (
+  SELECT *
+  FROM typed_changes
+  WHERE origin = 'webhook'
+    AND change_id NOT IN (SELECT change_id FROM feed_changes)
+    AND change_id NOT IN (SELECT change_id FROM known_changes)
+  QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at, part) = 1
+),
+compared AS (
+  SELECT item_id, kind, observed_at
+  FROM history
+  WHERE origin = 'diff' AND item_id IN (SELECT item_id FROM candidates)
+    AND run_id <> CAST(getvariable('run_id') AS VARCHAR)
+)
+SELECT c.* FROM candidates AS c ANTI JOIN compared USING (item_id, kind, observed_at)

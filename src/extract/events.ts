@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+import { RowFile } from '../landing/row-file.js';
+import { readElements, readFields, type Slice } from './json-scan.js';
+
+/** What of the webhooks' events is landed. */
+export interface LandedEvents {
+  file: string;
+  changes: number;
+  bytes: number;
+}
+
+/**
+ * Copies the changes of the events that wait (section 6) into the run's landing, each as it came, a line each. Events
+ * that come later are the next run's. The events themselves stay until the run has published.
+ */
+export async function landEvents(
+  landing: Landing,
+  listEvents: () => Promise<{ key: string; path: string }[]>,
+  io: Io,
+): Promise<LandedEvents> {
+  const { journal } = landing;
+  const file = path.join(landing.folder, 'webhook.ndjson');
+  if (journal.last('events.done') === undefined) {
+    const landed = new Set(listLandedEvents(landing));
+    const waiting = (await listEvents()).filter(({ key }) => !landed.has(key));
+    if (waiting.length > 0) {
+      await copyEvents(file, landing, waiting);
+      io.log('debug', 'landed', { what: 'events', events: waiting.length });
+    }
+    await journal.append({ type: 'events.done' });
+  }
+  const events = journal.all('event');
+  return { file, changes: events.reduce((sum, { rows }) => sum + rows, 0), bytes: events.at(-1)?.end ?? 0 };
+}
+
+/** Keys of the events that the run has taken over. */
+export function listLandedEvents({ journal }: Landing): string[] {
+  return journal.all('event').map(({ key }) => key);
+}
+
+async function copyEvents(file: string, landing: Landing, events: { key: string; path: string }[]): Promise<void> {
+  const { journal } = landing;
+  const rows = await RowFile.open(file, journal, journal.last('event')?.end ?? 0);
+  try {
+    for (const event of events) {
+      const body = await readFile(event.path);
+      const changes = readChanges(body, event.path);
+      await rows.land(body, changes, (end) => ({ type: 'event', key: event.key, rows: changes.length, end }));
+    }
+  } finally {
+    await rows.close();
+  }
+}
+
+/** Where the changes stand in the body of an event; the receiver has seen that it is one. */
+function readChanges(body: Buffer, file: string): Slice[] {
+  try {
+    const changes = readFields(body).get('changes');
+    if (changes === undefined || body.toString('latin1', changes.start, changes.end) === 'null') return [];
+    return readElements(body, changes.start);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    const hint = 'Move the file away; the feed brings its changes as well.';
+    throw new PricelakeError('lake_invalid', `${file}: not the event that was received`, { hint }, { cause });
+  }
+}

@@ -1,0 +1,74 @@
+import type { Database } from '../duckdb/connection.js';
+import { countRepeated, goodRows, selectColumns, type Tally } from './batch.js';
+import { readModel } from './model-sql.js';
+import type { TypedFile } from './type-file.js';
+
+const EMPTY_CHANGES =
+  "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";
+
+export interface ChangeBounds {
+  /** Changes of the feed behind this id are new to history, except those that webhooks brought ahead of it. */
+  feedFrom: bigint;
+  /** Newest change that webhooks brought ahead of the feed, or 0: history may hold changes up to it already. */
+  webhookAhead: bigint;
+}
+
+/**
+ * View `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
+ * the feed's. Leaves view `feed_changes`, all that the feed brought behind its cursor, and table `webhook_changes`,
+ * what only webhooks brought. Needs the views of the published tables.
+ */
+export async function createNewChanges(
+  db: Database,
+  files: TypedFile[],
+  { feedFrom, webhookAhead }: ChangeBounds,
+): Promise<Tally> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS ${goodRows(files, EMPTY_CHANGES)}`);
+  const { typed, repeated } = await countRepeated(db, "(FROM typed_changes WHERE origin = 'feed')", 'change_id');
+  const once = repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
+  await db.run(`CREATE OR REPLACE TEMP VIEW feed_changes AS SELECT * FROM typed_changes
+    WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT) ${once}`);
+  const hasWebhooks = files.some((file) => file.origin === 'webhook');
+  const mayOverlap = hasWebhooks || webhookAhead > feedFrom;
+  const none = mayOverlap ? '' : ' WHERE false';
+  await db.run('SET VARIABLE webhook_ahead = $1::BIGINT', [webhookAhead]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE known_changes AS SELECT * FROM (${readModel('known_changes')})${none}`);
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE webhook_changes AS SELECT * FROM (${readModel('webhook_changes')})${none}`,
+  );
+  const columns = selectColumns('history');
+  await db.run(`CREATE OR REPLACE TEMP VIEW new_changes AS
+    SELECT ${columns} FROM feed_changes ${mayOverlap ? 'ANTI JOIN known_changes USING (change_id)' : ''}
+    UNION ALL SELECT ${columns} FROM webhook_changes`);
+  const counts = await db.row(`SELECT (SELECT count(*) FROM new_changes) AS fresh,
+    (SELECT count(*) FROM typed_changes WHERE origin = 'webhook') AS webhooks`);
+  const all = typed + (counts?.webhooks as bigint);
+  return { typed: all, repeated: all - (counts?.fresh as bigint) };
+}
+
+export interface PendingBounds {
+  /** Changes behind this id are not yet in items. */
+  applyFrom: bigint;
+  /** Where the feed ends; undefined without one. What webhooks told is applied when the feed has come past it. */
+  cursor: bigint | undefined;
+  /** History may hold changes that are not yet in items. */
+  withHistory: boolean;
+}
+
+/** Table `pending_changes`: changes that are not yet in items, landed now or standing in history. */
+export async function createPendingChanges(db: Database, { applyFrom, cursor, withHistory }: PendingBounds) {
+  const select = (from: string) =>
+    `SELECT ${selectColumns('history')} FROM ${from} WHERE change_id > CAST('${applyFrom}' AS BIGINT)`;
+  const isPassed = cursor === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${cursor}' AS BIGINT)`;
+  const published = withHistory ? `UNION ALL ${select('history')} AND item_id IS NOT NULL AND ${isPassed}` : '';
+  await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
+    SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} AND ${isPassed} ${published})
+    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY origin = 'webhook', run_id) = 1`);
+}
+
+/** Newest change of history that webhooks brought ahead of the feed, which ends at `cursor`; 0 when there is none. */
+export async function findWebhookAhead(db: Database, before: bigint, cursor = 0n): Promise<bigint> {
+  const row = await db.row('SELECT max(change_id) AS newest FROM webhook_changes WHERE change_id > $1', [cursor]);
+  const newest = (row?.newest as bigint | null) ?? 0n;
+  return newest > before ? newest : before;
+}
