@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'lake_invalid' // the folder holds something else, or is damaged
   | 'disk_full'
   | 'gate_failed' // a gate check failed: the batch is held
+  | 'offline' // a command that makes no call would need one
+  | 'landing_gone' // the raw bytes that rebuild needs are not kept any more
   | 'nothing_held' // --publish-held, but no batch is held
   | 'check_failed'
   | 'query' // the user's SQL is wrong

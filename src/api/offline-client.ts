@@ -1,14 +1,11 @@
 import { PricelakeError } from '../errors.js';
 import type { ApiClient } from './client.js';
 
-/**
- * The client of work that needs the service for nothing: a call that is asked for all the same is refused as
- * `lake_invalid`, because the landing lacks what `purpose` takes from it.
- */
+/** The client of work that makes no call: what is asked for all the same is refused, `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
-    throw new PricelakeError('lake_invalid', `${purpose} makes no call, but the landing lacks the answer of ${path}`, {
-      hint: 'Run `pricelake sync` without it: what is missing is fetched.',
+    throw new PricelakeError('offline', `${purpose} makes no call, but the landing lacks an answer of ${path}`, {
+      hint: 'Run a plain `pricelake sync`: what is missing is fetched.',
     });
   };
   return {

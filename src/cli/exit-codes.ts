@@ -21,6 +21,8 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   query: EXIT.usage,
   // A wrong or damaged folder: a person has to act, trying again changes nothing.
   lake_invalid: EXIT.usage,
+  offline: EXIT.usage,
+  landing_gone: EXIT.usage,
   nothing_held: EXIT.usage,
   gate_failed: EXIT.checkFailed,
   check_failed: EXIT.checkFailed,

@@ -4,6 +4,7 @@ import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
 import { queryCommand } from './commands/query.js';
+import { rebuildCommand } from './commands/rebuild.js';
 import { reportCommand } from './commands/report.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { spreadCommand } from './commands/spread.js';
@@ -22,6 +23,7 @@ const COMMAND_NAMES = [
   reportCommand,
   statusCommand,
   webhookCommand,
+  rebuildCommand,
   compactCommand,
   sandboxCommand,
 ].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
@@ -79,6 +81,7 @@ export function buildProgram(args: string[]): Argv {
     .command(reportCommand)
     .command(statusCommand)
     .command(webhookCommand)
+    .command(rebuildCommand)
     .command(compactCommand)
     .command(sandboxCommand);
 }

@@ -42,7 +42,7 @@ export async function landProducts(
     } finally {
       await files.close();
     }
-    await journal.append({ type: 'products.done', calls: client.calls() });
+    await journal.append({ type: 'products.done', whole: only === undefined, calls: client.calls() });
   }
   return listItemFiles(landing, PAGE);
 }

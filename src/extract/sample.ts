@@ -18,7 +18,7 @@ export interface LandedSample {
 
 /**
  * Reads items one by one (section 4, /items/{id}) and lands them. A sample that has landed is not read again.
- * Undefined when no call is left for it, or the service can't be reached: a sample is a proof, not a need.
+ * Undefined when no call is left for it, or the service can't or must not be reached: a sample is a proof, not a need.
  */
 export async function landSample(
   client: ApiClient,
@@ -32,7 +32,8 @@ export async function landSample(
       const missing = await readSample(client, landing, itemIds, io);
       await journal.append({ type: 'sample.done', missing, calls: client.calls() });
     } catch (error) {
-      if (!(error instanceof PricelakeError) || !['quota', 'budget', 'unavailable'].includes(error.code)) throw error;
+      if (!(error instanceof PricelakeError) || !['quota', 'budget', 'unavailable', 'offline'].includes(error.code))
+        throw error;
       io.log('warn', 'sample.skipped', { reason: error.message });
       return undefined;
     }

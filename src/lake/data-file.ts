@@ -78,6 +78,16 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   });
 }
 
+/** SHA-256 of a data file as it stands, hexadecimal. */
+export async function hashDataFile(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    return await hashFile(file);
+  } finally {
+    await file.close();
+  }
+}
+
 async function hashFile(file: FileHandle): Promise<string> {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);

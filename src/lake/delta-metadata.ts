@@ -72,7 +72,7 @@ function findPartitionColumns(state: LogState, schema: TableSchema, change: Tabl
 }
 
 function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void {
-  const hint = 'Go back to the old setting, or sync into another folder.';
+  const hint = 'Go back to the old setting, or run `pricelake rebuild`.';
   if (old.partitionColumns.join() !== wanted.partitionColumns.join()) {
     throw new PricelakeError(
       'config',

@@ -32,12 +32,19 @@ export async function createTableViews(
   lake: Lake,
   candidate: Partial<Record<TableName, TableChange>> = {},
 ): Promise<void> {
-  for (const table of TABLE_NAMES) {
-    const paths = await listPaths(lake, table, candidate[table]);
-    await db.run(
-      `CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${tableRelation(table, paths)}`,
-    );
-  }
+  for (const table of TABLE_NAMES) await createTableView(db, lake, table, table, candidate[table]);
+}
+
+/** Creates a temporary view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB. */
+export async function createTableView(
+  db: Database,
+  lake: Lake,
+  table: TableName,
+  name: string,
+  change?: TableChange,
+): Promise<void> {
+  const paths = await listPaths(lake, table, change);
+  await db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${tableRelation(table, paths)}`);
 }
 
 async function listPaths(lake: Lake, table: TableName, change: TableChange | undefined): Promise<string[]> {

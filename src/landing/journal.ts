@@ -82,13 +82,15 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),
-  z.strictObject({ type: z.literal('products.done'), calls: z.number() }),
+  z.strictObject({ type: z.literal('products.done'), whole: z.boolean(), calls: z.number() }),
   z.strictObject({ type: z.literal('sample.page'), ...itemPage }),
   /** Sampled items that the service does not show (404), and the end of the sample. */
   z.strictObject({ type: z.literal('sample.done'), missing: z.array(int64Text), calls: z.number() }),
   z.strictObject({ type: z.literal('hydrate.page'), ...itemPage }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
+  /** When the rows were first made: sites, rejects and what is gone are dated by it, in every try. */
+  z.strictObject({ type: z.literal('normalize'), at: z.string() }),
   /** The row equation, settled before anything is published: a later try finds some of the rows in place. */
   z.strictObject({
     type: z.literal('tally'),
@@ -106,22 +108,54 @@ const journalEntry = z.discriminatedUnion('type', [
 export type JournalEntry = z.infer<typeof journalEntry>;
 type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
 
-/** A run's journal: append-only lines, synced. */
-export class Journal {
+/** What a run's journal says. */
+export class JournalEntries {
   readonly entries: JournalEntry[];
+
+  protected constructor(entries: JournalEntry[]) {
+    this.entries = entries;
+  }
+
+  /** Reads the lines that stand and changes nothing: another process may be writing. Throws `lake_invalid`. */
+  static async read(path: string): Promise<JournalEntries> {
+    return new JournalEntries((await readJournal(path)).entries);
+  }
+
+  all<T extends JournalEntry['type']>(type: T): Of<T>[] {
+    return this.entries.filter((entry): entry is Of<T> => entry.type === type);
+  }
+
+  last<T extends JournalEntry['type']>(type: T): Of<T> | undefined {
+    return this.all(type).at(-1);
+  }
+
+  /** Calls of all processes that worked on the run. */
+  countCalls(): number {
+    const tries: number[] = [0];
+    for (const entry of this.entries) {
+      if (entry.type === 'try') tries.push(0);
+      else if ('calls' in entry) tries[tries.length - 1] = entry.calls;
+    }
+    return tries.reduce((sum, calls) => sum + calls, 0);
+  }
+}
+
+/** A run's journal: append-only lines, synced. */
+export class Journal extends JournalEntries {
   readonly #file: FileHandle;
   /** Bytes of the lines that stand. */
   #end: number;
 
   private constructor(entries: JournalEntry[], file: FileHandle, end: number) {
-    this.entries = entries;
+    super(entries);
     this.#file = file;
     this.#end = end;
   }
 
   /** Opens or creates. A last line that a crash cut short is taken away. */
   static async open(path: string): Promise<Journal> {
-    const entries = await readJournal(path);
+    const { entries, end, size } = await readJournal(path);
+    if (end < size) await truncate(path, end);
     const file = await open(path, 'a');
     return new Journal(entries, file, (await file.stat()).size);
   }
@@ -142,39 +176,20 @@ export class Journal {
     this.entries.push(...entries);
   }
 
-  all<T extends JournalEntry['type']>(type: T): Of<T>[] {
-    return this.entries.filter((entry): entry is Of<T> => entry.type === type);
-  }
-
-  last<T extends JournalEntry['type']>(type: T): Of<T> | undefined {
-    return this.all(type).at(-1);
-  }
-
-  /** Calls of all processes that worked on the run. */
-  countCalls(): number {
-    const tries: number[] = [0];
-    for (const entry of this.entries) {
-      if (entry.type === 'try') tries.push(0);
-      else if ('calls' in entry) tries[tries.length - 1] = entry.calls;
-    }
-    return tries.reduce((sum, calls) => sum + calls, 0);
-  }
-
   async close(): Promise<void> {
     await this.#file.close();
   }
 }
 
-/** Reads a journal and cuts off a torn last line; an absent one is empty. Throws `lake_invalid` on a damaged line. */
-async function readJournal(path: string): Promise<JournalEntry[]> {
+/** The whole lines of a journal and where they end; an absent one is empty. Throws `lake_invalid` on a damaged line. */
+async function readJournal(path: string): Promise<{ entries: JournalEntry[]; end: number; size: number }> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0);
     throw error;
   });
-  const whole = bytes.lastIndexOf(0x0a) + 1;
-  if (whole < bytes.length) await truncate(path, whole);
-  const lines = bytes.toString('utf8', 0, whole).split('\n').slice(0, -1);
-  return lines.map((line, index) => {
+  const end = bytes.lastIndexOf(0x0a) + 1;
+  const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
+  const entries = lines.map((line, index) => {
     try {
       return journalEntry.parse(JSON.parse(line));
     } catch (cause) {
@@ -186,8 +201,10 @@ async function readJournal(path: string): Promise<JournalEntry[]> {
       );
     }
   });
+  return { entries, end, size: bytes.length };
 }
 
-function toLine(entry: JournalEntry): string {
+/** An entry as its line, without the newline. */
+export function toLine(entry: JournalEntry): string {
   return JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }

@@ -1,7 +1,9 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Io } from '../io.js';
-import { Journal } from './journal.js';
+import { Journal, JournalEntries, type JournalEntry, toLine } from './journal.js';
+
+const JOURNAL = 'journal.ndjson';
 
 /** The raw bytes of one run and its journal: `_pricelake/landing/<run id>/`. */
 export interface Landing {
@@ -25,7 +27,7 @@ function landingRoot(lakeRoot: string): string {
 export async function findUnfinishedRun(lakeRoot: string): Promise<Landing | undefined> {
   for (const runId of (await listRuns(lakeRoot)).reverse()) {
     const folder = path.join(landingRoot(lakeRoot), runId);
-    const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+    const journal = await Journal.open(path.join(folder, JOURNAL));
     const begin = journal.last('begin');
     if (begin !== undefined && journal.last('end') === undefined) {
       return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
@@ -43,7 +45,7 @@ export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promi
   const runId = `${String(start.runNumber).padStart(6, '0')}-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
   const folder = path.join(landingRoot(lakeRoot), runId);
   await mkdir(folder, { recursive: true });
-  const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+  const journal = await Journal.open(path.join(folder, JOURNAL));
   await journal.append({ type: 'begin', runId, at, ...start }).catch(async (error: unknown) => {
     await journal.close();
     throw error;
@@ -61,7 +63,7 @@ export async function dropRun(landing: Landing): Promise<void> {
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
   for (const runId of await listRuns(lakeRoot)) {
     const folder = path.join(landingRoot(lakeRoot), runId);
-    const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+    const journal = await Journal.open(path.join(folder, JOURNAL));
     const end = journal.last('end');
     await journal.close();
     if (end !== undefined && Date.parse(end.at) < io.now().getTime() - keepMs) {
@@ -82,4 +84,39 @@ async function listRuns(lakeRoot: string): Promise<string[]> {
 /** By run number: as text, run 1000000 would stand before run 999999. */
 function compareRuns(a: string, b: string): number {
   return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
+}
+
+/** A run's landing, looked at without touching it. */
+export interface LandedRun {
+  runNumber: bigint;
+  runId: string;
+  folder: string;
+  journal: JournalEntries;
+}
+
+/** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Changes nothing. */
+export async function listLandedRuns(lakeRoot: string): Promise<LandedRun[]> {
+  const runs: LandedRun[] = [];
+  for (const runId of await listRuns(lakeRoot)) {
+    const folder = path.join(landingRoot(lakeRoot), runId);
+    const journal = await JournalEntries.read(path.join(folder, JOURNAL));
+    const begin = journal.last('begin');
+    if (begin !== undefined) runs.push({ runNumber: begin.runNumber, runId: begin.runId, folder, journal });
+  }
+  return runs;
+}
+
+/**
+ * Gives another lake the raw bytes of a run, to be gone on with from where they had landed: what was made of them then
+ * is not in its journal. Files are linked, not copied.
+ */
+export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
+  const folder = path.join(landingRoot(lakeRoot), run.runId);
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(run.folder)) {
+    if (name !== JOURNAL) await link(path.join(run.folder, name), path.join(folder, name));
+  }
+  const made: JournalEntry['type'][] = ['tally', 'held', 'end'];
+  const lines = run.journal.entries.filter((entry) => !made.includes(entry.type)).map((entry) => `${toLine(entry)}\n`);
+  await writeFile(path.join(folder, JOURNAL), lines.join(''));
 }

@@ -5,11 +5,10 @@ import type { Io } from '../io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { recoverLake } from '../lake/recover.js';
-import { createTableViews } from '../lake/views.js';
 
 const MEMORY_LIMIT = '800MB';
 
-/** A lake that this process alone may write, with views of its published tables. */
+/** A lake that this process alone may write, and a database to work with. */
 export interface LockedLake {
   lake: Lake;
   db: Database;
@@ -37,7 +36,6 @@ export async function withLockedLake<T>(
     await mkdir(workFolder, { recursive: true });
     const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT });
     try {
-      await createTableViews(db, lake);
       return await work({ lake, db, stop });
     } finally {
       db.close();

@@ -37,7 +37,7 @@ export interface Batch {
 
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
-  const { db, typer, io } = run;
+  const { db, typer } = run;
   const { feed } = extract;
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom } = extract;
@@ -47,14 +47,15 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
   await createItemViews(db, await typer.finish());
-  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
+  const at = await fixMoment(run);
+  await db.run('SET VARIABLE read_at = $1', [at]);
   const readable = { withFeed: feed !== undefined, datasets: datasets.map(({ name }) => name) };
   const comparison = await compareItems(db, ground, readable);
   await createGround(db, ground, 'unknown');
   await hydrateRun(run, () => findNeeds(db));
   const itemFiles = await typer.finish();
   const items = await createItemViews(db, itemFiles);
-  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
+  await db.run('SET VARIABLE read_at = $1', [at]);
   const sites = await selectSites(db, extract.applyFrom);
   await createGround(db, ground, 'known');
   const merge = await mergeItems(db, ground);
@@ -68,7 +69,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     newChanges: changes.typed - changes.repeated,
     webhookAhead: await findWebhookAhead(db, webhookAhead, feed?.cursor),
     sites,
-    rejects: selectRejects(itemFiles, changeFiles, io.now().toISOString()),
+    rejects: selectRejects(itemFiles, changeFiles, at),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
   };
 }
@@ -82,6 +83,15 @@ async function typeChanges({ typer }: Run, { feed, events }: Extract): Promise<T
     files.push(await typer.typeChanges({ path: events.file, rows: events.changes, origin: 'webhook' }));
   }
   return files;
+}
+
+/** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
+async function fixMoment({ landing: { journal }, io }: Run): Promise<string> {
+  const fixed = journal.last('normalize');
+  if (fixed !== undefined) return fixed.at;
+  const at = io.now().toISOString();
+  await journal.append({ type: 'normalize', at });
+  return at;
 }
 
 /** Whole rows that stand in the table: a reread takes the place of the item's exported row. */

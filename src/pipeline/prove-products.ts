@@ -26,7 +26,7 @@ export async function proveProducts(run: Run): Promise<ProductProof> {
   const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
   const files = await landProducts(client, landing, only, io).catch((error: unknown) => {
     // A sample is a proof, not a need; a table that is asked for is.
-    const isPassing = error instanceof PricelakeError && ['quota', 'unavailable'].includes(error.code);
+    const isPassing = error instanceof PricelakeError && ['quota', 'unavailable', 'offline'].includes(error.code);
     if (isWanted || !isPassing) throw error;
     io.log('warn', 'sample.skipped', { reason: error.message });
     return undefined;

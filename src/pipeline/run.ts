@@ -110,7 +110,7 @@ function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
   throw new PricelakeError(
     'config',
     `${pipeline.file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
-    { hint: 'Go back to the old setting, or sync into another folder.' },
+    { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
   );
 }
 

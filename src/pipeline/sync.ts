@@ -15,7 +15,7 @@ import { proveProducts } from './prove-products.js';
 import { proveRun } from './prove-run.js';
 import { openHeld } from './publish-held.js';
 import { publishRun } from './publish-run.js';
-import { closeRun, dropIdleRun, openRun, type Run } from './run.js';
+import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './run.js';
 import { describeRun, isIdle, isUnchanged, settleTally } from './settle-run.js';
 import { stageRun, stageServiceProducts } from './stage-run.js';
 
@@ -36,6 +36,8 @@ export interface SyncOptions {
   deadline?: Deadline;
   /** What the command line allows this run. */
   caps?: RunCaps;
+  /** Makes the client; default: of the service that the pipeline names. */
+  connect?: OpenOptions['connect'];
 }
 
 /**
@@ -56,9 +58,9 @@ async function runSteps(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal | undefined,
-  { publishHeld = false, deadline = NO_DEADLINE, caps = {} }: SyncOptions,
+  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {} }: SyncOptions,
 ): Promise<RunReport> {
-  const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect: deadline.connect };
+  const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect };
   const run = await openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening });
   const pause = () => {
     run.stop.throwIfAborted();

@@ -1,4 +1,5 @@
 import { compactLake } from '../../lake/compact.js';
+import { createTableViews } from '../../lake/views.js';
 import { withLockedLake } from '../../pipeline/locked-lake.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { formatCount } from '../progress.js';
@@ -8,6 +9,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 export async function runCompact({ lake: path }: { lake: string }, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
   return withLockedLake(path, io, signal, async ({ db, lake }) => {
+    await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io);
     if (!json && compactions.length === 0) await output.write('No table has small files to join.\n');
     if (!json && compactions.length > 0) {

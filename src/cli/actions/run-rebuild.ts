@@ -1,0 +1,47 @@
+import { PricelakeError } from '../../errors.js';
+import { describeLakePipeline } from '../../pipeline/lake-pipeline.js';
+import { readPipeline } from '../../pipeline/pipeline-file.js';
+import { rebuildLake } from '../../pipeline/rebuild.js';
+import { type Align, layOutTable } from '../output/table-layout.js';
+import { formatCount } from '../progress.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface RebuildRequest {
+  pipeline?: string | undefined;
+  lake?: string | undefined;
+}
+
+/**
+ * Makes every table of a lake anew from its raw bytes and shows what became of them.
+ * @throws PricelakeError `usage` when neither a pipeline file nor a lake is named.
+ */
+export async function runRebuild(request: RebuildRequest, context: CommandContext): Promise<CommandReport> {
+  const { io, signal, json, output } = context;
+  const pipeline = await choosePipeline(request, context);
+  const report = await rebuildLake(pipeline, io, signal);
+  if (!json) {
+    const rows = report.tables.map(({ table, version, rowsBefore, rowsAfter }) => [
+      table,
+      String(version),
+      formatCount(rowsBefore),
+      formatCount(rowsAfter),
+    ]);
+    const aligns: Align[] = ['left', 'right', 'right', 'right'];
+    await output.write(layOutTable(['table', 'version', 'rows before', 'rows after'], rows, aligns, output.columns));
+    const { length } = report.runs;
+    const runs = length === 1 ? 'one run' : `${length} runs`;
+    await output.write(`Made from the raw bytes of ${runs}, from ${report.runs[0]} on, without a call.\n`);
+  }
+  return { lake: pipeline.lake.path, ...report };
+}
+
+async function choosePipeline({ pipeline: file, lake }: RebuildRequest, { io }: CommandContext) {
+  if (file === undefined && lake === undefined) {
+    throw new PricelakeError('usage', 'name a pipeline file, or a lake with --lake');
+  }
+  if (file === undefined) return describeLakePipeline(lake ?? '');
+  const pipeline = await readPipeline(file, process.env);
+  io.protectSecret(pipeline.source.apiKey);
+  if (lake !== undefined) pipeline.lake.path = lake;
+  return pipeline;
+}

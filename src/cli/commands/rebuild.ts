@@ -1,0 +1,23 @@
+import type { Argv, CommandModule } from 'yargs';
+import { runCommand } from '../run-command.js';
+
+interface RebuildArguments {
+  pipeline?: string;
+  lake?: string;
+}
+
+export const rebuildCommand: CommandModule<object, RebuildArguments> = {
+  command: 'rebuild [pipeline]',
+  describe: 'Make every table anew from the kept raw bytes, without a call',
+  builder: (yargs: Argv) =>
+    yargs
+      .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML)' })
+      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake; needs no pipeline file' })
+      .example('$0 rebuild prices.yaml', 'After an update, or with another lake.tables.items.partitionBy')
+      .example('$0 rebuild --lake /data/lake', 'The same without a key: repair damaged files')
+      .epilogue(
+        'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one.',
+      ) as Argv<RebuildArguments>,
+  handler: (argv) =>
+    runCommand(argv, async (context) => (await import('../actions/run-rebuild.js')).runRebuild(argv, context)),
+};

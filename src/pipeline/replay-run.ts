@@ -1,0 +1,37 @@
+import { createOfflineClient } from '../api/offline-client.js';
+import type { Io } from '../io.js';
+import type { Lake } from '../lake/lake.js';
+import { type LandedRun, linkRun } from '../landing/landing.js';
+import type { Pipeline } from './pipeline-file.js';
+import { syncPipeline } from './sync.js';
+
+/**
+ * Does a kept run again, into another lake: the same steps over the same bytes, without a call. What the run was told to
+ * take holds, not what the pipeline says now.
+ */
+export async function replayRun(
+  run: LandedRun,
+  { root }: Lake,
+  pipeline: Pipeline,
+  io: Io,
+  stop: AbortSignal,
+): Promise<void> {
+  await linkRun(run, root);
+  const settings: Pipeline = {
+    ...pipeline,
+    source: {
+      ...pipeline.source,
+      history: readHistorySetting(run),
+      products: run.journal.last('products.done')?.whole === true ? 'all' : 'none',
+    },
+    lake: { ...pipeline.lake, path: root, retention: 0 },
+    landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
+  };
+  await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
+}
+
+/** Whether the first run took the feed from the beginning of the plan's history or from the fence on. */
+function readHistorySetting({ journal }: LandedRun): 'feed' | 'none' {
+  const [page] = journal.all('feed.page');
+  return page?.after === 0n && journal.last('fence')?.cursor !== 0n ? 'feed' : 'none';
+}

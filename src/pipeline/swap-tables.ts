@@ -1,0 +1,89 @@
+import type { Io } from '../io.js';
+import { readAttributions } from '../lake/attribution.js';
+import { commitTable } from '../lake/commit.js';
+import type { Lake } from '../lake/lake.js';
+import { tablePath } from '../lake/layout.js';
+import { publishPointer, readPointer } from '../lake/publish.js';
+import { readTable } from '../lake/read.js';
+import { stageTable } from '../lake/stage.js';
+import { createTableView } from '../lake/views.js';
+import { type StagedFile, TABLE_NAMES, type TableName, TXN_ITEMS, TXN_RUN } from '../model.js';
+import { selectColumns } from '../normalize/batch.js';
+import { isReadable } from './keep-rows.js';
+import type { LockedLake } from './locked-lake.js';
+import type { RebuildPlan } from './plan-rebuild.js';
+
+/** A table whose files were replaced. */
+export interface SwappedTable {
+  table: TableName;
+  version: bigint;
+  rowsBefore: bigint;
+  rowsAfter: bigint;
+}
+
+/**
+ * Puts the rebuilt files in the place of the old ones, a commit a table in the order of TABLE_NAMES; then `lake.json`
+ * and its kin. A crash between two commits leaves whole tables, and a rebuild or a sync puts the rest right.
+ */
+export async function swapTables(
+  locked: LockedLake,
+  rebuilt: Lake,
+  plan: RebuildPlan,
+  io: Io,
+): Promise<SwappedTable[]> {
+  const { lake } = locked;
+  const last = plan.runs.at(-1);
+  const runId = last?.runId ?? '';
+  const swapped: SwappedTable[] = [];
+  for (const table of TABLE_NAMES) {
+    // What the checks of a run found then is no more than that: it stays, if it can be read.
+    if (table === 'check_results' && (await isReadable(locked, table))) continue;
+    const before = await readTable(lake, table);
+    const after = await readTable(rebuilt, table);
+    const moved = after.files.map((file) => ({ ...file, stagedAt: tablePath(rebuilt, table, file.path) }));
+    const add: StagedFile[] = table === 'runs' ? await stageLedger(locked, rebuilt) : moved;
+    const { [TXN_RUN]: _run, ...txn } = after.txn;
+    if (TXN_ITEMS in txn) txn[TXN_ITEMS] = swapped.find((done) => done.table === 'items')?.version ?? 0n;
+    // The commit point of each table is inside commitTable.
+    const change = { table, add, remove: before.files, txn };
+    const version = await commitTable(lake, change, { runId, operation: 'REBUILD', at: io.now() });
+    io.log('debug', 'rebuilt', { table, version });
+    swapped.push({ table, version, rowsBefore: countRows(before.files), rowsAfter: countRows(add) });
+  }
+  await publishAgain(locked, plan);
+  return swapped;
+}
+
+/** What a run took stays as it was written down; what became of its rows is counted anew. */
+async function stageLedger(locked: LockedLake, rebuilt: Lake): Promise<StagedFile[]> {
+  const { db, lake } = locked;
+  await createTableView(db, rebuilt, 'runs', 'rebuilt_runs');
+  const kept = ['finished_at', 'seconds', 'tries', 'calls']
+    .map((name) => `coalesce(o.${name}, n.${name}) AS ${name}`)
+    .join(', ');
+  const columns = selectColumns('runs');
+  const select = (await isReadable(locked, 'runs'))
+    ? `SELECT n.* REPLACE (${kept}) FROM rebuilt_runs AS n LEFT JOIN runs AS o USING (run_id)
+       UNION ALL SELECT ${columns} FROM runs WHERE run_id NOT IN (SELECT run_id FROM rebuilt_runs)`
+    : `SELECT ${columns} FROM rebuilt_runs`;
+  return stageTable(db, lake, { table: 'runs', runId: 'rebuild', select });
+}
+
+async function publishAgain({ db, lake }: LockedLake, { runs }: RebuildPlan): Promise<void> {
+  await createTableView(db, lake, 'sites', 'sites');
+  const attributions = await readAttributions(db, 'sites');
+  const last = runs.at(-1);
+  const begin = last?.journal.last('begin');
+  const facts = (await readPointer(lake)) ?? {
+    pipeline: begin?.pipeline ?? '',
+    runId: last?.runId ?? '',
+    runNumber: last?.runNumber ?? 0n,
+    cursor: last?.journal.last('feed.done')?.cursor ?? begin?.cursorFrom ?? null,
+    at: new Date(last?.journal.last('end')?.at ?? 0),
+  };
+  await publishPointer(lake, { ...facts, attributions });
+}
+
+function countRows(files: readonly { rows: bigint }[]): bigint {
+  return files.reduce((sum, file) => sum + file.rows, 0n);
+}
