@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/interop/**'],
+    exclude: ['test/interop/**', 'test/browser/**'],
     globalSetup: 'test/build.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,

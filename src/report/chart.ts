@@ -83,7 +83,9 @@ function cleanCells(row: Record<string, Cell>): Record<string, Cell> {
 function wrapDrawing(svg: string, label: string, height: number): Html {
   const inner = /^<svg [^>]*>(.*)<\/svg>$/su.exec(svg)?.[1];
   if (inner === undefined) throw new TypeError('the drawing is not one svg element');
-  return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(inner)}</svg>`;
+  // Within a picture no part has a role of its own.
+  const plain = inner.replace(/<g [^>]*>/gu, (tag) => tag.replace(/ (?:role|aria-[a-z]+)="[^"]*"/gu, ''));
+  return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(plain)}</svg>`;
 }
 
 const refuse = async (): Promise<never> => {

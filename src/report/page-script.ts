@@ -73,7 +73,7 @@ export const PAGE_SCRIPT = `
       if (scrolls === target.hasAttribute('tabindex')) continue;
       if (scrolls) {
         target.tabIndex = 0;
-        target.setAttribute('role', 'region');
+        target.setAttribute('role', 'group');
         target.setAttribute('aria-label', target.querySelector('caption').textContent);
       } else for (const name of ['tabindex', 'role', 'aria-label']) target.removeAttribute(name);
     }

@@ -125,7 +125,7 @@ footer.wrap { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2.5rem; color
   .cards table, .cards tbody, .cards thead, .cards caption { display: block; }
   .cards thead tr { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding-bottom: .5rem; }
   .cards thead th { padding: 0; }
-  .cards thead th:not([aria-sort]) { display: none; }
+  .cards thead:not(:has([aria-sort])), .cards thead th:not([aria-sort]) { display: none; }
   .cards thead button { padding: .35rem 0; }
   .cards tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: .35rem 1rem; padding: .7rem 0; border-top: 1px solid var(--line); }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }

@@ -3,10 +3,11 @@ import { loadChecks } from '../../check/load.js';
 import { PricelakeError } from '../../errors.js';
 import { readPointer } from '../../lake/publish.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
+import { countOf } from '../../report/format.js';
 import { renderReport } from '../../report/page.js';
 import { type LakeFacts, readFacts } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
-import { formatBytes, formatCount } from '../progress.js';
+import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
@@ -56,12 +57,12 @@ function describeForPeople(output: string, bytes: number, facts: LakeFacts): str
   const { overview, checks, summary, shops, histories, credits } = facts;
   const failed = checks.filter(({ violations }) => violations > 0n).length;
   return `${output} (${formatBytes(bytes)}): ${[
-    `${formatCount(overview.listed)} listings`,
-    `${checks.length - failed} of ${checks.length} checks passed`,
-    `${formatCount(summary.spreads)} spreads`,
-    `${shops.length} shops`,
-    `${histories.length} price histories`,
-    `${credits.length} credits`,
+    countOf(overview.listed, 'listing'),
+    `${checks.length - failed} of ${countOf(checks.length, 'check')} passed`,
+    countOf(summary.spreads, 'spread'),
+    countOf(shops.length, 'shop'),
+    countOf(histories.length, 'price history', 'price histories'),
+    countOf(credits.length, 'credit'),
   ].join(', ')}\n`;
 }
 

@@ -1,0 +1,108 @@
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ReportRequest, writeReport } from '../../src/cli/actions/write-report.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import { createCliIo } from '../../src/cli/terminal-io.js';
+import { CREDIT, publishLake } from './lake-fixture.js';
+import { MemoryOutput } from './memory-output.js';
+import { MemoryStream } from './memory-stream.js';
+
+let lake: string;
+let folder: string;
+beforeAll(async () => {
+  lake = await publishLake();
+  folder = path.join(path.dirname(lake), 'out');
+  await mkdir(folder);
+});
+afterAll(() => rm(path.dirname(lake), { recursive: true }));
+
+async function run(request: Partial<ReportRequest>, json = false, signal = new AbortController().signal) {
+  const output = new MemoryOutput();
+  const io = createCliIo({ stream: new MemoryStream(), env: {} });
+  const file = path.join(folder, 'report.html');
+  const report = await writeReport({ lake, output: file, top: 50, ...request }, { output, io, json, signal });
+  return { report, stdout: output.text, page: await readFile(file, 'utf8') };
+}
+
+describe('report', () => {
+  it('writes a page of the published lake and says in a line what stands in it', async () => {
+    const { page, stdout } = await run({});
+    expect(stdout).toMatch(
+      /report\.html \(\d+\.\d kB\): 4 listings, 0 of 0 checks passed, 1 spread, 3 shops, 1 price history, 1 credit\n$/,
+    );
+    expect(page).toContain('Kettle [31m red');
+    expect(page).toContain(CREDIT);
+    expect(page).toContain('<h1><bdi>prices</bdi></h1>');
+    expect(page).not.toContain(path.dirname(lake));
+    expect(await readdir(folder)).toEqual(['report.html']);
+  });
+
+  it('tells a scheduler where the page is and how the copy stands', async () => {
+    const { report, stdout } = await run({}, true);
+    expect(stdout).toBe('');
+    expect(JSON.parse(toJsonText(report))).toMatchObject({
+      output: path.join(folder, 'report.html'),
+      listed: 4,
+      caughtUp: true,
+      addsUp: true,
+      failedChecks: [],
+      spreads: 1,
+      medianSpreadPct: expect.closeTo(99.998),
+      attribution: [CREDIT],
+    });
+  });
+
+  it('shows the products that are asked for, in any form of a GTIN, and names those it does not know', async () => {
+    const { page } = await run({ product: ['04006381333931'] });
+    expect(page).toContain('The products that were asked for');
+    await expect(run({ product: ['4006381333931', 'lamp-2'] })).rejects.toMatchObject({
+      code: 'usage',
+      message: '--product lamp-2: no listed offer with a price',
+    });
+    await expect(run({ product: ['4006381333931'], currency: 'PLN' })).rejects.toThrow(/with a price in PLN$/);
+  });
+
+  it.each([{ top: 0 }, { top: 1.5 }, { top: 100_000 }, { minShops: 1 }, { product: Array<string>(25).fill('x') }])(
+    'refuses %j',
+    async (request) => {
+      await expect(run(request)).rejects.toMatchObject({ code: 'usage' });
+    },
+  );
+});
+
+describe('the file of a report', () => {
+  it('is replaced by a newer report, also behind a symbolic link, and when it is empty', async () => {
+    const target = path.join(folder, 'behind.html');
+    const link = path.join(folder, 'link.html');
+    await writeFile(target, '');
+    await symlink(target, link);
+    await run({ output: link });
+    await run({ output: link });
+    expect(await readFile(target, 'utf8')).toMatch(/^<!doctype html>/);
+    expect(
+      (await readdir(folder, { withFileTypes: true })).find(({ name }) => name === 'link.html')?.isSymbolicLink(),
+    ).toBe(true);
+  });
+
+  it('is left alone when it is anything else', async () => {
+    const notes = path.join(folder, 'notes.html');
+    await writeFile(notes, '<!doctype html>\n<p>mine</p>');
+    for (const output of [
+      notes,
+      folder,
+      '/dev/null',
+      path.join(folder, 'none', 'report.html'),
+      path.join(notes, 'x.html'),
+    ]) {
+      await expect(run({ output }), output).rejects.toMatchObject({ code: 'usage' });
+    }
+    expect(await readFile(notes, 'utf8')).toContain('mine');
+  });
+
+  it('is not touched by a run that is stopped', async () => {
+    const output = path.join(folder, 'stopped.html');
+    await expect(run({ output }, false, AbortSignal.abort(new Error('stopped')))).rejects.toThrow();
+    expect(await readdir(folder)).not.toContain('stopped.html');
+  });
+});
