@@ -1,5 +1,5 @@
 -- Whole rows that are not as the lake has them: new items, and items with other values, by the API's names.
--- Only when an item was last seen is no difference.
+-- When an item was last seen, the order of attributes, and a website's name (table sites) are no difference.
 -- Views: exported_items (whole rows, one an item), items (the lake).
 SELECT
   e.item_id,
@@ -16,16 +16,15 @@ SELECT
     CASE WHEN e.url IS DISTINCT FROM k.url THEN 'url' END,
     CASE WHEN e.image IS DISTINCT FROM k.image THEN 'image' END,
     CASE WHEN e.attributes IS DISTINCT FROM k.attributes
-      AND json(e.attributes) IS DISTINCT FROM json(k.attributes) THEN 'attributes' END,
+      AND json_members(e.attributes) IS DISTINCT FROM json_members(k.attributes) THEN 'attributes' END,
     CASE WHEN (e.category_name, e.category_path, e.category_slug, e.category_source)
       IS DISTINCT FROM (k.category_name, k.category_path, k.category_slug, k.category_source) THEN 'category' END,
     CASE WHEN list_sort(e.datasets) IS DISTINCT FROM list_sort(k.datasets) THEN 'datasets' END,
-    CASE WHEN (e.site_id, e.site_name, e.site_host) IS DISTINCT FROM (k.site_id, k.site_name, k.site_host) THEN 'site' END,
+    CASE WHEN e.site_id IS DISTINCT FROM k.site_id THEN 'site' END,
     CASE WHEN (e.source_id, e.source_name) IS DISTINCT FROM (k.source_id, k.source_name) THEN 'source' END,
     CASE WHEN e.first_seen_at IS DISTINCT FROM k.first_seen_at THEN 'firstSeenAt' END,
     CASE WHEN e.last_changed_at IS DISTINCT FROM k.last_changed_at THEN 'lastChangedAt' END,
     CASE WHEN e.removed_at IS DISTINCT FROM k.removed_at THEN 'removedAt' END,
-    CASE WHEN e.extra IS DISTINCT FROM k.extra THEN 'extra' END,
     CASE WHEN k.gone_at IS NOT NULL THEN 'gone' END
   ], lambda name: name IS NOT NULL) AS differences
 FROM exported_items AS e

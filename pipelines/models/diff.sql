@@ -1,20 +1,10 @@
 -- Rows of history for what no change of the feed tells: the differences between whole rows and the lake.
--- A change that the feed may still bring is left to it: it shows there about 30 seconds after it happened.
--- Views: different_items (compare), exported_items, items (the lake), new_changes, history.
-WITH told AS (
-  SELECT max(observed_at) AS until FROM (
-    SELECT max(observed_at) AS observed_at FROM new_changes
-    UNION ALL
-    SELECT max(observed_at) FROM history WHERE origin = 'feed' AND getvariable('with_feed')
-  )
-),
-pairs AS (
+-- Views: mismatched_items (mismatches), exported_items, items (the lake), history.
+WITH pairs AS (
   SELECT d.is_new, d.differences, e, k
-  FROM different_items AS d
+  FROM mismatched_items AS d
   JOIN exported_items AS e USING (item_id)
   LEFT JOIN items AS k USING (item_id)
-  WHERE d.item_id NOT IN (SELECT item_id FROM new_changes WHERE item_id IS NOT NULL)
-    AND (NOT getvariable('with_feed') OR e.last_changed_at <= (SELECT until FROM told))
 ),
 steps AS (
   SELECT *,
@@ -26,7 +16,8 @@ steps AS (
     END AS kind
   FROM pairs
   -- What follows from other values, or from the reading itself, is no change of its own.
-  WHERE is_new OR len(list_filter(differences, lambda name: name NOT IN ('datasets', 'gone', 'lastChangedAt'))) > 0
+  WHERE is_new OR len(list_filter(differences, lambda name: name NOT IN
+    ('datasets', 'gone', 'lastChangedAt', 'previousPrice', 'priceChangedAt', 'firstSeenAt', 'source'))) > 0
 ),
 timed AS (
   SELECT *,
@@ -65,8 +56,7 @@ SELECT
     CASE WHEN list_contains(differences, 'attributes')
       THEN '"attributes":[' || coalesce(k.attributes, 'null') || ',' || coalesce(e.attributes, 'null') || ']' END,
     CASE WHEN list_contains(differences, 'category') THEN '"category":' || json_array(k.category_path, e.category_path) END,
-    CASE WHEN list_contains(differences, 'site') THEN '"site":' || json_array(k.site_name, e.site_name) END,
-    CASE WHEN list_contains(differences, 'source') THEN '"source":' || json_array(k.source_name, e.source_name) END
+    CASE WHEN list_contains(differences, 'site') THEN '"site":' || json_array(k.site_id, e.site_id) END
   ), '') || '}' END AS changes,
   e.title AS title,
   e.url AS url,

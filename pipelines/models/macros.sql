@@ -56,3 +56,7 @@ CREATE OR REPLACE TEMP MACRO product_key(gtin, brand, mpn) AS
 -- Two amounts as a JSON array, exact.
 CREATE OR REPLACE TEMP MACRO money_pair(a, b) AS
   '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';
+
+-- The members of a JSON object, whatever order and spacing they are written in; of one that repeats a name, its text.
+CREATE OR REPLACE TEMP MACRO json_members(x) AS
+  coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));

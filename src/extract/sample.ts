@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
-import { PricelakeError } from '../errors.js';
+import { type ErrorCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
@@ -32,13 +32,28 @@ export async function landSample(
       const missing = await readSample(client, landing, itemIds, io);
       await journal.append({ type: 'sample.done', missing, calls: client.calls() });
     } catch (error) {
-      if (!(error instanceof PricelakeError) || !['quota', 'budget', 'unavailable', 'offline'].includes(error.code))
-        throw error;
-      io.log('warn', 'sample.skipped', { reason: error.message });
-      return undefined;
+      return skipSample(error, io);
     }
   }
   return { files: listItemFiles(landing, 'sample.page'), missing: journal.last('sample.done')?.missing ?? [] };
+}
+
+/** Errors of a call that only spoil the proof; with a revoked key, or told to stop, a run ends at once. */
+const SKIPPED: ErrorCode[] = [
+  'quota',
+  'budget',
+  'unavailable',
+  'offline',
+  'contract',
+  'not_found',
+  'bad_request',
+  'plan_refuses',
+];
+
+/** Warns that a run goes without a sample; throws what ends a run. */
+export function skipSample(error: unknown, io: Io): undefined {
+  if (!(error instanceof PricelakeError) || !SKIPPED.includes(error.code)) throw error;
+  io.log('warn', 'sample.skipped', { code: error.code, reason: error.message });
 }
 
 async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {

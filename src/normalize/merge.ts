@@ -23,8 +23,8 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Where the rows so far are. `first`: whole rows make the lake. `lake`: the published files that hold touched items.
- * `poll`: the same, and whole rows of items that changed take their place. `reload`: whole rows of all items take the
- * place of the lake's; what they lack is marked gone.
+ * `poll`: the same, and whole rows of items that changed take their place. `reload`: as `poll`, with whole rows of all
+ * items; what they lack is marked gone.
  */
 export type Ground = { kind: 'first' } | { kind: 'lake' | 'poll' | 'reload'; files: ItemsFile[] };
 
@@ -39,8 +39,6 @@ export async function createGround(db: Database, ground: Ground, renamed: 'unkno
 async function selectGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<string> {
   const columns = selectColumns('items');
   if (ground.kind === 'first') return 'SELECT * FROM exported_items';
-  if (ground.kind === 'reload')
-    return `SELECT ${columns} FROM exported_items UNION ALL SELECT ${columns} FROM missing_items`;
   const touched = await findTouchedFiles(db, ground.files, renamed);
   const lake = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched)}`;
   if (ground.kind === 'lake') return lake;
@@ -52,9 +50,15 @@ async function selectGround(db: Database, ground: Ground, renamed: 'unknown' | '
 export interface Comparison {
   /** Items that have other values, and that no landed change tells of. */
   differences: bigint;
+  /** JSON text: by the name of a value, in how many of them it differs. */
+  columns: string;
+  /** Items that the lake lacked, and that no landed change tells of. */
+  missed: bigint;
   /** Items that a complete copy lacks. */
   gone: bigint;
 }
+
+export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n };
 
 /**
  * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for what no change tells)
@@ -69,13 +73,24 @@ export async function compareItems(
   const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
   await db.run('SET VARIABLE with_feed = $1', [withFeed]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE mismatched_items AS SELECT * FROM (${readModel('mismatches')})${none}`);
   await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
   await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets)]);
   await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
     SELECT * FROM (${readModel('missing')})${ground.kind === 'reload' ? '' : ' WHERE false'}`);
-  const counts = await db.row(`SELECT (SELECT count(DISTINCT item_id) FROM diff_changes) AS differences,
-    (SELECT count(*) FROM missing_items WHERE run_id = CAST(getvariable('run_id') AS VARCHAR)) AS gone`);
-  return { differences: counts?.differences as bigint, gone: counts?.gone as bigint };
+  const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
+    (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
+    (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
+      SELECT name, count(*) AS n FROM (SELECT unnest(differences) AS name FROM mismatched_items WHERE NOT is_new)
+      GROUP BY name ORDER BY name)
+    ) AS columns,
+    (SELECT count(*) FROM missing_items) AS gone`);
+  return {
+    differences: counts?.differences as bigint,
+    missed: counts?.missed as bigint,
+    columns: String(counts?.columns),
+    gone: counts?.gone as bigint,
+  };
 }
 
 function readFiles(files: ItemsFile[], options = ''): string {
@@ -119,14 +134,14 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
  */
 export async function mergeItems(db: Database, ground: Ground): Promise<Merge> {
   await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
+  await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
   const counts = await db.row('SELECT count(*) AS n FROM merged_items');
   const columns = selectColumns('items');
   const merged = `SELECT ${columns} FROM merged_items`;
   const others = (rows: string) => `SELECT ${columns} FROM ${rows} ANTI JOIN merged_items USING (item_id)`;
-  if (ground.kind === 'first' || ground.kind === 'reload') {
-    const replaced = ground.kind === 'first' ? [] : ground.files;
-    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM ground_items`, replaced };
-    return { select: `${others('ground_items')} UNION ALL ${merged}`, replaced };
+  if (ground.kind === 'first') {
+    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM ground_items`, replaced: [] };
+    return { select: `${others('ground_items')} UNION ALL ${merged}`, replaced: [] };
   }
   if (counts?.n === 0n) return { select: undefined, replaced: [] };
   const replaced = await chooseReplaced(db, ground.files);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { planInfo } from '../api/contract.js';
+import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
 import { allowance, countLeft, type RunCaps, refuseCall } from '../extract/allowance.js';
 import { chooseMode, type ModeChoice } from '../extract/choose-mode.js';
@@ -9,6 +10,7 @@ import { readPointer } from '../lake/publish.js';
 import type { Journal } from '../landing/journal.js';
 import { TXN_CURSOR } from '../model.js';
 import { readIdleRuns } from './idle-runs.js';
+import type { RunRow } from './ledger.js';
 import type { Run } from './run.js';
 
 /** A service may leave out what is null. */
@@ -58,9 +60,10 @@ export async function decideRun(run: Run, { plan, gate }: PlannedRun): Promise<M
   if (decided !== undefined) return decided;
   const { tables, pipeline, io, db } = run;
   const pointer = await readPointer(run.lake);
-  const idle = (await readIdleRuns(run.lake)).at(-1);
-  const snapshot = await db.row("SELECT epoch_ms(max(started_at)) AS at FROM runs WHERE mode = 'snapshot'");
   const known = await db.row('SELECT count(*) AS n FROM items');
+  const idleRuns = await readIdleRuns(run.lake);
+  const idle = idleRuns.at(-1);
+  const snapshotAt = await findLastSnapshot(db, idleRuns);
   const choice = explainRefusal(plan, () =>
     chooseMode({
       wanted: pipeline.source.mode,
@@ -69,7 +72,7 @@ export async function decideRun(run: Run, { plan, gate }: PlannedRun): Promise<M
       hasFeed: hasFeed(plan),
       historyDays: plan.limits.historyDays ?? null,
       caughtUpAt: idle === undefined ? pointer?.at : new Date(idle.finished_at),
-      snapshotAt: typeof snapshot?.at === 'bigint' ? new Date(Number(snapshot.at)) : undefined,
+      snapshotAt,
       reconcileEvery: pipeline.reconcile,
       copyRefusal: refuseExport(gate.left(), known?.n as bigint)?.message,
       now: io.now(),
@@ -78,6 +81,14 @@ export async function decideRun(run: Run, { plan, gate }: PlannedRun): Promise<M
   io.log('info', 'decided', { ...choice });
   await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
   return choice;
+}
+
+/** A complete copy that showed nothing new waits among the idle runs. */
+async function findLastSnapshot(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
+  const idle = idleRuns.findLast(({ mode }) => mode === 'snapshot');
+  if (idle !== undefined) return new Date(idle.started_at);
+  const row = await db.row("SELECT epoch_ms(max(started_at)) AS at FROM runs WHERE mode = 'snapshot'");
+  return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
 }
 
 function explainRefusal(plan: SeenPlan, choose: () => ModeChoice): ModeChoice {

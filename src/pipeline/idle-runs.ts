@@ -27,6 +27,7 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'rejected',
   'deduplicated',
   'differences',
+  'missed',
   'gone',
   'sampled',
   'sample_mismatches',

@@ -29,6 +29,8 @@ export type RunRow = {
   rejected: bigint;
   deduplicated: bigint;
   differences: bigint;
+  difference_columns: string;
+  missed: bigint;
   gone: bigint;
   sampled: bigint;
   sample_mismatches: bigint;

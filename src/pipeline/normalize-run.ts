@@ -98,11 +98,11 @@ async function fixMoment({ landing: { journal }, io }: Run): Promise<string> {
 async function countWritten(db: Database, { exported, reread }: Record<'exported' | 'reread', Tally>, ground: Ground) {
   const rereads = reread.typed - reread.repeated;
   if (ground.kind === 'lake') return rereads;
-  const rows = ground.kind === 'poll' ? 'different_items' : 'exported_items';
+  const rows = ground.kind === 'first' ? 'exported_items' : 'different_items';
   const count =
     await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM ${rows} SEMI JOIN reread_items USING (item_id)) AS replaced
     FROM ${rows}`);
-  const whole = ground.kind === 'poll' ? (count?.n as bigint) : exported.typed - exported.repeated;
+  const whole = ground.kind === 'first' ? exported.typed - exported.repeated : (count?.n as bigint);
   return whole - (count?.replaced as bigint) + rereads;
 }
 

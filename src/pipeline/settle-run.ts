@@ -3,7 +3,7 @@ import { countItemBytes } from '../extract/item-files.js';
 import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
-import type { Comparison } from '../normalize/merge.js';
+import { type Comparison, NO_COMPARISON } from '../normalize/merge.js';
 import type { Extract } from './extract-run.js';
 import type { RowTally, RunRow } from './ledger.js';
 import type { Batch } from './normalize-run.js';
@@ -21,7 +21,7 @@ export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
 /** True when whole rows were read that show what the lake holds already: no file has to be written. */
 export async function isUnchanged(run: Run, { merge, sites, tally, newChanges, comparison }: Batch): Promise<boolean> {
   const isSame = merge.select === undefined && sites === undefined && tally.rejected === 0n && newChanges === 0n;
-  if (!isSame || comparison.differences > 0n || !isWhole(run)) return false;
+  if (!isSame || comparison.differences + comparison.missed > 0n || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Findings extends Comparison {
   products: ProductProof;
 }
 
-const NO_FINDINGS: Findings = { differences: 0n, gone: 0n, proof: NO_PROOF, products: NO_PRODUCT_PROOF };
+const NO_FINDINGS: Findings = { ...NO_COMPARISON, proof: NO_PROOF, products: NO_PRODUCT_PROOF };
 
 /** The run's row of the ledger. Rows of items are counted over the views as they stand. */
 export async function describeRun(
@@ -91,9 +91,11 @@ export async function describeRun(
   };
 }
 
-function describeFindings({ differences, gone, proof, products }: Findings) {
+function describeFindings({ differences, columns, missed, gone, proof, products }: Findings) {
   return {
     differences,
+    difference_columns: columns,
+    missed,
     gone,
     sampled: proof.sampled,
     sample_mismatches: proof.mismatches,

@@ -30,6 +30,8 @@ const ROW: RunRow = {
   rejected: 0n,
   deduplicated: 0n,
   differences: 0n,
+  difference_columns: '{}',
+  missed: 0n,
   gone: 0n,
   sampled: 3n,
   sample_mismatches: 1n,

@@ -90,6 +90,19 @@ async function hideChanges(request: Request, next: (request: Request) => Promise
   return new Response(body, { headers: { 'content-type': 'application/json' } });
 }
 
+/** An export without one of its items. */
+async function leaveOut(
+  request: Request,
+  next: (request: Request) => Promise<Response>,
+  id: string,
+): Promise<Response> {
+  const answer = await next(request);
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.includes(`"id":${id},`));
+  const headers = new Headers(answer.headers);
+  headers.set('x-export-rows', String(lines.length));
+  return new Response(`${lines.join('\n')}\n`, { headers });
+}
+
 describe('a complete copy over a lake', () => {
   test('repairs what the lake holds wrongly, and history says so', async () => {
     let silent = false;
@@ -116,6 +129,29 @@ describe('a complete copy over a lake', () => {
     );
     expect(Number(rows[0]?.[0])).toBeGreaterThanOrEqual(changes);
     expect(BigInt(rows[0]?.[1] as string)).toBeGreaterThanOrEqual(row.differences);
+  });
+
+  test('marks what it lacks as gone, and what comes back as there again', async () => {
+    let hidden: string | undefined;
+    world = await openWorld({
+      items: 300,
+      intercept: (request, next) =>
+        hidden !== undefined && request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined,
+    });
+    await world.sync();
+    world.pipeline.source.mode = 'snapshot';
+    const read = (column: string) =>
+      readLake(world.lakePath, (glob) => `SELECT ${column} FROM ${glob('items')} WHERE item_id = ${hidden}`);
+    hidden = /"id":(\d+)/.exec((await world.sandbox.dump()).items[7] ?? '')?.[1] ?? '';
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ gone: 1n, differences: 0n, received: row.deduplicated });
+    expect(await read('gone_at IS NOT NULL, is_listed')).toEqual([['true', 'false']]);
+    expect((await world.sync()).published).toBe(false);
+    const id = hidden;
+    hidden = undefined;
+    expect((await world.sync()).row).toMatchObject({ gone: 0n, written: 1n });
+    hidden = id;
+    expect(await read('gone_at IS NULL')).toEqual([['true']]);
   });
 
   test('is made when a comparison is due', async () => {

@@ -28,8 +28,9 @@ function readExtra(text: string | null | undefined): string | null {
  * - with a skew, last_changed_at and price_changed_at of a change that is told whole may be its observedAt.
  * - a site's name is known when a row has shown it: checked when `settled`.
  */
-export function expectItems(world: World, lake: LakeRows, cursor: bigint, settled: boolean): void {
-  const ahead = new Set(world.changes.filter((change) => change.id > cursor).map((change) => change.itemId));
+export function expectItems(world: World, lake: LakeRows, cursor: bigint | null, settled: boolean): void {
+  const told = world.changes.filter((change) => cursor !== null && change.id > cursor);
+  const ahead = new Set(told.map((change) => change.itemId));
   const rows = new Map(lake.items.map((row) => [row.item_id, row]));
   expect(rows.size).toBe(lake.items.length);
   for (const item of world.visibleItems()) {

@@ -19,6 +19,14 @@ export function refuse(status: number, message: string, more: Record<string, Wir
 export function answerJson(world: World, path: string, query: URLSearchParams): JsonAnswer {
   if (path === '/plan') return ok(viewPlan(world));
   if (path === '/datasets') return ok(viewDatasets(world));
+  if (path === '/changes' && !world.habits.feed) {
+    return refuse(402, 'no feed', {
+      limit: 'changeFeed',
+      allowed: false,
+      plan: 'free',
+      upgradeUrl: 'https://shop.example',
+    });
+  }
   if (path === '/changes') return ok(viewFeedPage(world, query));
   if (path === '/changes/recent') return ok(viewRecentPage(world, query));
   if (path === '/facets') return ok(viewFacets(world));
@@ -36,7 +44,15 @@ function viewPlan({ habits, now }: World): Wire {
     name: 'Pro',
     status: habits.rate === 'null' ? null : 'ACTIVE',
     trialEndsAt: null,
-    limits: { datasets: 5, ...rate, exportRowsPerMonth: null, historyDays: 365, changeFeed: true, seats: 3, sso: true },
+    limits: {
+      datasets: 5,
+      ...rate,
+      exportRowsPerMonth: null,
+      historyDays: 365,
+      changeFeed: habits.feed,
+      seats: 3,
+      sso: true,
+    },
     lockedDatasets: 0,
     upgradeUrl: 'https://shop.example/plans',
     usage:

@@ -32,4 +32,7 @@ describe('the copy of a service with habits of its own is exact', () => {
   for (const seed of [1, 2, 3]) {
     test(`in world ${seed}`, () => liveThrough({ seed }));
   }
+
+  test('without a feed, by polling what changed', () => liveThrough({ seed: 4, habits: { feed: false } }));
+  test('by a complete copy on every run', () => liveThrough({ seed: 5, mode: 'snapshot' }));
 });

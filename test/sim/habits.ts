@@ -2,6 +2,8 @@
 import type { Seeded } from '../seeded.js';
 
 export interface Habits {
+  /** Whether the plan has the change feed. */
+  feed: boolean;
   ids: 'small' | 'beyond 2^53';
   changeIds: 'dense' | 'sparse';
   /** Digits of a second's fraction. */
@@ -44,6 +46,7 @@ export interface Habits {
 export function drawHabits(random: Seeded, given: Partial<Habits> = {}): Habits {
   const maybe = () => random.fraction() < 0.5;
   return {
+    feed: true,
     ids: random.pick(['small', 'beyond 2^53']),
     changeIds: random.pick(['dense', 'sparse']),
     fraction: random.pick([0, 3, 6, 9] as const),

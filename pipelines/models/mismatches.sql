@@ -1,0 +1,15 @@
+-- Different items that no change of the feed tells of. A change that the feed may still bring is left to it: it shows
+-- there about 30 seconds after it happened.
+-- Views: different_items (compare), exported_items, new_changes, history; variable with_feed.
+WITH told AS (
+  SELECT max(observed_at) AS until FROM (
+    SELECT max(observed_at) AS observed_at FROM new_changes
+    UNION ALL
+    SELECT max(observed_at) FROM history WHERE origin = 'feed' AND getvariable('with_feed')
+  )
+)
+SELECT d.*
+FROM different_items AS d
+JOIN exported_items AS e USING (item_id)
+WHERE d.item_id NOT IN (SELECT item_id FROM new_changes WHERE item_id IS NOT NULL)
+  AND (NOT getvariable('with_feed') OR e.last_changed_at <= (SELECT until FROM told))
