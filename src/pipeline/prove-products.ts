@@ -26,15 +26,8 @@ export async function proveProducts(run: Run): Promise<ProductProof> {
   const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
   const files = await landProducts(client, landing, only, io).catch((error: unknown) => {
     // A sample is a proof, not a need; a table that is asked for is.
-<<<<<<< HEAD
-    const isPassing = error instanceof PricelakeError && ['quota', 'unavailable', 'offline'].includes(error.code);
-    if (isWanted || !isPassing) throw error;
-    io.log('warn', 'sample.skipped', { reason: error.message });
-    return undefined;
-=======
     if (isWanted) throw error;
     return skipSample(error, io);
->>>>>>> e7dc4f7 (Write of a complete copy only what differs; list mismatches by column; prove polling against an independent service)
   });
   if (files === undefined) return NO_PRODUCT_PROOF;
   await loadServiceProducts(db, files, workFolder);
