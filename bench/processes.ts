@@ -56,6 +56,7 @@ async function readAll(child: ChildProcess): Promise<string> {
 export interface BenchSandbox {
   baseUrl: string;
   key: string;
+  pid: number;
   advance(changes: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -69,6 +70,7 @@ export async function startSandbox(items: number): Promise<BenchSandbox> {
   return {
     baseUrl,
     key: keys.live,
+    pid: child.pid as number,
     advance: async (changes) => {
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify({ hours: 1, changes });

@@ -1,6 +1,4 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
@@ -12,6 +10,7 @@ import { findFirstAbove, NumberColumn } from './number-column.js';
 import { CREATE_PRICE_MACROS } from './price-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
+import { makeScratchFolder } from './scratch-folder.js';
 import { WorldDatabase, type WorldSession } from './world-database.js';
 
 /** How a world comes by new listings: generated ones know their catalogue, loaded ones clone what they have. */
@@ -67,7 +66,7 @@ export class World {
 
   /** An empty world in a fresh temporary folder, which `close` removes. */
   static async create(exportShape: ExportShape | null = null): Promise<World> {
-    const directory = await mkdtemp(join(tmpdir(), 'pricelake-sandbox-'));
+    const directory = await makeScratchFolder();
     const database = await WorldDatabase.open(directory);
     const world = new World(directory, database, exportShape);
     await database.use((session) =>
