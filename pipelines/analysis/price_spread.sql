@@ -45,7 +45,7 @@ quartiles AS (
 -- Robust outliers: farther from the median than 3.5 * 1.4826 * median absolute deviation, where that is zero
 -- 3.5 * 1.2533 * mean absolute deviation. Whole units, so comparing with the limit rounded down is exact.
 distances AS (
-  SELECT product_id, currency, n, list_sort([abs(price - q2) FOR price IN prices]) AS gaps
+  SELECT product_id, currency, n, q2, prices, list_sort([abs(price - q2) FOR price IN prices]) AS gaps
   FROM quartiles
   WHERE n >= 4
 ),
@@ -59,9 +59,14 @@ limits AS (
     END AS gap_limit
   FROM distances
 ),
+-- Products with outliers, and the prices of the others.
 marked AS (
-  SELECT product_id, currency, len([gap FOR gap IN gaps IF gap > gap_limit])::BIGINT AS outliers
-  FROM limits
+  SELECT product_id, currency, kept, len(kept) AS m, list_sum(kept) AS kept_total
+  FROM (
+    SELECT *, [price FOR price IN prices IF abs(price - q2) <= gap_limit] AS kept
+    FROM limits
+    WHERE gaps[n] > gap_limit
+  )
 ),
 credited AS (
   SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
@@ -85,7 +90,13 @@ SELECT
   100 * (highest - lowest)::DOUBLE / lowest::DOUBLE AS spread_pct,
   (cheapest - lowest::HUGEINT * 18446744073709551616)::BIGINT AS cheapest_site_id,
   (highest::HUGEINT * 18446744073709551616 - dearest)::BIGINT AS dearest_site_id,
-  coalesce(outliers, 0) AS outliers,
+  n - coalesce(m, n) AS outliers,
+  (coalesce(kept[1], lowest) * 0.0001)::DECIMAL(18, 4) AS inlier_min,
+  (coalesce((kept[(m + 1) // 2] + kept[m // 2 + 1] + 1) // 2, q2) * 0.0001)::DECIMAL(18, 4) AS inlier_median,
+  (coalesce(kept[m], highest) * 0.0001)::DECIMAL(18, 4) AS inlier_max,
+  (coalesce((2 * kept_total + m) // (2 * m), average)::BIGINT * 0.0001)::DECIMAL(18, 4) AS inlier_mean,
+  100 * (coalesce(kept[m], highest) - coalesce(kept[1], lowest))::DOUBLE / coalesce(kept[1], lowest)::DOUBLE
+    AS inlier_spread_pct,
   coalesce(attribution, []) AS attribution,
   getvariable('run_id')::VARCHAR AS run_id
 FROM quartiles
