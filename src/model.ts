@@ -10,6 +10,7 @@ export const TABLE_NAMES = [
   'product_prices',
   'price_spread',
   'service_products',
+  'price_spread_daily',
   'rejects',
   'check_results',
   'runs',
@@ -64,6 +65,7 @@ export const TXN_RUN = 'pricelake.run'; // number of the run that wrote last
 export const TXN_POLLED = 'pricelake.polled'; // µs since 1970 up to which items were polled; 0 after a run by the feed
 export const TXN_WEBHOOK = 'pricelake.webhook'; // newest change of history that webhooks brought ahead of the feed
 export const TXN_ITEMS = 'pricelake.items'; // version of `items` that a derived table was computed from
+export const TXN_DAY = 'pricelake.day'; // days since 1970 up to which price_spread_daily is made; 0 when it is not kept
 
 /** How a run brings a lake up to date: with a complete copy, by the change feed, or by the items changed since. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;

@@ -2,7 +2,8 @@
 -- at this price. Variables: first_day, last_day (DATE); run SET VARIABLE first_day = DATE '2026-10-01'; and so on before.
 -- A change tells the price behind it, and the first one known also the price before it; an item without any has had its
 -- price since it was first seen. The item's own row tells its last price change and its removal, if no change does.
--- Product and website are those of today. On the way -1 stands for a price that is known to be none.
+-- Product and website are those of today. On the way -1 stands for a price that is known to be none, and nth orders
+-- what is told of one instant: the own row's price, changes without an id, those with one, the own row's removal.
 WITH offers AS (
   SELECT
     item_id,
@@ -12,7 +13,7 @@ WITH offers AS (
     coalesce(previous_price, -1) AS price_before,
     currency,
     price_changed_at,
-    removed_at,
+    coalesce(removed_at, gone_at) AS removed_at,
     coalesce(DATE '1970-01-01' + (epoch_us(first_seen_at) // 86400000000)::INTEGER, getvariable('first_day')) AS seen_day
   FROM items
   WHERE product_id IS NOT NULL
@@ -22,8 +23,13 @@ told AS (
     item_id,
     observed_date AS day,
     observed_at AS told_at,
-    change_id,
-    CASE WHEN kind = 'REMOVED' THEN -1 ELSE coalesce(price, -1) END AS price,
+    coalesce(change_id, -1) AS nth,
+    CASE
+      WHEN kind = 'REMOVED' THEN -1
+      -- Found by a later read: what comes next tells the price that it had at first.
+      WHEN kind = 'NEW' AND origin = 'diff' THEN NULL
+      ELSE coalesce(price, -1)
+    END AS price,
     CASE
       WHEN kind IN ('NEW', 'RELISTED') THEN -1
       WHEN previous_price IS NOT NULL THEN previous_price
@@ -39,7 +45,7 @@ told AS (
     item_id,
     DATE '1970-01-01' + (epoch_us(price_changed_at) // 86400000000)::INTEGER,
     price_changed_at,
-    NULL,
+    -2,
     price,
     price_before,
     currency
@@ -50,7 +56,7 @@ told AS (
     item_id,
     DATE '1970-01-01' + (epoch_us(removed_at) // 86400000000)::INTEGER,
     removed_at,
-    NULL,
+    9223372036854775807,
     -1,
     price,
     currency
@@ -59,9 +65,13 @@ told AS (
 ),
 -- Where the range begins: what the last change before it left.
 left_before AS (
-  SELECT item_id, arg_max(price, moment) AS price, arg_max_null(currency, moment) AS currency
+  SELECT
+    item_id,
+    arg_max_null(price, moment) AS price,
+    arg_max_null(currency, moment) AS currency,
+    true AS is_seen
   FROM (
-    SELECT *, epoch_us(told_at)::HUGEINT * 18446744073709551616 + coalesce(change_id, -1) AS moment
+    SELECT *, epoch_us(told_at)::HUGEINT * 18446744073709551616 + nth AS moment
     FROM told
     WHERE day < getvariable('first_day')
   )
@@ -70,12 +80,9 @@ left_before AS (
 steps AS (
   SELECT
     item_id,
-    CASE
-      WHEN left_before.price IS NULL THEN greatest(seen_day, getvariable('first_day'))
-      ELSE getvariable('first_day')
-    END AS day,
+    CASE WHEN is_seen THEN getvariable('first_day') ELSE greatest(seen_day, getvariable('first_day')) END AS day,
     NULL AS told_at,
-    NULL AS change_id,
+    NULL AS nth,
     left_before.price,
     NULL AS price_before,
     left_before.currency
@@ -92,7 +99,7 @@ runs AS (
     day AS from_day,
     least(coalesce(lead(day) OVER in_order, DATE '9999-12-31'), getvariable('last_day') + 1)::DATE AS to_day
   FROM steps
-  WINDOW in_order AS (PARTITION BY item_id ORDER BY told_at NULLS FIRST, change_id NULLS FIRST)
+  WINDOW in_order AS (PARTITION BY item_id ORDER BY told_at NULLS FIRST, nth)
 )
 SELECT
   product_id,

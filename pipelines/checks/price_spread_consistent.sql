@@ -2,7 +2,8 @@
 -- severity: error
 -- description: In every price spread the figures are in order, min to max, over two or more shops.
 -- next: The figures are derived; if items is right, this is a fault of the analysis.
-SELECT product_id, currency, offers, shops, "min", p25, median, p75, "max", mean
+SELECT product_id, currency, offers, shops, "min", p25, median, p75, "max", mean, inlier_min, inlier_max
 FROM price_spread
 WHERE NOT ("min" <= p25 AND p25 <= median AND median <= p75 AND p75 <= "max" AND mean BETWEEN "min" AND "max")
+  OR NOT ("min" <= inlier_min AND inlier_min <= inlier_max AND inlier_max <= "max")
   OR shops < 2 OR offers < shops OR outliers > offers

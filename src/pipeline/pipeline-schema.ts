@@ -29,6 +29,14 @@ function readDuration(text: string): number {
   return text === '0' ? 0 : Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0);
 }
 
+const DAYS = 'must be a number of days such as 90d, or 0';
+
+/** `90d` or `0` → days. */
+const days = z
+  .union([z.literal(0), z.string()], DAYS)
+  .refine((value) => /^(0|\d{1,4}d)$/.test(String(value)), DAYS)
+  .transform((value) => Number(String(value).replace('d', '')));
+
 /** Columns of items that many listings share and that seldom change: their values can name folders. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
@@ -114,6 +122,7 @@ export const pipelineSchema = mapping({
     exportRows: cap.prefault('90%'),
     overage: overage.prefault('forbid'),
   }).prefault({}),
+  analysis: mapping({ daily: days.default(90) }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
   webhook: mapping({

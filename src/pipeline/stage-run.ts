@@ -20,6 +20,7 @@ import type { Extract } from './extract-run.js';
 import { loadRows } from './ledger.js';
 import type { Batch } from './normalize-run.js';
 import { isCommitted, type Run } from './run.js';
+import { stageDaily } from './stage-daily.js';
 
 /** What the run will commit, by table; nothing of it is visible yet. */
 export type Candidate = Partial<Record<TableName, TableChange>>;
@@ -61,6 +62,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     }
   });
   await createTableViews(db, run.lake, candidate);
+  if (await addDaily(run, candidate, metadata)) await createTableViews(db, run.lake, candidate);
   return { candidate, attributions };
 }
 
@@ -71,6 +73,24 @@ export async function stageServiceProducts(run: Run, { candidate, attributions }
   const select = `SELECT ${selectColumns(table)} FROM landed_service_products`;
   const add = await stage(run, table, select, describeAttributions(attributions));
   candidate[table] = { table, add, remove: run.tables[table].files, txn: { [TXN_RUN]: run.landing.runNumber } };
+}
+
+/** Adds the closed days of price_spread_daily; false when the table stays as it is. */
+async function addDaily(run: Run, candidate: Candidate, metadata: Record<string, string>): Promise<boolean> {
+  const table = 'price_spread_daily';
+  if (isCommitted(run, table)) return false;
+  const change = await stageDaily({
+    db: run.db,
+    root: run.lake.root,
+    table: run.tables[table],
+    now: run.io.now(),
+    days: run.pipeline.analysis.daily,
+    stage: (select) => stage(run, table, select, metadata),
+  });
+  if (change === undefined) return false;
+  run.io.log('debug', 'staged', { table, files: change.add.length });
+  candidate[table] = { table, ...change, txn: { ...change.txn, [TXN_RUN]: run.landing.runNumber } };
+  return true;
 }
 
 /** Up to when items were polled: only without the feed the next run needs it. */

@@ -76,10 +76,16 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
         cheapest: row.cheapest_site_id,
         dearest: row.dearest_site_id,
         outliers: Number(row.outliers),
+        inlierMin: units(row.inlier_min),
+        inlierMedian: units(row.inlier_median),
+        inlierMax: units(row.inlier_max),
+        inlierMean: units(row.inlier_mean),
         attribution: (row.attribution as DuckDBListValue).items,
       }).toEqual(figures);
       expect(units(row.spread)).toBe(figures.max - figures.min);
       expect(row.spread_pct).toBeCloseTo((100 * Number(figures.max - figures.min)) / Number(figures.min), 6);
+      const inlierSpread = Number(figures.inlierMax - figures.inlierMin);
+      expect(row.inlier_spread_pct).toBeCloseTo((100 * inlierSpread) / Number(figures.inlierMin), 6);
       const deviation = (row.stddev as DuckDBDecimalValue).toDouble();
       expect(Math.abs(deviation - stddev)).toBeLessThanOrEqual(0.0001 + stddev * 1e-12);
       expect(row.run_id).toBe('run-1');

@@ -14,6 +14,10 @@ export interface SlowSpread {
   cheapest: bigint;
   dearest: bigint;
   outliers: number;
+  inlierMin: bigint;
+  inlierMedian: bigint;
+  inlierMax: bigint;
+  inlierMean: bigint;
   attribution: string[];
 }
 
@@ -63,7 +67,7 @@ function computeSpread(offers: Priced[], world: World): SlowSpread {
     stddev: computeDeviation(prices),
     cheapest: siteAt(min),
     dearest: siteAt(max),
-    outliers: countOutliers(prices, median),
+    ...describeInliers(prices, median),
     attribution: [...new Set(texts)].sort(),
   };
 }
@@ -76,9 +80,22 @@ function interpolate(prices: bigint[], k: bigint): bigint {
   return 4n * low + (high - low) * (position % 4n);
 }
 
-function countOutliers(prices: bigint[], median: bigint): number {
-  if (prices.length < 4) return 0;
-  const gaps = sortAscending(prices.map((price) => (price > median ? price - median : median - price)));
+function describeInliers(prices: bigint[], median: bigint) {
+  const inliers = listInliers(prices, median);
+  const total = inliers.reduce((a, b) => a + b, 0n);
+  return {
+    outliers: prices.length - inliers.length,
+    inlierMin: inliers[0] ?? 0n,
+    inlierMedian: roundHalfUp(interpolate(inliers, 2n), 4n),
+    inlierMax: inliers.at(-1) ?? 0n,
+    inlierMean: roundHalfUp(total, BigInt(inliers.length)),
+  };
+}
+
+function listInliers(prices: bigint[], median: bigint): bigint[] {
+  if (prices.length < 4) return prices;
+  const gapOf = (price: bigint) => (price > median ? price - median : median - price);
+  const gaps = sortAscending(prices.map(gapOf));
   // Four times the median absolute deviation; limits as fractions: gap > numerator / denominator.
   const mad4 = interpolate(gaps, 2n);
   const total = gaps.reduce((a, b) => a + b, 0n);
@@ -86,7 +103,7 @@ function countOutliers(prices: bigint[], median: bigint): number {
     mad4 > 0n
       ? [35n * 14_826n * mad4, 10n * 10_000n * 4n]
       : [35n * 12_533n * total, 10n * 10_000n * BigInt(gaps.length)];
-  return gaps.filter((gap) => gap * denominator > numerator).length;
+  return prices.filter((price) => gapOf(price) * denominator <= numerator);
 }
 
 function computeDeviation(prices: bigint[]): number {

@@ -85,6 +85,8 @@ const PLAIN: Partial<Record<TableName, Row>> = {
     cheapest_site_id: '1',
     dearest_site_id: '1',
     outliers: '0',
+    inlier_min: '10',
+    inlier_max: '10',
     attribution: '[]',
     run_id: text('r1'),
   },

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs';
+import { TABLE_NAMES } from '../../model.js';
 import { LAKE_OPTION } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';
 import { runCommand } from '../run-command.js';
@@ -35,7 +36,7 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
       )
       .example('$0 query --file report.sql --format csv', 'A query kept in a file')
       .epilogue(
-        `Tables: items, history, products, product_prices, price_spread, sites, datasets, runs, rejects, check_results.
+        `Tables: ${TABLE_NAMES.join(', ')}.
 Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (read them with a parser that keeps them), Arrow has Int64 and Decimal128. CSV is written as it is, without a guard against spreadsheet formulas.`,
       ),
   handler: (argv) =>

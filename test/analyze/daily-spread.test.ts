@@ -1,0 +1,163 @@
+import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eachDailySpread, readAnalysis } from '../../src/analyze/daily-spread.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { loadTableSchema } from '../../src/schemas.js';
+import { creditOf, findPastPrice, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';
+import type { Offer } from './offer-world.js';
+import { computeSpreads } from './slow-figures.js';
+
+const DAYS = 6;
+const RUNS = { seed: 2026, numRuns: 25 };
+let db: Database;
+
+beforeAll(async () => {
+  db = await Database.open();
+  await db.run("SET VARIABLE run_id = 'r1'");
+});
+afterAll(() => db.close());
+
+const formatDay = (day: number) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
+const units = (value: DuckDBValue | undefined) => (value instanceof DuckDBDecimalValue ? value.value : value);
+
+/** The rows of price_spread_daily from day to day, by key. */
+async function deriveDays(first: number, last: number, partRuns = 5n): Promise<Map<string, Record<string, unknown>>> {
+  const rows = new Map<string, Record<string, unknown>>();
+  await eachDailySpread(
+    db,
+    { first: formatDay(first), last: formatDay(last) },
+    async (select) => {
+      for (const { stddev: _stddev, spread: _spread, run_id: _run, ...row } of await db.rows(select)) {
+        const key = `${row.day}|${row.product_id}|${row.currency}`;
+        expect(rows.has(key)).toBe(false);
+        rows.set(key, { ...row, attribution: (row.attribution as DuckDBListValue).items });
+      }
+    },
+    partRuns,
+  );
+  return rows;
+}
+
+/** The same, day by day and offer by offer. */
+function computeDays(world: PastItem[], first: number, last: number): Map<string, Record<string, unknown>> {
+  const rows = new Map<string, Record<string, unknown>>();
+  const sites = new Map([1n, 2n, 3n, 4n].map((id) => [id, creditOf(id)]));
+  for (let day = first; day <= last; day += 1) {
+    const offers: Offer[] = world.flatMap((item) => {
+      const price = findPastPrice(item, day);
+      if (price === null) return [];
+      const { itemId, productId, siteId } = item;
+      const text = { title: null, brand: null, mpn: null, category: null, firstSeen: null };
+      const offer = { itemId: BigInt(itemId), productId, siteId: BigInt(siteId), listed: true, ...text };
+      return [{ ...offer, units: BigInt(price.units), currency: price.currency }];
+    });
+    for (const [key, spread] of computeSpreads({ offers, sites })) {
+      const [productId, currency] = key.split('|');
+      rows.set(`${formatDay(day)}|${key}`, { day: formatDay(day), productId, currency, ...spread });
+    }
+  }
+  return rows;
+}
+
+const share = (min: bigint, max: bigint) => (100 * Number(max - min)) / Number(min);
+
+/** Offers with their prices at the end of each day, by day and item. */
+async function readPastPrices(first: number, last: number): Promise<Map<string, unknown>> {
+  await db.run(`SET VARIABLE first_day = DATE '${formatDay(first)}'`);
+  await db.run(`SET VARIABLE last_day = DATE '${formatDay(last)}'`);
+  const rows = await db.rows(`SELECT *, from_day + unnest(range(to_day - from_day))::INTEGER AS day
+    FROM (${readAnalysis('offer_prices')})`);
+  const prices = rows.map((row): [string, unknown] => [
+    `${row.day}|${row.item_id}`,
+    { units: Number(units(row.price)), currency: row.currency },
+  ]);
+  expect(new Set(prices.map(([key]) => key)).size).toBe(prices.length);
+  return new Map(prices);
+}
+
+describe('the prices of offers in the past', () => {
+  it('equal those of a look at every day by itself', async () => {
+    const range = fc.tuple(fc.integer({ min: -2, max: DAYS }), fc.integer({ min: 0, max: DAYS }));
+    await fc.assert(
+      fc.asyncProperty(historyWorlds(DAYS), range, async (world, [first, more]) => {
+        await loadHistoryWorld(db, world);
+        const expected = new Map<string, unknown>();
+        for (let day = first; day <= first + more; day += 1) {
+          for (const item of world.filter(({ productId }) => productId !== null)) {
+            const price = findPastPrice(item, day);
+            if (price !== null) expected.set(`${formatDay(day)}|${item.itemId}`, price);
+          }
+        }
+        expect(await readPastPrices(first, first + more)).toEqual(expected);
+      }),
+      { seed: 7, numRuns: 80 },
+    );
+  });
+});
+
+describe('the daily price spread', () => {
+  it('equals the slow figures of every day, through gaps, removals, re-listings and contradictions', async () => {
+    const range = fc.tuple(fc.integer({ min: -2, max: DAYS }), fc.integer({ min: 0, max: 3 }));
+    await fc.assert(
+      fc.asyncProperty(historyWorlds(DAYS), range, async (world, [first, more]) => {
+        await loadHistoryWorld(db, world);
+        const actual = await deriveDays(first, first + more);
+        const expected = computeDays(world, first, first + more);
+        expect([...actual.keys()].sort()).toEqual([...expected.keys()].sort());
+        for (const [key, slow] of expected) {
+          const row = actual.get(key) as Record<string, DuckDBValue>;
+          const { inlierMin, inlierMax } = slow as { inlierMin: bigint; inlierMax: bigint };
+          expect({
+            day: String(row.day),
+            productId: row.product_id,
+            currency: row.currency,
+            offers: Number(row.offers),
+            shops: Number(row.shops),
+            min: units(row.min),
+            p25: units(row.p25),
+            median: units(row.median),
+            p75: units(row.p75),
+            max: units(row.max),
+            mean: units(row.mean),
+            stddev: slow.stddev,
+            cheapest: row.cheapest_site_id,
+            dearest: row.dearest_site_id,
+            outliers: Number(row.outliers),
+            inlierMin: units(row.inlier_min),
+            inlierMedian: units(row.inlier_median),
+            inlierMax: units(row.inlier_max),
+            inlierMean: units(row.inlier_mean),
+            attribution: row.attribution,
+          }).toEqual(slow);
+          expect(row.inlier_spread_pct).toBeCloseTo(share(inlierMin, inlierMax), 6);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('is the same made day by day and all at once, in parts and in one', async () => {
+    await fc.assert(
+      fc.asyncProperty(historyWorlds(DAYS), async (world) => {
+        await loadHistoryWorld(db, world);
+        const whole = await deriveDays(0, DAYS, 1_000_000n);
+        const days = new Map<string, unknown>();
+        for (let day = 0; day <= DAYS; day += 1) {
+          for (const [key, row] of await deriveDays(day, day, 1n)) days.set(key, row);
+        }
+        expect(days).toEqual(whole);
+      }),
+      { ...RUNS, numRuns: 10 },
+    );
+  });
+
+  it('has the columns of its contract, in order and type', async () => {
+    await loadHistoryWorld(db, []);
+    await db.run(`CREATE OR REPLACE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
+    const columns = await db.rows(`DESCRIBE ${readAnalysis('price_spread_daily')}`);
+    const expected = loadTableSchema('price_spread_daily').columns.map(({ name, type }) => ({ name, type }));
+    expect(columns.map((c) => ({ name: c.column_name, type: c.column_type }))).toEqual(expected);
+    await db.run('DROP TABLE offer_prices');
+  });
+});
