@@ -23,7 +23,7 @@ WITH typed AS (
     removed_at IS NULL AS is_listed,
     CAST(NULL AS TIMESTAMP WITH TIME ZONE) AS gone_at,
     extra,
-    CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS read_at,
+    CAST(read_at AS TIMESTAMP WITH TIME ZONE) AS read_at,
     CAST(NULL AS BIGINT) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id,
     CASE

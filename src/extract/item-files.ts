@@ -14,6 +14,7 @@ export type PageEntry = 'hydrate.page' | 'poll.page' | 'sample.page' | 'products
 export interface ItemFile {
   path: string;
   rows: number;
+  bytes: number;
   /** When its last item was read, ISO 8601. */
   readAt: string;
 }
@@ -21,9 +22,9 @@ export interface ItemFile {
 /** Files that the journal names, in order. */
 export function listItemFiles(landing: Landing, page: PageEntry): ItemFile[] {
   const files = new Map<string, ItemFile>();
-  for (const { file, rows, readAt } of landing.journal.all(page)) {
+  for (const { file, rows, end, readAt } of landing.journal.all(page)) {
     const before = files.get(file)?.rows ?? 0;
-    files.set(file, { path: path.join(landing.folder, file), rows: before + rows, readAt });
+    files.set(file, { path: path.join(landing.folder, file), rows: before + rows, bytes: end, readAt });
   }
   return [...files.values()];
 }

@@ -68,6 +68,13 @@ export function readItemId(body: Buffer, slice: Slice): bigint {
   return readInt64(body, id);
 }
 
+/** When the item that stands at `slice` changed last, as it says; undefined when it says nothing a date can be read from. */
+export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
+  const field = findField(body, slice.start, 'lastChangedAt');
+  const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
+}
+
 function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slice>) => T): T {
   try {
     return read(readFields(body));

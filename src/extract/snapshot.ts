@@ -1,175 +1,81 @@
-import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
-import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
-import { type Segment, writeSegments } from '../landing/segment-writer.js';
-import { type ExportGate, readTakenExport } from './export-gate.js';
+import { countListed } from './count-items.js';
+import type { ExportGate } from './export-gate.js';
+import { exportShard, listSegments, type Progress, type SnapshotEvents } from './export-shard.js';
+import { planShards, type Shard, SPLIT_ABOVE } from './plan-shards.js';
+import { runSideBySide } from './side-by-side.js';
 
-const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** An export that breaks off is asked for again at most this often in one process: its rows cost money. */
-const ATTEMPTS = 3;
-const RETRY_WAIT_MS = 2_000;
+/** Exports side by side; the rate stays the client's. */
+const CONCURRENCY = 4;
 
-/** A synced piece of the export: whole lines. */
-export interface LandedSegment {
-  path: string;
-  rows: number;
-  /** When its export was asked for, ISO 8601. */
-  readAt: string;
-}
-
-/** What an export takes, and what may be taken. */
-export interface ExportCost {
-  /** Rows that it will have, as far as is known. */
-  rows: bigint;
+/** What a snapshot is planned from. */
+export interface SnapshotScope {
+  /** Items in all, as the fence counted them. */
+  items: bigint;
+  /** Lets exports through or not. */
   gate: ExportGate;
-}
-
-/** A complete export, landed. */
-export interface LandedSnapshot {
-  rows: bigint;
-  bytes: number;
+  /** From more items on the export is split. */
+  splitAbove?: bigint;
 }
 
 /**
- * Lands `/export?format=ndjson&status=all` (section 4). `onSegment` gets each synced segment
- * while the rest downloads; `onRestart` says that all segments before it are void. Complete only if its rows
- * equal `X-Export-Rows`; otherwise `snapshot_incomplete`, or `quota` when the service truncated it. One that would
- * pass what `cost.gate` allows is not asked for.
+ * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: one that broke off is taken
+ * again alone, and an interrupted run goes on with those that it lacks. Returns the shards. Throws what `gate` does
+ * before anything is asked for that it does not let through.
  */
 export async function landSnapshot(
   client: ApiClient,
   landing: Landing,
-  cost: ExportCost,
-  events: { onSegment: (segment: LandedSegment) => void; onRestart: () => Promise<void> },
+  scope: SnapshotScope,
+  events: SnapshotEvents,
   io: Io,
-): Promise<LandedSnapshot> {
-  const { journal } = landing;
-  if (journal.last('export.done') === undefined) await downloadExport(client, landing, cost, events, io);
-  else {
-    const readAt = readTime(landing);
-    for (const { file, rows } of doneSegments(landing)) events.onSegment({ path: file, rows, readAt });
-  }
-  const segments = doneSegments(landing);
-  return {
-    rows: journal.last('export.done')?.landed ?? 0n,
-    bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
-  };
-}
-
-function readTime(landing: Landing): string {
-  return landing.journal.last('export.begin')?.readAt ?? '';
-}
-
-function doneSegments(landing: Landing): { file: string; rows: number; bytes: number }[] {
-  const attempt = landing.journal.last('export.done')?.attempt;
-  return landing.journal
-    .all('export.segment')
-    .filter((segment) => segment.attempt === attempt)
-    .map(({ file, rows, bytes }) => ({ file: path.join(landing.folder, file), rows, bytes }));
-}
-
-async function downloadExport(
-  client: ApiClient,
-  landing: Landing,
-  cost: ExportCost,
-  events: { onSegment: (segment: LandedSegment) => void; onRestart: () => Promise<void> },
-  io: Io,
-): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await downloadOnce(client, landing, cost, events, io);
-    } catch (error) {
-      const passing =
-        error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
-      if (!passing || attempt >= ATTEMPTS) throw error;
-      io.log('warn', 'export.again', { attempt, reason: error.message });
-      await events.onRestart();
-      await io.sleep(RETRY_WAIT_MS * attempt);
-    }
-  }
-}
-
-async function downloadOnce(
-  client: ApiClient,
-  landing: Landing,
-  cost: ExportCost,
-  events: { onSegment: (segment: LandedSegment) => void },
-  io: Io,
-): Promise<void> {
-  const { journal } = landing;
-  const attempt = journal.all('export.begin').length + 1;
-  const readAt = io.now().toISOString();
-  const { body, headers } = await openExport(client, cost);
-  const announced = readExportRows(headers);
-  const taken = readTakenExport(headers, announced);
-  const begun = { announced, overage: taken.overage, blocks: cost.gate.take(taken) };
-  await journal.append({ type: 'export.begin', attempt, readAt, ...begun, calls: client.calls() });
-  refuseTruncated(headers, announced);
-  let rows = 0n;
-  let bytes = 0;
-  const progress = (done: boolean) => io.progress({ step: 'snapshot', rows, totalRows: announced, bytes, done });
-  const landed = await writeSegments(body, {
-    folder: landing.folder,
-    prefix: `export-${attempt}-`,
-    targetBytes: SEGMENT_BYTES,
-    onBytes: (chunkBytes, chunkRows) => {
-      rows += BigInt(chunkRows);
-      bytes += chunkBytes;
-      progress(false);
-    },
-    onSegment: async (segment: Segment) => {
-      await journal.append({ type: 'export.segment', attempt, ...segment });
-      io.log('debug', 'landed', { what: 'segment', ...segment });
-      events.onSegment({ path: path.join(landing.folder, segment.file), rows: segment.rows, readAt });
-    },
+): Promise<Shard[]> {
+  const shards = await landPlan(client, landing, scope, io);
+  const came = new Map<string, Progress>();
+  const missing = shards.filter((shard) => {
+    const segments = listSegments(landing, shard.name);
+    for (const segment of segments ?? []) events.onSegment(segment, { mayBecomeVoid: false });
+    if (segments !== undefined) came.set(shard.name, sum(segments));
+    return segments === undefined;
   });
-  progress(true);
-  if (landed.rows !== announced) {
-    await journal.append({ type: 'export.failed', attempt, announced, landed: landed.rows });
-    throw new PricelakeError(
-      'snapshot_incomplete',
-      `/export: ${landed.rows} rows arrived, X-Export-Rows announced ${announced}`,
-      { hint: 'nothing was published; run the same command again' },
-    );
-  }
-  await journal.append({ type: 'export.done', attempt, announced, landed: landed.rows, calls: client.calls() });
-  io.log('debug', 'landed', { what: 'export', rows: landed.rows, bytes: landed.bytes });
+  const totalRows = sum(shards).rows;
+  // All of them or none: a copy that would end midway is not begun.
+  scope.gate.require(sum(missing).rows);
+  const report = (done: boolean) => io.progress({ step: 'snapshot', ...sum([...came.values()]), totalRows, done });
+  await runSideBySide(CONCURRENCY, missing, (shard) => {
+    const onProgress = (progress: Progress) => {
+      came.set(shard.name, progress);
+      report(false);
+    };
+    return exportShard(client, landing, { shard, gate: scope.gate }, { ...events, onProgress }, io);
+  });
+  report(true);
+  return shards;
 }
 
-async function openExport(client: ApiClient, { rows, gate }: ExportCost) {
-  gate.require(rows);
-  try {
-    return await client.stream('/export', { format: 'ndjson', status: 'all' });
-  } catch (error) {
-    // One that was asked for and never answered may have been counted.
-    if (error instanceof PricelakeError && error.facts.midStream === true) gate.take({ rows, overage: false });
-    throw error;
-  }
-}
-
-function readExportRows(headers: Record<string, string>): bigint {
-  const text = headers['x-export-rows'] ?? '';
-  if (!/^\d{1,18}$/.test(text)) {
-    throw new PricelakeError(
-      'contract',
-      `/export: header X-Export-Rows is "${text}", a whole number is due: without it a complete export can't be told from a cut one`,
-      { hint: 'check source.baseUrl, and that no proxy removes headers' },
-    );
-  }
-  return BigInt(text);
-}
-
-function refuseTruncated(headers: Record<string, string>, announced: bigint): void {
-  if (headers['x-export-truncated'] !== 'true') return;
-  const matching = headers['x-export-matching'] ?? 'more';
-  throw new PricelakeError(
-    'quota',
-    `/export: the service cut the export at the monthly limit: ${announced} of ${matching} rows`,
-    {
-      limit: 'exportRowsPerMonth',
-      hint: 'a cut export is never taken for a copy; wait for the next month or choose a larger plan',
-    },
+function sum(parts: readonly { rows: bigint | number; bytes?: number }[]): Progress {
+  return parts.reduce<Progress>(
+    (total, { rows, bytes = 0 }) => ({ rows: total.rows + BigInt(rows), bytes: total.bytes + bytes }),
+    { rows: 0n, bytes: 0 },
   );
+}
+
+/** Decided once for all tries: the shards that have landed fit no other plan. */
+async function landPlan(
+  client: ApiClient,
+  landing: Landing,
+  { items, gate, splitAbove = SPLIT_ABOVE }: SnapshotScope,
+  io: Io,
+): Promise<Shard[]> {
+  const { journal } = landing;
+  const planned = journal.last('shards');
+  if (planned !== undefined) return planned.shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? undefined }));
+  const listed = items > splitAbove ? await countListed(client) : undefined;
+  const { shards, reason } = planShards({ items, listed }, gate.left(), splitAbove);
+  const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
+  await journal.append({ type: 'shards', shards: entry, reason, calls: client.calls() });
+  io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
+  return shards;
 }

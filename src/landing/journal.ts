@@ -12,6 +12,9 @@ const int64Text = z
 /** A page of items, landed in a file that ends at byte `end` with it. */
 const itemPage = { file: z.string(), rows: z.number(), end: z.number(), readAt: z.string(), calls: z.number() };
 
+/** One time that a shard of a snapshot was asked for. */
+const attempt = { shard: z.string(), attempt: z.number() };
+
 /**
  * One line of a run's journal. A line is written after the bytes it speaks of are on disk,
  * so what the journal names is there, and what it does not name is fetched again.
@@ -39,10 +42,24 @@ const journalEntry = z.discriminatedUnion('type', [
     items: int64Text,
     calls: z.number(),
   }),
+  /** The exports that make a snapshot (section 4, /export): one, or a shard of it each. */
+  z.strictObject({
+    type: z.literal('shards'),
+    shards: z.array(
+      z.strictObject({
+        name: z.string(),
+        status: z.enum(['all', 'active', 'removed']),
+        site: int64Text.nullable(),
+        rows: int64Text,
+      }),
+    ),
+    reason: z.string(),
+    calls: z.number(),
+  }),
   /** From here on the rows of the export are counted, and billed, whatever comes of it. */
   z.strictObject({
     type: z.literal('export.begin'),
-    attempt: z.number(),
+    ...attempt,
     readAt: z.string(),
     announced: int64Text,
     overage: z.boolean(),
@@ -52,20 +69,18 @@ const journalEntry = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('export.segment'),
-    attempt: z.number(),
+    ...attempt,
     file: z.string(),
     bytes: z.number(),
     rows: z.number(),
   }),
   z.strictObject({
     type: z.literal('export.done'),
-    attempt: z.number(),
+    ...attempt,
     announced: int64Text,
     landed: int64Text,
     calls: z.number(),
   }),
-  /** An export that ended early: its rows were paid for, but it is no snapshot. */
-  z.strictObject({ type: z.literal('export.failed'), attempt: z.number(), announced: int64Text, landed: int64Text }),
   z.strictObject({
     type: z.literal('feed.page'),
     after: int64Text,
@@ -79,6 +94,7 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
   z.strictObject({ type: z.literal('events.done') }),
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
+  z.strictObject({ type: z.literal('poll.round'), since: z.string() }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),
@@ -145,6 +161,8 @@ export class Journal extends JournalEntries {
   readonly #file: FileHandle;
   /** Bytes of the lines that stand. */
   #end: number;
+  /** One append after the other: a failed one cuts off its own lines alone. */
+  #appending: Promise<void> = Promise.resolve();
 
   private constructor(entries: JournalEntry[], file: FileHandle, end: number) {
     super(entries);
@@ -161,7 +179,13 @@ export class Journal extends JournalEntries {
   }
 
   /** Durable when it resolves. */
-  async append(...entries: JournalEntry[]): Promise<void> {
+  append(...entries: JournalEntry[]): Promise<void> {
+    const appended = this.#appending.then(() => this.#write(entries));
+    this.#appending = appended.catch(() => {}); // reported to whoever appends
+    return appended;
+  }
+
+  async #write(entries: JournalEntry[]): Promise<void> {
     if (entries.length === 0) return;
     const lines = Buffer.from(entries.map((entry) => `${toLine(entry)}\n`).join(''));
     try {
@@ -177,6 +201,7 @@ export class Journal extends JournalEntries {
   }
 
   async close(): Promise<void> {
+    await this.#appending;
     await this.#file.close();
   }
 }

@@ -30,21 +30,34 @@ const EMPTY_ITEMS = "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_attribu
  * after the changes. Needs the views of the published tables.
  */
 export async function createItemViews(db: Database, files: TypedFile[]): Promise<{ exported: Tally; reread: Tally }> {
-  const create = async (origins: readonly Origin[], name: string): Promise<Tally> => {
-    const typed = `typed_${name}`;
-    const own = files.filter((file) => origins.includes(file.origin));
-    await db.run(`CREATE OR REPLACE TEMP VIEW ${typed} AS ${goodRows(own, EMPTY_ITEMS)}`);
-    const tally = await countRepeated(db, typed, 'item_id');
-    const newest =
-      tally.repeated === 0n
-        ? ''
-        : `QUALIFY row_number() OVER (PARTITION BY item_id
-             ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, part DESC) = 1`;
-    await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS SELECT ${selectColumns('items')} FROM ${typed} ${newest}`);
-    return tally;
-  };
-  const exported = await create(['export', 'page'], 'exported_items');
-  return { exported, reread: await create(['reread'], 'reread_items') };
+  const exported = await createItemView(db, 'exported_items', ['export', 'page'], files);
+  return { exported, reread: await createItemView(db, 'reread_items', ['reread'], files) };
+}
+
+async function createItemView(
+  db: Database,
+  name: string,
+  origins: readonly Origin[],
+  files: TypedFile[],
+): Promise<Tally> {
+  const own = files.filter((file) => origins.includes(file.origin));
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_${name} AS ${goodRows(own, EMPTY_ITEMS)}`);
+  // Few of many items are repeated, those that moved while parts were read: only these are put in order.
+  await db.run(`CREATE OR REPLACE TEMP TABLE repeated_${name} AS
+    SELECT item_id, count(*) AS rows FROM typed_${name} GROUP BY item_id HAVING count(*) > 1`);
+  const counts = await db.row(`SELECT (SELECT count(*) FROM typed_${name}) AS typed,
+    (SELECT coalesce(CAST(sum(rows - 1) AS BIGINT), 0) FROM repeated_${name}) AS repeated`);
+  const tally = { typed: counts?.typed as bigint, repeated: counts?.repeated as bigint };
+  const select = `SELECT ${selectColumns('items')} FROM typed_${name}`;
+  const rows =
+    tally.repeated === 0n
+      ? select
+      : `${select} ANTI JOIN repeated_${name} USING (item_id) UNION ALL
+         ${select} SEMI JOIN repeated_${name} USING (item_id)
+         QUALIFY row_number() OVER (PARTITION BY item_id
+           ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, part DESC) = 1`;
+  await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${rows}`);
+  return tally;
 }
 
 export async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {

@@ -1,4 +1,4 @@
-import { quoteLiteral } from '../duckdb/quote.js';
+import { quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
 
@@ -15,10 +15,16 @@ export interface LandedFile {
   marked: boolean;
   /** Name that rejects give as their place. */
   part: string;
+  /** When its rows were read, ISO 8601. */
+  readAt: string;
 }
 
-/** SQL of view landed_items over one file. */
-export function landedItemsSql(file: LandedFile, shape: Shape): string {
+/** Landed files that are read as one: alike in layout and shape. */
+type LandedFiles = readonly [LandedFile, ...LandedFile[]];
+
+/** SQL of view landed_items over these files. */
+export function landedItemsSql(files: LandedFiles, shape: Shape): string {
+  const file = { ...files[0], marked: files.some(({ marked }) => marked) };
   const prefix = rowPrefix(file);
   const values = [...shape.values].map(([name, sql]) => {
     const value = `${prefix}${sql}`;
@@ -27,8 +33,8 @@ export function landedItemsSql(file: LandedFile, shape: Shape): string {
     if (name === 'attributes') return `${restoreNumbers(`CAST(${value} AS VARCHAR)`, file)} AS ${name}`;
     return `${stripMark(value, file)} AS ${name}`;
   });
-  return `SELECT ${[...placeSql(file), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
-FROM ${rowsSql(file, shape.fields)}`;
+  return `SELECT ${[...placeSql(files), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
+FROM ${rowsSql(files, shape.fields)}`;
 }
 
 /** A value that JSON text or a list of names stands for. */
@@ -74,8 +80,8 @@ export function landedChangesSql(file: LandedFile): string {
   const prefix = rowPrefix(file);
   const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(prefix + path, file)} AS ${name}`);
   const changes = `${restoreNumbers(`CAST(${prefix}changes AS VARCHAR)`, file)} AS changes`;
-  return `SELECT ${[...placeSql(file), ...values, changes].join(',\n  ')}
-FROM ${rowsSql(file, CHANGE_FIELDS)}`;
+  return `SELECT ${[...placeSql([file]), ...values, changes].join(',\n  ')}
+FROM ${rowsSql([file], CHANGE_FIELDS)}`;
 }
 
 const PRODUCT_FIELDS = new Map([
@@ -91,16 +97,26 @@ export function landedProductsSql(file: LandedFile): string {
   const amounts = ['min', 'max', 'offers'].map((name) => `'${name}': ${stripMark(`p."${name}"`, file)}`).join(', ');
   return `SELECT ${texts}, ${counts}, category.slug AS category_slug,
   list_transform(prices, lambda p: {'currency': p.currency, ${amounts}}) AS prices
-FROM ${rowsSql(file, PRODUCT_FIELDS)}`;
+FROM ${rowsSql([file], PRODUCT_FIELDS)}`;
 }
 
-function placeSql(file: LandedFile): string[] {
-  const sieved = file.layout === 'sieved';
+function placeSql(files: LandedFiles): string[] {
+  const sieved = files[0].layout === 'sieved';
   return [
-    `${quoteLiteral(file.part)} AS part`,
+    `${eachFile(files, ({ part }) => part)} AS part`,
+    `${eachFile(files, ({ readAt }) => readAt)} AS read_at`,
     `${sieved ? 'n' : 'CAST(NULL AS BIGINT)'} AS line_number`,
     `${sieved ? 'raw' : 'CAST(NULL AS VARCHAR)'} AS raw`,
   ];
+}
+
+/** The path of a row's file; no field of a service has a reason to be named so. */
+const FILE_COLUMN = 'pricelake_landed_file';
+
+/** A fact of the file that the row stands in. */
+function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
+  if (files.length === 1) return quoteLiteral(fact(files[0]));
+  return `${quoteList(files.map(fact))}[list_position(${quoteList(files.map(({ path }) => path))}, ${FILE_COLUMN})]`;
 }
 
 function rowPrefix(file: LandedFile): string {
@@ -108,13 +124,14 @@ function rowPrefix(file: LandedFile): string {
 }
 
 /** Every column is declared, and nothing is guessed: a guess would read the file a second time. */
-function rowsSql(file: LandedFile, fields: Map<string, string>): string {
+function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
   const columns =
-    file.layout === 'sieved'
+    files[0].layout === 'sieved'
       ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
       : readJsonColumns(fields);
-  return `read_json(${quoteLiteral(file.path)}, format = 'newline_delimited', records = true, auto_detect = false,
-  columns = ${columns})`;
+  const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
+  return `read_json(${quoteList(files.map(({ path }) => path))}, format = 'newline_delimited', records = true,
+  auto_detect = false, ${filename}columns = ${columns})`;
 }
 
 function stripMark(sql: string, file: LandedFile): string {

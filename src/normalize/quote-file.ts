@@ -6,7 +6,7 @@ import type { LandedFile } from './landed.js';
 import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
 
 /** The file itself, or where it holds numbers that DuckDB would round, a copy with these quoted. */
-export async function quoteFile(source: string, workFolder: string): Promise<LandedFile> {
+export async function quoteFile(source: string, readAt: string, workFolder: string): Promise<LandedFile> {
   const part = path.basename(source);
   const target = path.join(workFolder, `${part}.quoted`);
   let out: Awaited<ReturnType<typeof open>> | undefined;
@@ -28,5 +28,5 @@ export async function quoteFile(source: string, workFolder: string): Promise<Lan
     await out?.close();
   }
   const marked = out !== undefined;
-  return { path: marked ? target : source, layout: 'lines', marked, part };
+  return { path: marked ? target : source, layout: 'lines', marked, part, readAt };
 }

@@ -10,7 +10,7 @@ export async function loadServiceProducts(
   workFolder: string,
 ): Promise<void> {
   const selects: string[] = [];
-  for (const { path } of files) selects.push(landedProductsSql(await quoteFile(path, workFolder)));
+  for (const { path, readAt } of files) selects.push(landedProductsSql(await quoteFile(path, readAt, workFolder)));
   const empty = `SELECT CAST(NULL AS VARCHAR) AS id, CAST(NULL AS VARCHAR) AS title, CAST(NULL AS VARCHAR) AS brand,
     CAST(NULL AS VARCHAR) AS mpn, CAST(NULL AS VARCHAR) AS gtin, CAST(NULL AS VARCHAR) AS offers,
     CAST(NULL AS VARCHAR) AS shops, CAST(NULL AS VARCHAR) AS category_slug, [] AS prices WHERE false`;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
@@ -12,10 +13,13 @@ export interface TypedFile {
   typedPath: string;
   /** NDJSON of {"n", "raw", "reason"}, where there are any. */
   badPath?: string;
+  /** The landed file, or the first of several. */
   part: string;
   origin: Origin;
   /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
   rows: number;
+  /** Landed files whose rows it holds. */
+  sources: string[];
 }
 
 /**
@@ -25,66 +29,94 @@ export interface TypedFile {
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
 export type ChangeOrigin = 'feed' | 'webhook';
 
-export interface TypingTask {
-  origin: Origin;
-  /** The landed file as it came; the sieve reads it. */
-  sourcePath: string;
+/** A landed file to type. */
+export interface TypingSource {
+  /** As it came; the sieve reads it. */
+  path: string;
   /** The same with its long numbers quoted (quote-file.ts). */
   landed: LandedFile;
-  /** Needed for items. */
-  shape?: Shape;
   /** Rows that landed: a typed file with another number is refused. */
   rows: number;
-  /** When it was read, ISO 8601. */
-  readAt: string;
+}
+
+export interface TypingTask {
+  origin: Origin;
+  sources: readonly [TypingSource, ...TypingSource[]];
+  /** Needed for items; holds for all sources. */
+  shape?: Shape;
   runId: string;
   workFolder: string;
 }
 
 /**
- * Types one landed file: the strict bulk way, and only if a row does not fit it, row by row with places and reasons.
- * Throws `contract` when the rows do not add up.
+ * Types landed files: all at once, the strict bulk way, and where a row does not fit it, file by file and then row by
+ * row with places and reasons. Removes what it wrote on the way. Throws `contract` when the rows do not add up.
  */
-export async function typeFile(db: Database, task: TypingTask): Promise<TypedFile> {
-  const { part } = task.landed;
-  const { origin } = task;
-  const typedPath = path.join(task.workFolder, `${part}.parquet`);
-  await db.run('SET VARIABLE read_at = $1', [task.readAt]);
+export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
+  const [first, ...others] = task.sources;
   await db.run('SET VARIABLE run_id = $1', [task.runId]);
-  await db.run('SET VARIABLE origin = $1', [origin]);
-  if (await typeStrictly(db, task, typedPath)) return { typedPath, part, origin, rows: task.rows };
-  return typeSieved(db, task, part, typedPath);
+  await db.run('SET VARIABLE origin = $1', [task.origin]);
+  const typed = await typeStrictly(db, task);
+  if (typed !== undefined) {
+    await removeCopies(task.sources);
+    return [typed];
+  }
+  if (others.length === 0) {
+    const sieved = await typeSieved(db, task, first);
+    await removeCopies(task.sources);
+    return [sieved];
+  }
+  const files: TypedFile[] = [];
+  for (const source of task.sources) files.push(...(await typeFiles(db, { ...task, sources: [source] })));
+  return files;
 }
 
-async function typeStrictly(db: Database, task: TypingTask, typedPath: string): Promise<boolean> {
+async function removeCopies(sources: readonly TypingSource[]): Promise<void> {
+  for (const { path: source, landed } of sources) if (landed.path !== source) await rm(landed.path);
+}
+
+async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile | undefined> {
+  const { sources, origin } = task;
+  const { part } = sources[0].landed;
+  const typedPath = path.join(task.workFolder, `${part}.parquet`);
+  const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   try {
-    const counts = await copyTyped(db, task, task.landed, typedPath);
-    return counts.rejected === 0 && counts.rows === task.rows;
+    const counts = await copyTyped(
+      db,
+      task,
+      sources.map(({ landed }) => landed),
+      typedPath,
+    );
+    if (counts.rejected > 0 || counts.rows !== rows) return undefined;
   } catch (error) {
     // Malformed JSON, or a value of a kind that no column takes; anything else is no fault of the data.
-    if (error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message)) return false;
+    if (error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message)) return undefined;
     throw error;
   }
+  return { typedPath, part, origin, rows, sources: sources.map((source) => source.path) };
 }
 
-async function typeSieved(db: Database, task: TypingTask, part: string, typedPath: string): Promise<TypedFile> {
-  const goodPath = path.join(task.workFolder, `${part}.good`);
-  const badPath = path.join(task.workFolder, `${part}.bad`);
-  const sieved = await sieveRows({
-    path: task.sourcePath,
-    fields: task.shape?.fields ?? CHANGE_FIELDS,
-    goodPath,
-    badPath,
-  });
-  const landed: LandedFile = { path: goodPath, layout: 'sieved', marked: true, part };
-  const counts = await copyTyped(db, task, landed, typedPath);
+async function typeSieved(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
+  const { part, readAt } = source.landed;
+  const place = path.join(task.workFolder, part);
+  const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
+  const fields = task.shape?.fields ?? CHANGE_FIELDS;
+  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath });
+  const counts = await copyTyped(
+    db,
+    task,
+    [{ path: goodPath, layout: 'sieved', marked: true, part, readAt }],
+    typedPath,
+  );
+  await rm(goodPath);
   const rows = counts.rows + sieved.bad;
-  if (rows !== task.rows) {
-    throw new PricelakeError('contract', `${part}: ${task.rows} rows landed, but ${rows} could be told apart`, {
+  if (rows !== source.rows) {
+    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be told apart`, {
       hint: 'nothing was published; the raw bytes are kept in the landing',
     });
   }
-  return { typedPath, part, origin: task.origin, rows, ...(sieved.bad > 0 ? { badPath } : {}) };
+  const bad = sieved.bad > 0 ? { badPath } : {};
+  return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
 }
 
 /** Small row groups in the order of the table's partitions: staging reads the typed files slice by slice. */
@@ -94,13 +126,14 @@ const orderedItems = () => `SELECT * FROM (${readModel('items')}) ORDER BY site_
 async function copyTyped(
   db: Database,
   task: TypingTask,
-  landed: LandedFile,
+  landed: readonly LandedFile[],
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
+  const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
   const isChanges = task.origin === 'feed' || task.origin === 'webhook';
   const view = isChanges
-    ? `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(landed)}`
-    : `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql(landed, task.shape as Shape)}`;
+    ? `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(first)}`
+    : `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql([first, ...others], task.shape as Shape)}`;
   await db.run(view);
   const target = quoteLiteral(typedPath);
   await db.run(`COPY (${isChanges ? readModel('history') : orderedItems()}) TO ${target}

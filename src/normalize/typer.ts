@@ -2,12 +2,20 @@ import type { Database } from '../duckdb/connection.js';
 import { observeRows } from './observe.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, type ObservedFields } from './shape.js';
-import { type ChangeOrigin, type Origin, type TypedFile, type TypingTask, typeFile } from './type-file.js';
+import {
+  type ChangeOrigin,
+  type Origin,
+  type TypedFile,
+  type TypingSource,
+  type TypingTask,
+  typeFiles,
+} from './type-file.js';
 
 /** A landed file of items as extraction hands it over. */
 export interface LandedItems {
   path: string;
   rows: number;
+  bytes: number;
   readAt: string;
   /** Rows of exports may be shaped in another way than those of `/items`. Default export. */
   origin?: Exclude<Origin, ChangeOrigin>;
@@ -20,72 +28,136 @@ export interface LandedChanges {
   origin: ChangeOrigin;
 }
 
+/** Files below this size are typed together: each statement costs as much as some thousand rows. */
+const BATCH_BYTES = 48 * 1024 * 1024;
+/** Landed bytes that may wait to be typed before `whenRoom` asks to wait. */
+const WAITING_BYTES = 1024 * 1024 * 1024;
+
 /**
- * Types landed files one after the other, while more are being landed. What one file shows of the rows' shape holds
- * for those of the same origin after it.
+ * Types landed files one batch after the other, while more are being landed. What one file shows of the rows' shape
+ * holds for those of the same origin after it.
  */
 export class Typer {
   readonly #db: Database;
   readonly #run: { runId: string; workFolder: string };
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
-  #items: TypedFile[] = [];
-  /** Files are looked at one after the other, ahead of the database's work. */
-  #preparing: Promise<unknown> = Promise.resolve();
-  #queue: Promise<void> = Promise.resolve();
-  #error: unknown;
+  /** Small files until they are worth a batch. */
+  #small: LandedItems[] = [];
+  #batches: LandedItems[][] = [];
+  #work: Promise<void> = Promise.resolve();
+  #isAtWork = false;
+  #waitingBytes = 0;
+  #waiters: (() => void)[] = [];
+  #typed: TypedFile[] = [];
+  #faults: { error: unknown; paths: string[] }[] = [];
+  readonly #void = new Set<string>();
 
   constructor(db: Database, run: { runId: string; workFolder: string }) {
     this.#db = db;
     this.#run = run;
   }
 
-  /** Starts typing a file of items; a fault comes out of `finish`. */
-  addItems(landed: LandedItems): void {
-    const prepared = this.#preparing.then(() => this.#prepareItems(landed));
-    this.#preparing = prepared.catch(() => {}); // the queue below reports it
-    this.#queue = this.#queue.then(async () => {
-      try {
-        const task = await prepared;
-        if (this.#error === undefined) this.#items.push(await typeFile(this.#db, task));
-      } catch (error) {
-        this.#error ??= error;
-      }
-    });
+  /** Starts typing a file of items; a fault comes out of `finish`. One that may become void is typed on its own. */
+  addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
+    this.#waitingBytes += landed.bytes;
+    const [before] = this.#small;
+    if (mayBecomeVoid || (before !== undefined && originOf(before) !== originOf(landed))) this.#closeBatch();
+    this.#small.push(landed);
+    const bytes = this.#small.reduce((sum, file) => sum + file.bytes, 0);
+    if (mayBecomeVoid || bytes >= BATCH_BYTES) this.#closeBatch();
   }
 
-  /** Forgets what was typed: its export has to be taken again. */
-  async reset(): Promise<void> {
-    await this.#queue;
-    this.#items = [];
-    this.#error = undefined;
+  /** Resolves when few enough landed bytes wait to be typed: whoever lands more asks first. */
+  async whenRoom(): Promise<void> {
+    while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** These landed files are void: their export has to be taken again. */
+  forget(paths: readonly string[]): void {
+    for (const path of paths) this.#void.add(path);
   }
 
   /** All files of items typed so far. */
   async finish(): Promise<TypedFile[]> {
-    await this.#queue;
-    if (this.#error !== undefined) throw this.#error;
-    return this.#items;
+    this.#closeBatch();
+    await this.#work;
+    const isValid = (paths: string[]) => !paths.some((path) => this.#void.has(path));
+    const fault = this.#faults.find(({ paths }) => isValid(paths));
+    if (fault !== undefined) throw fault.error;
+    return this.#typed.filter(({ sources }) => isValid(sources));
   }
 
   /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: LandedChanges): Promise<TypedFile> {
-    const landed = await quoteFile(path, this.#run.workFolder);
-    await this.#queue;
-    return typeFile(this.#db, { origin, sourcePath: path, landed, rows, readAt: '', ...this.#run });
+    const landed = await quoteFile(path, '', this.#run.workFolder);
+    return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
   }
 
   /** Types a file of items that is none of the run's own. */
   async typeApart(landed: LandedItems): Promise<TypedFile> {
-    const task = await this.#prepareItems(landed);
-    await this.#queue;
-    return typeFile(this.#db, task);
+    return this.#typeApart(await this.#prepare([landed]));
   }
 
-  async #prepareItems({ path, rows, readAt, origin = 'export' }: LandedItems): Promise<TypingTask> {
-    const observed = this.#observed[origin === 'export' ? 'export' : 'page'];
-    await observeRows(path, observed);
-    const shape = detectShape(observed);
-    const landed = await quoteFile(path, this.#run.workFolder);
-    return { origin, sourcePath: path, landed, shape, rows, readAt, ...this.#run };
+  async #typeApart(task: TypingTask): Promise<TypedFile> {
+    const work = this.#work.then(() => typeFiles(this.#db, task));
+    this.#work = work.then(
+      () => {},
+      () => {},
+    );
+    const [typed] = await work;
+    return typed as TypedFile;
   }
+
+  #closeBatch(): void {
+    if (this.#small.length === 0) return;
+    this.#batches.push(this.#small);
+    this.#small = [];
+    if (this.#isAtWork) return;
+    this.#isAtWork = true;
+    this.#work = this.#work.then(() => this.#typeBatches());
+  }
+
+  /** The next batch is looked at while the database works on the one before. */
+  async #typeBatches(): Promise<void> {
+    let next = this.#prepareNext();
+    while (next !== undefined) {
+      const { files, prepared } = next;
+      next = undefined;
+      try {
+        const task = await prepared;
+        next = this.#prepareNext();
+        this.#typed.push(...(await typeFiles(this.#db, task)));
+      } catch (error) {
+        this.#faults.push({ error, paths: files.map(({ path }) => path) });
+      }
+      for (const { bytes } of files) this.#waitingBytes -= bytes;
+      for (const wake of this.#waiters.splice(0)) wake();
+      next ??= this.#prepareNext();
+    }
+    this.#isAtWork = false;
+  }
+
+  #prepareNext(): { files: LandedItems[]; prepared: Promise<TypingTask> } | undefined {
+    const files = this.#batches.shift();
+    if (files === undefined) return undefined;
+    const prepared = this.#prepare(files);
+    prepared.catch(() => {}); // awaited by #typeBatches
+    return { files, prepared };
+  }
+
+  async #prepare(files: LandedItems[]): Promise<TypingTask> {
+    const origin = originOf(files[0] as LandedItems);
+    const observed = this.#observed[origin === 'export' ? 'export' : 'page'];
+    const sources: TypingSource[] = [];
+    for (const { path, rows, readAt } of files) {
+      await observeRows(path, observed);
+      sources.push({ path, landed: await quoteFile(path, readAt, this.#run.workFolder), rows });
+    }
+    const shape = detectShape(observed);
+    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };
+  }
+}
+
+function originOf({ origin = 'export' }: LandedItems): Exclude<Origin, ChangeOrigin> {
+  return origin;
 }

@@ -2,13 +2,14 @@ import { PricelakeError } from '../errors.js';
 import { NO_EXPORTS } from '../extract/allowance.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedEvents, landEvents } from '../extract/events.js';
-import { createExportGate } from '../extract/export-gate.js';
+import { createExportGate, type ExportGate } from '../extract/export-gate.js';
+import type { SnapshotEvents } from '../extract/export-shard.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { landPoll } from '../extract/poll.js';
-import { type ExportCost, landSnapshot } from '../extract/snapshot.js';
+import { landSnapshot } from '../extract/snapshot.js';
 import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
 import { listEvents } from '../webhook/event-files.js';
@@ -43,8 +44,11 @@ export async function extractRun(run: Run): Promise<Extract> {
   const withFeed = planned === undefined ? journal.last('feed.done') !== undefined : hasFeed(planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
-  if (fence !== undefined)
-    await landWholeRows(run, mode, { rows: fence.items, gate: planned?.gate ?? createExportGate(NO_EXPORTS, io) });
+  if (fence !== undefined) {
+    const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
+    if (mode === 'poll') await landChangedItems(run);
+    else await landAllItems(run, fence, gate).catch((error) => dropRefused(run, error));
+  }
   const start = fence?.cursor ?? 0n;
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
   const feed = withFeed ? await landFeed(client, landing, feedFrom, io) : undefined;
@@ -56,18 +60,28 @@ function readDecision({ landing }: Run): { mode: RunMode } {
   return landing.journal.last('decision') ?? { mode: 'feed' };
 }
 
-async function landWholeRows(run: Run, mode: RunMode, cost: ExportCost): Promise<void> {
+async function landChangedItems(run: Run): Promise<void> {
+  const changedSince = reachBack(await readPollStart(run));
+  await landPoll(run.client, run.landing, { changedSince, untilSettled: false }, typePage(run), run.io);
+}
+
+async function landAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<void> {
   const { client, landing, io, typer } = run;
-  if (mode === 'snapshot') {
-    const events = {
-      onSegment: (segment: ItemFile) => typer.addItems({ ...segment, origin: 'export' as const }),
-      onRestart: () => typer.reset(),
-    };
-    await landSnapshot(client, landing, cost, events, io).catch((error) => dropRefused(run, error));
-    return;
-  }
-  const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'page' });
-  await landPoll(client, landing, await readPollStart(run), onFile, io);
+  const scope = { items: fence.items, gate, splitAbove: BigInt(run.pipeline.source.splitAbove) };
+  const events: SnapshotEvents = {
+    onSegment: (segment, facts) => typer.addItems({ ...segment, origin: 'export' }, facts),
+    onVoid: (paths) => typer.forget(paths),
+    whenRoom: () => typer.whenRoom(),
+  };
+  const shards = await landSnapshot(client, landing, scope, events, io);
+  if (shards.length === 1 || fence.changedAt === undefined) return;
+  // An item that moved between the shards may be in none of them: it has changed since the fence.
+  const changedSince = reachBack(Date.parse(fence.changedAt));
+  await landPoll(client, landing, { changedSince, untilSettled: true }, typePage(run), io);
+}
+
+function typePage({ typer }: Run): (file: ItemFile) => void {
+  return (file) => typer.addItems({ ...file, origin: 'page' });
 }
 
 /** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */
@@ -77,15 +91,19 @@ async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
   throw error;
 }
 
-/** How far before the last poll's fence the next one reaches: a change may show later than its time says. */
+/** How far before a fence a poll reaches: a change may show later than its time says. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
+function reachBack(time: number): string {
+  return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
+}
+
 /** The fence of the last run without a feed; after runs by the feed, the newest change that the items show. */
-async function readPollStart({ db, tables }: Run): Promise<string> {
+async function readPollStart({ db, tables }: Run): Promise<number> {
   const polled = tables.items.txn[TXN_POLLED] ?? 0n;
   const newest = await db.row('SELECT epoch_us(max(last_changed_at)) AS at FROM items');
   const micros = polled > 0n ? polled : ((newest?.at as bigint | null) ?? 0n);
-  return new Date(Math.max(0, Number(micros / 1000n) - POLL_OVERLAP_MS)).toISOString();
+  return Number(micros / 1000n);
 }
 
 /** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typer. */

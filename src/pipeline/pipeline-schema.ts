@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Cap } from '../extract/allowance.js';
+import { SPLIT_ABOVE } from '../extract/plan-shards.js';
 import { RUN_MODES } from '../model.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -83,6 +84,8 @@ const checkSetting = mapping({
     .optional(),
 });
 
+const SPLIT = 'must be a whole number of items';
+
 /** What a pipeline file may hold, its variables replaced. */
 export const pipelineSchema = mapping({
   name: z
@@ -95,6 +98,7 @@ export const pipelineSchema = mapping({
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
+    splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
   }),
   lake: mapping({
     path: text('a folder'),

@@ -108,8 +108,9 @@ function describeFindings({ differences, columns, missed, gone, proof, products 
 }
 
 function countBytes({ landing: { journal } }: Run, { feed, events }: Extract): number {
-  const attempt = journal.last('export.done')?.attempt;
-  const segments = journal.all('export.segment').filter((segment) => segment.attempt === attempt);
+  const place = ({ shard, attempt }: { shard: string; attempt: number }) => `${shard} ${attempt}`;
+  const done = new Set(journal.all('export.done').map(place));
+  const segments = journal.all('export.segment').filter((segment) => done.has(place(segment)));
   const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   const items = countItemBytes(journal, 'poll.page') + countItemBytes(journal, 'hydrate.page');
   return exported + items + events.bytes + (feed?.bytes ?? 0);
@@ -117,15 +118,16 @@ function countBytes({ landing: { journal } }: Run, { feed, events }: Extract): n
 
 /** What exports took, and what of it was kept. */
 function countExportRows({ landing: { journal } }: Run) {
-  const done = journal.last('export.done');
+  const done = journal.all('export.done');
   const begun = journal.all('export.begin');
-  const rows = begun.reduce((sum, { announced }) => sum + announced, 0n);
+  const sum = (rows: bigint[]) => rows.reduce((total, one) => total + one, 0n);
+  const whole = sum(done.map(({ announced }) => announced));
   return {
-    export_rows: done?.announced ?? 0n,
-    export_rows_landed: done?.landed ?? 0n,
-    export_rows_lost: rows - (done?.announced ?? 0n),
+    export_rows: whole,
+    export_rows_landed: sum(done.map(({ landed }) => landed)),
+    export_rows_lost: sum(begun.map(({ announced }) => announced)) - whole,
     overage: begun.some(({ overage }) => overage),
-    overage_blocks: begun.reduce((sum, { blocks }) => sum + blocks, 0n),
+    overage_blocks: sum(begun.map(({ blocks }) => blocks)),
   };
 }
 

@@ -1,9 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type Allowance, allowance } from '../../src/extract/allowance.js';
 import { createExportGate } from '../../src/extract/export-gate.js';
-import { type LandedSegment, landSnapshot } from '../../src/extract/snapshot.js';
+import type { LandedSegment, SnapshotEvents } from '../../src/extract/export-shard.js';
+import type { Shard } from '../../src/extract/plan-shards.js';
+import { landSnapshot } from '../../src/extract/snapshot.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { type LocalService, startService } from '../api/local-service.js';
 import { openLanding, reopenLanding } from './landing.js';
@@ -36,29 +38,19 @@ function sendExport(response: ServerResponse, { rows = '50', body = ROWS, header
 
 interface Taken {
   segments: LandedSegment[];
-  restarts: number;
-}
-
-function listen(): { taken: Taken; events: Parameters<typeof landSnapshot>[3] } {
-  const taken: Taken = { segments: [], restarts: 0 };
-  return {
-    taken,
-    events: {
-      onSegment: (segment) => void taken.segments.push(segment),
-      onRestart: async () => {
-        taken.restarts++;
-        taken.segments = [];
-      },
-    },
-  };
+  shards: Shard[];
 }
 
 /** `left`: export rows of the month. */
-async function land(service: LocalService, landing: Landing, left?: number) {
-  const { taken, events } = listen();
-  const cost = { rows: 50n, gate: createExportGate(allowRows(left), service.io) };
-  const landed = await landSnapshot(service.client, landing, cost, events, service.io);
-  return { landed, taken };
+async function land(service: LocalService, landing: Landing, left?: number): Promise<Taken> {
+  const segments: LandedSegment[] = [];
+  const events: SnapshotEvents = {
+    onSegment: (segment) => void segments.push(segment),
+    onVoid: (paths) => expect(paths).toEqual([]),
+    whenRoom: async () => {},
+  };
+  const scope = { items: 50n, gate: createExportGate(allowRows(left), service.io) };
+  return { shards: await landSnapshot(service.client, landing, scope, events, service.io), segments };
 }
 
 function allowRows(left?: number): Allowance {
@@ -73,11 +65,11 @@ const countExports = ({ urls }: LocalService) => urls.filter((url) => url.starts
 describe('a snapshot', () => {
   test('takes all items, removed ones too, and hands over its segments', async () => {
     const service = await startExport({});
-    const { landed, taken } = await land(service, await openLanding());
+    const { shards, segments } = await land(service, await openLanding());
     expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
-    expect(landed).toEqual({ rows: 50n, bytes: ROWS.length });
-    expect(taken.segments).toMatchObject([{ rows: 50, readAt: expect.stringMatching(/^2026-/) }]);
-    expect(await readFile(taken.segments[0]?.path ?? '', 'utf8')).toBe(ROWS);
+    expect(shards).toEqual([{ name: 'all', status: 'all', site: undefined, rows: 50n }]);
+    expect(segments).toMatchObject([{ rows: 50, bytes: ROWS.length, readAt: expect.stringMatching(/^2026-/) }]);
+    expect(await readFile(segments[0]?.path ?? '', 'utf8')).toBe(ROWS);
   });
 
   test('that is landed costs no call again: segments come from the journal', async () => {
@@ -91,11 +83,11 @@ describe('a snapshot', () => {
   test('whose stream broke off is taken again in the same run; only the whole one counts', async () => {
     const service = await startExport({ body: ROWS.slice(0, 200), cut: true }, {});
     const landing = await openLanding();
-    const { landed, taken } = await land(service, landing);
-    expect(taken).toMatchObject({ restarts: 1, segments: [{ rows: 50 }] });
-    expect(landed.rows).toBe(50n);
+    const { segments } = await land(service, landing);
+    expect(segments).toMatchObject([{ rows: 50 }]);
+    expect((await readdir(landing.folder)).filter((name) => name.startsWith('export-'))).toHaveLength(1);
     expect(landing.journal.all('export.begin')).toHaveLength(2);
-    expect((await land(service, await reopenLanding())).taken.segments).toEqual(taken.segments);
+    expect((await land(service, await reopenLanding())).segments).toEqual(segments);
   });
 
   test('with other rows than announced is asked for three times at most, then refused', async () => {
@@ -111,16 +103,16 @@ describe('a snapshot', () => {
     const broken = await startExport({ rows: '51' });
     await expect(land(broken, await openLanding())).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     const service = await startExport({});
-    const { landed } = await land(service, await reopenLanding());
+    const { segments } = await land(service, await reopenLanding());
     expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
-    expect(landed).toMatchObject({ rows: 50n });
+    expect(segments).toMatchObject([{ rows: 50 }]);
   });
 
   test('of nothing is whole', async () => {
     const service = await startExport({ rows: '0', body: '' });
-    const { landed, taken } = await land(service, await openLanding());
-    expect(landed).toMatchObject({ rows: 0n, bytes: 0 });
-    expect(taken.segments).toEqual([]);
+    const landing = await openLanding();
+    expect((await land(service, landing)).segments).toEqual([]);
+    expect(landing.journal.last('export.done')).toMatchObject({ announced: 0n, landed: 0n });
   });
 
   test('that the service cut at the monthly limit is refused before its rows are read', async () => {

@@ -46,7 +46,7 @@ export async function openTyping(): Promise<Typing> {
           .split('\n')
           .filter((line) => line.trim() !== '').length;
       const typer = newTyper();
-      typer.addItems({ path: await land(bytes), rows: landed, readAt: '2026-11-20T06:00:00Z' });
+      typer.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
       return openRows(db, await typer.finish());
     },
     async changes(lines) {

@@ -49,7 +49,14 @@ describe('a pipeline file', () => {
     expect(await read(SOURCE + LAKE)).toEqual({
       file,
       name: 'prices',
-      source: { baseUrl: 'https://api.example', apiKey: SECRET, mode: 'auto', products: 'none', history: 'feed' },
+      source: {
+        baseUrl: 'https://api.example',
+        apiKey: SECRET,
+        mode: 'auto',
+        history: 'feed',
+        products: 'none',
+        splitAbove: 1_000_000,
+      },
       lake: { path: './lake', retention: 0, tables: {} },
       reconcile: undefined,
       proof: { sample: 10, products: true },

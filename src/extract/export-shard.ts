@@ -1,0 +1,220 @@
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { ApiClient } from '../api/client.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+import { type Segment, writeSegments } from '../landing/segment-writer.js';
+import { type ExportGate, readTakenExport } from './export-gate.js';
+import type { Shard } from './plan-shards.js';
+
+const SEGMENT_BYTES = 128 * 1024 * 1024;
+/** An export that breaks off is asked for again at most this often in one process: its rows cost money. */
+const ATTEMPTS = 3;
+const RETRY_WAIT_MS = 2_000;
+
+/** A synced piece of an export: whole lines. */
+export interface LandedSegment {
+  path: string;
+  rows: number;
+  bytes: number;
+  /** When its export was asked for, ISO 8601. */
+  readAt: string;
+}
+
+/** Who works on what lands, while more of it downloads. */
+export interface SnapshotEvents {
+  /** A synced segment. Until its export is complete it may become void. */
+  onSegment(segment: LandedSegment, facts: { mayBecomeVoid: boolean }): void;
+  /** These segments are void: their export broke off. */
+  onVoid(paths: string[]): void;
+  /** Resolves when more may land. */
+  whenRoom(): Promise<void>;
+}
+
+/** What of an export has come. */
+export interface Progress {
+  rows: bigint;
+  bytes: number;
+}
+
+/** Segments of the shard's complete export; undefined while it has none. */
+export function listSegments({ journal, folder }: Landing, name: string): LandedSegment[] | undefined {
+  const done = journal.all('export.done').find(({ shard }) => shard === name);
+  if (done === undefined) return undefined;
+  const begin = journal.all('export.begin').find(({ shard, attempt }) => shard === name && attempt === done.attempt);
+  return journal
+    .all('export.segment')
+    .filter(({ shard, attempt }) => shard === name && attempt === done.attempt)
+    .map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt: begin?.readAt ?? '' }));
+}
+
+/** An export, and what lets it through or not. */
+export interface GatedShard {
+  shard: Shard;
+  gate: ExportGate;
+}
+
+/**
+ * Lands one export (section 4). Complete only if its rows equal `X-Export-Rows`; one that breaks off is taken again.
+ * Throws `snapshot_incomplete`, or `quota` when the service truncated it. One that would pass what the gate lets
+ * through is not asked for.
+ */
+export async function exportShard(
+  client: ApiClient,
+  landing: Landing,
+  { shard, gate }: GatedShard,
+  events: SnapshotEvents & { onProgress(progress: Progress): void },
+  io: Io,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await removeFiles(landing.folder, shard.name);
+      await events.whenRoom();
+      return await new ShardExport(client, landing, { shard, gate }, events, io).take();
+    } catch (error) {
+      const passing =
+        error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
+      if (!passing || tries >= ATTEMPTS) throw error;
+      io.log('warn', 'export.again', { shard: shard.name, attempt: tries, reason: error.message });
+      await io.sleep(RETRY_WAIT_MS * tries);
+    }
+  }
+}
+
+/** One attempt at an export. */
+class ShardExport {
+  readonly #client: ApiClient;
+  readonly #landing: Landing;
+  readonly #shard: Shard;
+  readonly #gate: ExportGate;
+  readonly #events: SnapshotEvents & { onProgress(progress: Progress): void };
+  readonly #io: Io;
+  readonly #attempt: number;
+  #readAt = '';
+  /** Segments that are being typed already. */
+  readonly #handed: string[] = [];
+  /** Segments that wait until the export is complete: small ones are typed together. */
+  readonly #small: LandedSegment[] = [];
+
+  constructor(...[client, landing, { shard, gate }, events, io]: Parameters<typeof exportShard>) {
+    this.#client = client;
+    this.#landing = landing;
+    this.#shard = shard;
+    this.#gate = gate;
+    this.#events = events;
+    this.#io = io;
+    this.#attempt = landing.journal.all('export.begin').filter((begin) => begin.shard === shard.name).length + 1;
+  }
+
+  async take(): Promise<void> {
+    try {
+      const { announced, body } = await this.#open();
+      const landed = await this.#write(body);
+      if (landed.rows !== announced) {
+        throw new PricelakeError(
+          'snapshot_incomplete',
+          `/export: ${landed.rows} rows arrived, X-Export-Rows announced ${announced}`,
+          { hint: 'nothing was published; run the same command again' },
+        );
+      }
+      const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
+      // From here on the shard is never asked for again.
+      await this.#landing.journal.append({ type: 'export.done', ...entry });
+      this.#io.log('debug', 'landed', { what: 'export', shard: this.#shard.name, ...landed });
+    } catch (error) {
+      this.#events.onVoid(this.#handed);
+      throw error;
+    }
+    for (const segment of this.#small) this.#events.onSegment(segment, { mayBecomeVoid: false });
+  }
+
+  async #open(): Promise<{ body: AsyncIterable<Buffer>; announced: bigint }> {
+    this.#readAt = this.#io.now().toISOString();
+    const { body, headers } = await this.#ask();
+    const announced = readExportRows(headers);
+    const taken = readTakenExport(headers, announced);
+    const begun = { announced, overage: taken.overage, blocks: this.#gate.take(taken), calls: this.#client.calls() };
+    await this.#landing.journal.append({ type: 'export.begin', ...this.#place(), readAt: this.#readAt, ...begun });
+    refuseTruncated(headers, announced);
+    return { body, announced };
+  }
+
+  async #ask() {
+    const { rows, status, site } = this.#shard;
+    this.#gate.require(rows);
+    try {
+      return await this.#client.stream('/export', { format: 'ndjson', status, site });
+    } catch (error) {
+      // One that was asked for and never answered may have been counted.
+      if (error instanceof PricelakeError && error.facts.midStream === true) this.#gate.take({ rows, overage: false });
+      throw error;
+    }
+  }
+
+  #write(body: AsyncIterable<Buffer>): Promise<Progress> {
+    const progress: Progress = { rows: 0n, bytes: 0 };
+    const { shard, attempt } = this.#place();
+    return writeSegments(body, {
+      folder: this.#landing.folder,
+      prefix: `export-${shard}-${attempt}-`,
+      targetBytes: SEGMENT_BYTES,
+      onBytes: (bytes, rows) => {
+        progress.rows += BigInt(rows);
+        progress.bytes += bytes;
+        this.#events.onProgress(progress);
+      },
+      onSegment: (segment) => this.#keep(segment),
+    });
+  }
+
+  async #keep(written: Segment): Promise<void> {
+    await this.#landing.journal.append({ type: 'export.segment', ...this.#place(), ...written });
+    this.#io.log('debug', 'landed', { what: 'segment', ...written });
+    const { file, rows, bytes } = written;
+    const segment = { path: path.join(this.#landing.folder, file), rows, bytes, readAt: this.#readAt };
+    if (bytes < SEGMENT_BYTES) {
+      this.#small.push(segment);
+      return;
+    }
+    this.#handed.push(segment.path);
+    this.#events.onSegment(segment, { mayBecomeVoid: true });
+    await this.#events.whenRoom();
+  }
+
+  #place() {
+    return { shard: this.#shard.name, attempt: this.#attempt };
+  }
+}
+
+/** What attempts before this one left: an export counts whole or not at all. */
+async function removeFiles(folder: string, shard: string): Promise<void> {
+  for (const file of await readdir(folder)) {
+    if (file.startsWith(`export-${shard}-`)) await rm(path.join(folder, file));
+  }
+}
+
+function readExportRows(headers: Record<string, string>): bigint {
+  const text = headers['x-export-rows'] ?? '';
+  if (!/^\d{1,18}$/.test(text)) {
+    throw new PricelakeError(
+      'contract',
+      `/export: header X-Export-Rows is "${text}", a whole number is due: without it a complete export can't be told from a cut one`,
+      { hint: 'check source.baseUrl, and that no proxy removes headers' },
+    );
+  }
+  return BigInt(text);
+}
+
+function refuseTruncated(headers: Record<string, string>, announced: bigint): void {
+  if (headers['x-export-truncated'] !== 'true') return;
+  const matching = headers['x-export-matching'] ?? 'more';
+  throw new PricelakeError(
+    'quota',
+    `/export: the service cut the export at the monthly limit: ${announced} of ${matching} rows`,
+    {
+      limit: 'exportRowsPerMonth',
+      hint: 'a cut export is never taken for a copy; wait for the next month or choose a larger plan',
+    },
+  );
+}

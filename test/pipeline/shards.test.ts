@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+async function openSharded(options: WorldOptions = {}): Promise<void> {
+  world = await openWorld({ items: 300, sites: 4, history: 'none', ...options });
+  world.pipeline.source.splitAbove = 100;
+}
+
+async function expectExactCopy(): Promise<void> {
+  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
+  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
+  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
+}
+
+/** `active 3`, `removed`, as they were asked for. */
+const exportsAsked = () =>
+  world.requests
+    .filter((request) => request.startsWith('/export?'))
+    .map((request) => {
+      const query = new URLSearchParams(request.slice('/export?'.length));
+      return `${query.get('status')} ${query.get('site') ?? ''}`.trim();
+    });
+
+const NO_FEED: WorldOptions = { plan: 'free', limits: { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0 } };
+
+describe('a split export', () => {
+  test('brings every item once, removed ones included', async () => {
+    await openSharded();
+    const { row } = await world.sync();
+    await expectExactCopy();
+    expect(exportsAsked().sort()).toEqual([...new Set(exportsAsked())].sort());
+    expect(exportsAsked()).toHaveLength(5);
+    expect(exportsAsked()).toContain('removed');
+    expect(row.export_rows).toBe(row.items);
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+  });
+
+  test.each([
+    ['with the feed', {}],
+    ['without a feed', NO_FEED],
+  ])('misses no item that moves from one shard to another while they are read, %s', async (_case, plan) => {
+    let exports = 0;
+    await openSharded({
+      ...plan,
+      intercept: async (request, next) => {
+        if (request.url.includes('/export?')) {
+          // Items are removed, listed again and new between any two shards.
+          if (exports++ > 0) await world.sandbox.advance({ hours: 2, changes: 60 });
+        }
+        return next(request);
+      },
+    });
+    const { row } = await world.sync();
+    expect(exports).toBe(5);
+    await expectExactCopy();
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+    const [[ids, rows] = []] = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(DISTINCT item_id), count(*) FROM ${glob('items')}`,
+    );
+    expect(ids).toBe(rows);
+  });
+
+  test('that breaks off in one shard takes that one again, alone', async () => {
+    await openSharded({ faults: ['export:drop@2'] });
+    const { row } = await world.sync();
+    await expectExactCopy();
+    const asked = exportsAsked();
+    expect(asked).toHaveLength(6);
+    expect(new Set(asked).size).toBe(5);
+    expect(row.export_rows_landed).toBe(row.items);
+  });
+
+  test('of a run that was stopped goes on with the shards that it lacks', async () => {
+    await openSharded({ faults: ['export:drop@4-'] });
+    await expect(world.sync()).rejects.toMatchObject({ code: 'unavailable' });
+    const before = exportsAsked();
+    world.sandbox.armFaults([]);
+    world.requests.length = 0;
+    const { row } = await world.sync();
+    expect(exportsAsked().length).toBeLessThanOrEqual(2);
+    const firstThree = before.slice(0, 3);
+    expect(exportsAsked().filter((shard) => firstThree.includes(shard))).toEqual([]);
+    expect(world.requests.some((request) => request.startsWith('/facets'))).toBe(false);
+    await expectExactCopy();
+    expect(row.export_rows_landed).toBe(row.items);
+  });
+});
