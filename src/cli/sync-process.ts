@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import type { Io } from '../io.js';
 import type { RunEnd } from '../webhook/sync-trigger.js';
 import { EXIT } from './exit-codes.js';
@@ -21,39 +22,49 @@ const OUTCOMES: Record<number, RunEnd['outcome']> = {
 
 /**
  * Runs `sync` in a process of its own: what it may use up or die of leaves the receiver alone, which has to answer
- * within seconds. Its log goes where this process's goes. Aborting the signal stops it as SIGTERM does.
+ * within seconds. Its log becomes part of this process's. Aborting the signal stops it as SIGTERM does.
  */
 export async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
   const entry = process.argv[1] ?? '';
   io.log('info', 'webhook.sync_started', {});
   const child = spawn(process.execPath, [...process.execArgv, entry, 'sync', ...args, '--json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stop = () => void child.kill('SIGTERM');
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
+  let last = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    last = line;
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => relayLine(line, io));
   try {
-    let stdout = '';
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk;
-    });
     const [code] = (await once(child, 'close')) as [number | null];
-    const line = readLastLine(stdout);
-    const outcome = OUTCOMES[code ?? EXIT.unexpected] ?? 'failed';
-    const { published, received, error } = line;
-    const facts = { exitCode: code, published, received, error: error?.code };
-    io.log(outcome === 'failed' && !signal.aborted ? 'error' : 'info', 'webhook.sync_ended', { outcome, ...facts });
-    const nextRunAt = error?.nextRunAt === undefined ? undefined : new Date(error.nextRunAt);
-    return { outcome, nextRunAt };
+    return reportEnd(code, last, io);
   } finally {
     signal.removeEventListener('abort', stop);
   }
 }
 
-/** A process that was killed leaves none. */
-function readLastLine(stdout: string): SyncLine {
+/** A line of its log goes on as it is; what else it or the system says is made one. */
+function relayLine(line: string, io: Io): void {
+  if (line.startsWith('{')) process.stderr.write(`${line}\n`);
+  else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });
+}
+
+function reportEnd(code: number | null, stdoutLine: string, io: Io): RunEnd {
+  const outcome = OUTCOMES[code ?? EXIT.unexpected] ?? 'failed';
+  const { published, received, error } = readSyncLine(stdoutLine);
+  const isStopped = error?.code === 'stopped';
+  const level = outcome === 'failed' && !isStopped ? 'error' : 'info';
+  io.log(level, 'webhook.sync_ended', { outcome, exitCode: code, published, received, error: error?.code });
+  return { outcome, nextRunAt: error?.nextRunAt === undefined ? undefined : new Date(error.nextRunAt) };
+}
+
+/** The last line of stdout; a process that was killed leaves none. */
+function readSyncLine(line: string): SyncLine {
   try {
-    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as SyncLine;
+    return JSON.parse(line) as SyncLine;
   } catch {
     return {};
   }
