@@ -40,6 +40,12 @@ export async function listEvents(lakeRoot: string): Promise<EventFile[]> {
   return keys.map((key) => ({ key, path: webhookPath(lakeRoot, 'events', key) }));
 }
 
+/** How many events wait for a run, and how many bodies were set aside. */
+export async function countFiles(lakeRoot: string): Promise<{ waiting: number; setAside: number }> {
+  const waiting = (await listEvents(lakeRoot)).length;
+  return { waiting, setAside: (await listNames(webhookPath(lakeRoot, 'aside'))).length };
+}
+
 /**
  * Removes events that run `runId` has taken over; their ids are remembered. What they hold is published: call it behind
  * the commit. Repeatable; forgets the ids that are older than ID_MEMORY_MS.

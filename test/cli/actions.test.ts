@@ -9,6 +9,8 @@ import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
+import { realIo } from '../../src/io.js';
+import { EventStore } from '../../src/webhook/event-store.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 
@@ -194,6 +196,20 @@ describe('status', () => {
       runNumber: 1,
       cursor: 42,
       runs: [{ run: 1, cursor_to: 42 }],
+      webhooks: { waiting: 0, setAside: 0 },
     });
+    expect(context.output.text).not.toContain('webhook');
+  });
+
+  it('tells of webhook events that wait, and of bodies that could not be read', async () => {
+    const store = await EventStore.open(faulty, realIo);
+    await store.land('evt_1', Buffer.from('{}'));
+    await store.land('evt_2', Buffer.from('{}'));
+    await store.setAside(Buffer.from('?'));
+    const context = openContext();
+    expect(await showStatus({ lake: faulty }, context)).toMatchObject({ webhooks: { waiting: 2, setAside: 1 } });
+    expect(context.output.text).toContain(
+      'webhook events for the next sync: 2 · unreadable, in _pricelake/webhooks/aside: 1\n',
+    );
   });
 });

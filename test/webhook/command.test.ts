@@ -1,6 +1,7 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { serveWebhook } from '../../src/cli/actions/serve-webhook.js';
 import type { CommandContext } from '../../src/cli/run-command.js';
+import { startSandbox } from '../../src/sandbox/start.js';
 import { buildEvent, SECRET, sign } from './delivery.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -31,9 +33,9 @@ afterEach(async () => {
 });
 
 /** A receiver as a user starts it, when it listens. */
-async function serve() {
-  const args = [MAIN, 'webhook', path.join(folder, 'prices.yaml'), '--port', '0', '--json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+async function serve(options: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const args = [MAIN, 'webhook', path.join(folder, 'prices.yaml'), '--port', '0', '--json', ...options];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   started.push(child);
   let stderr = '';
   child.stderr.on('data', (chunk) => {
@@ -46,7 +48,7 @@ async function serve() {
     const headers = { 'Service-Signature': sign(body, { secrets, at: new Date() }) };
     return (await fetch(url, { method: 'POST', headers, body })).status;
   };
-  return { child, post, readLog: () => stderr };
+  return { child, url, post, readLog: () => stderr };
 }
 
 const countEvents = async () => (await readdir(path.join(folder, 'lake', '_pricelake', 'webhooks', 'events'))).length;
@@ -78,6 +80,32 @@ describe('pricelake webhook', () => {
     expect(await post('evt_2')).toBe(204);
     child.kill('SIGINT');
     expect(await once(child, 'close')).toEqual([130, null]);
+  });
+
+  test('starts a sync for events, and outlives one that fails', async () => {
+    const sandbox = await startSandbox({ items: 30, sites: 2, ratePerSecond: null, webhook: { secrets: [SECRET] } });
+    try {
+      const env = { NOT_SET: sandbox.baseUrl, KEY: sandbox.keys.live };
+      const file = path.join(folder, 'prices.yaml');
+      await writeFile(file, (await readFile(file, 'utf8')).replace('apiKey: "${NOT_SET}"', 'apiKey: "${KEY}"'));
+      const { child, url, post, readLog } = await serve(['--sync', '--sync-after', '0'], env);
+      await sandbox.webhook.set({ url });
+      await sandbox.advance({ hours: 1, changes: 20 });
+      await expect.poll(readLog, { timeout: 30_000 }).toContain('"outcome":"done","exitCode":0,"published":true');
+      await expect.poll(countEvents).toBe(0);
+      sandbox.changeAccount({ revoked: ['live'] });
+      expect(await post('evt_1')).toBe(204);
+      await expect.poll(readLog, { timeout: 30_000 }).toContain('"outcome":"failed","exitCode":4');
+      expect(await post('evt_2')).toBe(204);
+      child.kill('SIGTERM');
+      expect(await once(child, 'close')).toEqual([143, null]);
+      // One log, a line of JSON each, but for the last word of the command line.
+      const lines = readLog().trimEnd().split('\n');
+      expect(lines.filter((line) => !line.startsWith('{'))).toEqual(['pricelake: stopped by SIGTERM']);
+      for (const secret of [SECRET, sandbox.keys.live]) expect(readLog()).not.toContain(secret);
+    } finally {
+      await sandbox.close();
+    }
   });
 
   test.each([

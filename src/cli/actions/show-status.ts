@@ -2,6 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../../duckdb/connection.js';
 import { rowToJson, valueToText } from '../../duckdb/value-json.js';
 import { type Pointer, readPointer } from '../../lake/publish.js';
+import { countFiles } from '../../webhook/event-files.js';
 import { RawJson } from '../json-text.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
@@ -35,10 +36,12 @@ export async function showStatus({ lake: path }: { lake: string }, context: Comm
     const tables = listTables(pointer);
     const runs = await readRows(db, RUNS_SQL);
     const checks = await readRows(db, CHECKS_SQL);
+    const webhooks = await countFiles(lake.root);
     if (!context.json) {
       const width = context.output.columns;
       await context.output.write(`${formatPointer(lake.root, pointer)}${formatTables(tables, width)}`);
       await context.output.write(`\nlast runs\n${formatRows(runs, width)}${formatChecks(checks, width)}`);
+      await context.output.write(formatWebhooks(webhooks));
     }
     const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
     return {
@@ -50,6 +53,7 @@ export async function showStatus({ lake: path }: { lake: string }, context: Comm
       cursor,
       at,
       tables,
+      webhooks,
       runs: toJsonRows(runs),
       checks: toJsonRows(checks),
     };
@@ -70,6 +74,13 @@ function formatPointer(root: string, pointer: Pointer | undefined): string {
   if (pointer === undefined) return `${root}: nothing is published yet\n`;
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   return `${root}: run ${runNumber} (${runId}) of ${toPlainLine(pipeline)}, published ${at.toISOString()}, cursor ${cursor}\n`;
+}
+
+/** Nothing, where nothing waits and nothing is wrong. */
+function formatWebhooks({ waiting, setAside }: Awaited<ReturnType<typeof countFiles>>): string {
+  if (waiting === 0 && setAside === 0) return '';
+  const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
+  return `\nwebhook events for the next sync: ${formatCount(waiting)}${unread}\n`;
 }
 
 function formatTables(tables: TableStatus[], width: number | undefined): string {
