@@ -14,25 +14,38 @@ export interface LandedFeed {
   changes: number;
   bytes: number;
   cursor: bigint;
+  /** False when the plan lost the feed before its end was reached. */
+  complete: boolean;
 }
 
 /**
  * Pulls the feed from `from` until nothing more waits (section 4, /changes); each change lands as it came, a line each.
- * A run that was interrupted goes on behind the last page that its journal names.
+ * A run that was interrupted goes on behind the last page that its journal names. Without the feed, what has landed of
+ * it is all there will be; undefined when that is nothing.
  */
-export async function landFeed(client: ApiClient, landing: Landing, from: bigint, io: Io): Promise<LandedFeed> {
+export async function landFeed(
+  client: ApiClient,
+  landing: Landing,
+  from: bigint,
+  hasFeed: boolean,
+  io: Io,
+): Promise<LandedFeed | undefined> {
   const { journal } = landing;
   if (journal.last('feed.done') === undefined) {
-    const cursor = await pullPages(client, landing, from, io);
-    await journal.append({ type: 'feed.done', cursor, calls: client.calls() });
+    const last = journal.last('feed.page');
+    if (!hasFeed && last === undefined) return undefined;
+    const cursor = hasFeed || last === undefined ? await pullPages(client, landing, from, io) : last.nextCursor;
+    await journal.append({ type: 'feed.done', cursor, complete: hasFeed, calls: client.calls() });
     io.log('debug', 'landed', { what: 'feed', cursor });
   }
   const pages = journal.all('feed.page');
+  const done = journal.last('feed.done');
   return {
     file: path.join(landing.folder, FEED_FILE),
     changes: pages.reduce((sum, page) => sum + page.rows, 0),
     bytes: pages.at(-1)?.end ?? 0,
-    cursor: journal.last('feed.done')?.cursor ?? from,
+    cursor: done?.cursor ?? from,
+    complete: done?.complete ?? false,
   };
 }
 

@@ -4,6 +4,7 @@ import { type ErrorCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
 /** Requests side by side; the rate stays the client's. */
@@ -58,20 +59,15 @@ export function skipSample(error: unknown, io: Io): undefined {
 
 async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {
   const files = new ItemFiles(landing, 'sample.page');
-  const limit = pLimit(CONCURRENCY);
   const inOrder = pLimit(1);
   const missing: bigint[] = [];
   try {
-    await Promise.all(
-      itemIds.map((id) =>
-        limit(async () => {
-          const body = await readItem(client, id);
-          if (body === undefined) return missing.push(id);
-          const entry = { rows: 1, readAt: io.now().toISOString(), calls: client.calls() };
-          return inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
-        }),
-      ),
-    );
+    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
+      const body = await readItem(client, id);
+      if (body === undefined) return missing.push(id);
+      const entry = { rows: 1, readAt: io.now().toISOString(), calls: client.calls() };
+      return inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
+    });
   } finally {
     await files.close();
   }

@@ -14,6 +14,7 @@ const itemPage = { file: z.string(), rows: z.number(), end: z.number(), readAt: 
 
 /** One time that a shard of a snapshot was asked for. */
 const attempt = { shard: z.string(), attempt: z.number() };
+const usage = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
 /**
  * One line of a run's journal. A line is written after the bytes it speaks of are on disk,
@@ -32,6 +33,9 @@ const journalEntry = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('try'), at: z.string() }),
   z.strictObject({ type: z.literal('calls'), calls: z.number() }),
+  /** What the service had counted this month when a try began, and when the run's calls were made; null: not known. */
+  z.strictObject({ type: z.literal('usage.before'), counted: usage, calls: z.number() }),
+  z.strictObject({ type: z.literal('usage.after'), counted: usage, calls: z.number() }),
   /** How the run brings the lake up to date, and why: what was decided holds for all its tries. */
   z.strictObject({ type: z.literal('decision'), mode: z.enum(RUN_MODES), reason: z.string(), calls: z.number() }),
   /** Where the service stood before whole rows were read. */
@@ -93,8 +97,8 @@ const journalEntry = z.discriminatedUnion('type', [
   /** A webhook event, its changes copied. */
   z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
   z.strictObject({ type: z.literal('events.done') }),
-  z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, calls: z.number() }),
   z.strictObject({ type: z.literal('poll.round'), since: z.string() }),
+  z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, complete: z.boolean(), calls: z.number() }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),

@@ -13,7 +13,8 @@ import { landSnapshot } from '../extract/snapshot.js';
 import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
 import { listEvents } from '../webhook/event-files.js';
-import { decideRun, hasFeed, readPlan } from './decide-run.js';
+import { decideRun } from './decide-run.js';
+import { hasFeed, type PlannedRun, readPlan } from './read-plan.js';
 import { type Run, readBegin } from './run.js';
 
 /** What of a run is landed before hydration. */
@@ -37,11 +38,9 @@ export interface Extract {
  */
 export async function extractRun(run: Run): Promise<Extract> {
   const { client, landing, io } = run;
-  const { journal } = landing;
-  const isLanded = journal.last('datasets') !== undefined && journal.last('hydrate.done') !== undefined;
-  const planned = isLanded ? undefined : await readPlan(run);
+  const planned = await planRun(run);
   const { mode } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
-  const withFeed = planned === undefined ? journal.last('feed.done') !== undefined : hasFeed(planned.plan);
+  const withFeed = planned !== undefined && hasFeed(planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
   if (fence !== undefined) {
@@ -51,9 +50,29 @@ export async function extractRun(run: Run): Promise<Extract> {
   }
   const start = fence?.cursor ?? 0n;
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
-  const feed = withFeed ? await landFeed(client, landing, feedFrom, io) : undefined;
+  const feed = await landFeed(client, landing, feedFrom, withFeed, io);
   const applied = run.tables.items.txn[TXN_CURSOR] ?? feedFrom;
   return { mode, fence, events, feed, feedFrom, applyFrom: fence === undefined ? applied : start };
+}
+
+/**
+ * The plan for the calls that are left to make; undefined when the run has made all of them. What has landed needs no
+ * call to be published: then a service that refuses is no reason to fail, and what would only prove the copy is left out.
+ */
+async function planRun(run: Run): Promise<PlannedRun | undefined> {
+  const { client, landing } = run;
+  const { journal } = landing;
+  const isLanded = journal.last('datasets') !== undefined && journal.last('hydrate.done') !== undefined;
+  if (!isLanded) return readPlan(run);
+  const makeNoCall = (reason: string) => {
+    client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
+    return undefined;
+  };
+  if (journal.last('usage.after') !== undefined) return makeNoCall('its calls are made');
+  return readPlan(run).catch((error: unknown) => {
+    if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
+    return makeNoCall(error.message);
+  });
 }
 
 function readDecision({ landing }: Run): { mode: RunMode } {

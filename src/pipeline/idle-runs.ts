@@ -21,6 +21,8 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'export_rows_landed',
   'export_rows_lost',
   'overage_blocks',
+  'usage_calls',
+  'usage_export_rows',
   'bytes_received',
   'received',
   'written',

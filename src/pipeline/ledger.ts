@@ -23,6 +23,8 @@ export type RunRow = {
   export_rows_lost: bigint;
   overage: boolean;
   overage_blocks: bigint;
+  usage_calls: bigint | null;
+  usage_export_rows: bigint | null;
   bytes_received: bigint;
   received: bigint;
   written: bigint;

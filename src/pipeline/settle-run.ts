@@ -4,6 +4,7 @@ import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
 import { type Comparison, NO_COMPARISON } from '../normalize/merge.js';
+import { NO_USAGE, type Usage } from './count-usage.js';
 import type { Extract } from './extract-run.js';
 import type { RowTally, RunRow } from './ledger.js';
 import type { Batch } from './normalize-run.js';
@@ -50,9 +51,10 @@ const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicate
 export interface Findings extends Comparison {
   proof: Proof;
   products: ProductProof;
+  usage: Usage;
 }
 
-const NO_FINDINGS: Findings = { ...NO_COMPARISON, proof: NO_PROOF, products: NO_PRODUCT_PROOF };
+const NO_FINDINGS: Findings = { ...NO_COMPARISON, proof: NO_PROOF, products: NO_PRODUCT_PROOF, usage: NO_USAGE };
 
 /** The run's row of the ledger. Rows of items are counted over the views as they stand. */
 export async function describeRun(
@@ -79,9 +81,10 @@ export async function describeRun(
     tries: BigInt(journal.all('try').length + 1),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
-    caught_up: true,
+    caught_up: extract.feed?.complete ?? true,
     calls: BigInt(journal.countCalls()),
     ...countExportRows(run),
+    ...found.usage,
     bytes_received: BigInt(countBytes(run, extract)),
     ...pickTally(tally),
     ...describeFindings(found),

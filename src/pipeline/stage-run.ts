@@ -93,9 +93,9 @@ async function addDaily(run: Run, candidate: Candidate, metadata: Record<string,
   return true;
 }
 
-/** Up to when items were polled: only without the feed the next run needs it. */
+/** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */
 function readPolled({ feed, fence }: Extract): bigint {
-  if (feed !== undefined || fence?.changedAt === undefined) return 0n;
+  if (feed?.complete === true || fence?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(fence.changedAt)) * 1000n;
 }
 

@@ -5,6 +5,7 @@ import { refreshPointer } from '../lake/publish.js';
 import type { CheckResult } from '../model.js';
 import { auditRun } from './audit-run.js';
 import { compactRun } from './compact-run.js';
+import { countUsage } from './count-usage.js';
 import { type Deadline, NO_DEADLINE } from './deadline.js';
 import { type Extract, extractDatasets, extractRun } from './extract-run.js';
 import { addIdleRun, readIdleRuns } from './idle-runs.js';
@@ -79,7 +80,8 @@ async function runSteps(
     const products = await proveProducts(run);
     await stageServiceProducts(run, staged);
     const proof = await proveRun(run);
-    const row = await describeRun(run, extract, tally, { ...batch.comparison, proof, products });
+    const found = { ...batch.comparison, proof, products, usage: await countUsage(run) };
+    const row = await describeRun(run, extract, tally, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
     pause();

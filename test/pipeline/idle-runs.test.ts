@@ -24,6 +24,8 @@ const ROW: RunRow = {
   export_rows_lost: 0n,
   overage: false,
   overage_blocks: 0n,
+  usage_calls: null,
+  usage_export_rows: null,
   bytes_received: 0n,
   received: 0n,
   written: 0n,

@@ -7,7 +7,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
 import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
-import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
+import { type RunReport, type SyncOptions, syncPipeline } from '../../src/pipeline/sync.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 
 export interface World {
@@ -19,7 +19,7 @@ export interface World {
   requests: string[];
   /** Days by which the runs' clock is ahead. */
   clock: { days: number };
-  sync(): Promise<RunReport>;
+  sync(options?: SyncOptions): Promise<RunReport>;
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     pipeline,
     requests,
     clock,
-    sync: () => syncPipeline(pipeline, io),
+    sync: (options) => syncPipeline(pipeline, io, undefined, options),
     close: async () => {
       await sandbox.close();
       await rm(folder, { recursive: true, force: true });

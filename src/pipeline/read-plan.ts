@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { planInfo } from '../api/contract.js';
+import { allowance, countLeft, type RunCaps, refuseCall } from '../extract/allowance.js';
+import { createExportGate, type ExportGate } from '../extract/export-gate.js';
+import type { Journal } from '../landing/journal.js';
+import type { Run } from './run.js';
+
+/** A service may leave out what is null. */
+const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
+
+/** The plan as the service told it (section 2, PlanInfo). */
+export type SeenPlan = z.output<typeof seenPlan>;
+
+/** The plan, and what a run may export by it. */
+export interface PlannedRun {
+  plan: SeenPlan;
+  gate: ExportGate;
+}
+
+/** Asks for the plan (section 4, /plan). */
+export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
+  return client.json('/plan', {}, seenPlan);
+}
+
+/** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
+export async function readPlan({ client, io, pipeline, caps, landing: { journal } }: Run): Promise<PlannedRun> {
+  const plan = await fetchPlan(client);
+  client.setRate(plan.limits.ratePerSecond ?? null);
+  const allowed = allowance(plan, pipeline.budget, reduceCaps(caps, journal));
+  const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
+  client.setCallLimit(calls, (made) => refuseCall(allowed, made));
+  const counted = pickUsage(plan);
+  await journal.append({ type: 'usage.before', counted, calls: client.calls() });
+  io.log('info', 'plan', { plan: plan.plan, status: plan.status, ...counted });
+  return { plan, gate: createExportGate(allowed, io) };
+}
+
+/** What the service has counted this month; null for an operator's token. */
+export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
+  if (usage === undefined || usage === null) return null;
+  const { apiCalls, exportRows, resetsAt } = usage;
+  return { apiCalls, exportRows, resetsAt };
+}
+
+/** A run's caps hold for all its tries: what earlier ones took is off them. */
+export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'all'>): RunCaps {
+  const begun = journal.all('export.begin');
+  const rows = begun.reduce((sum, { announced }) => sum + Number(announced), 0);
+  const blocks = begun.reduce((sum, one) => sum + Number(one.blocks), 0);
+  return {
+    maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - rows),
+    maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - blocks),
+  };
+}
+
+/** Only on a plan without the feed the limit is false: null and absent are unlimited. */
+export function hasFeed(plan: SeenPlan): boolean {
+  return plan.limits.changeFeed !== false;
+}
