@@ -106,6 +106,18 @@ describe('the shipped checks', () => {
       },
     },
     {
+      check: 'ledger_matches_plan',
+      when: 'the service counted more calls than were made',
+      rows: { runs: [{ run_number: '2', calls: '60', usage_calls: '71', usage_export_rows: '10' }] },
+    },
+    {
+      check: 'ledger_matches_plan',
+      when: 'the service counted other export rows, lost ones included',
+      rows: {
+        runs: [{ run_number: '2', calls: '60', usage_calls: '70', export_rows_lost: '5', usage_export_rows: '14' }],
+      },
+    },
+    {
       check: 'rejects_few',
       when: 'a tenth was rejected',
       rows: { runs: [{ run_number: '2', rejected: '1', written: '7' }] },

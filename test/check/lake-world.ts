@@ -63,6 +63,7 @@ const PLAIN: Partial<Record<TableName, Row>> = {
     run_id: text('r1'),
     export_rows: '10',
     export_rows_landed: '10',
+    export_rows_lost: '0',
     received: '10',
     written: '8',
     rejected: '0',
