@@ -6,6 +6,7 @@ import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
 import { type ExportGate, readTakenExport } from './export-gate.js';
+import { readExportRows } from './export-rows.js';
 import type { Shard } from './plan-shards.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
@@ -192,18 +193,6 @@ async function removeFiles(folder: string, shard: string): Promise<void> {
   for (const file of await readdir(folder)) {
     if (file.startsWith(`export-${shard}-`)) await rm(path.join(folder, file));
   }
-}
-
-function readExportRows(headers: Record<string, string>): bigint {
-  const text = headers['x-export-rows'] ?? '';
-  if (!/^\d{1,18}$/.test(text)) {
-    throw new PricelakeError(
-      'contract',
-      `/export: header X-Export-Rows is "${text}", a whole number is due: without it a complete export can't be told from a cut one`,
-      { hint: 'check source.baseUrl, and that no proxy removes headers' },
-    );
-  }
-  return BigInt(text);
 }
 
 function refuseTruncated(headers: Record<string, string>, announced: bigint): void {

@@ -3,9 +3,12 @@ import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
-import { readLines } from '../ndjson.js';
+import { countLeft } from './allowance.js';
+import { chooseHydration, type HydrationChoice, type HydrationFacts } from './choose-hydration.js';
+import type { ExportGate } from './export-gate.js';
+import { landHydrationExport, takeOff } from './hydrate-export.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
-import { readItemId, readItemPage } from './page.js';
+import { readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
@@ -18,6 +21,25 @@ export interface HydrationNeed {
   itemIds: Set<bigint>;
   /** Time of the earliest change of theirs, ISO 8601 UTC. */
   changedSince: string;
+}
+
+/** What may be used for it. */
+export interface HydrationMeans {
+  /** Undefined where no export may be taken. */
+  gate: ExportGate | undefined;
+  /** Requests a second; null is unlimited. */
+  ratePerSecond: number | null;
+}
+
+const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
+
+/** What is left after so many calls of this run; overage is never worth it here. */
+function countMeans({ gate, ratePerSecond }: HydrationMeans, calls: number) {
+  if (gate === undefined) return { callsLeft: null, rowsLeft: 0n, ratePerSecond };
+  const { calls: bound, rows, quota } = gate.left();
+  const left = [rows, quota].filter((rule) => rule !== undefined).map(countLeft);
+  const rowsLeft = left.length === 0 ? null : left.reduce((least, count) => (count < least ? count : least));
+  return { callsLeft: bound === undefined ? null : countLeft(bound) - BigInt(calls), rowsLeft, ratePerSecond };
 }
 
 /** Lands the rows of one answer: where they stand in it, and the ids of its items. */
@@ -34,6 +56,7 @@ export async function landHydration(
   need: HydrationNeed,
   onFile: (file: ItemFile) => void,
   io: Io,
+  means: HydrationMeans = NO_EXPORT,
 ): Promise<void> {
   const { journal } = landing;
   const wanted = BigInt(need.itemIds.size);
@@ -44,11 +67,7 @@ export async function landHydration(
     handed = files.length;
   };
   await cutItemTails(landing, 'hydrate.page');
-  for (const file of listItemFiles(landing, 'hydrate.page')) {
-    for await (const line of readLines(file.path)) {
-      need.itemIds.delete(readItemId(line, { start: 0, end: line.length }));
-    }
-  }
+  for (const file of listItemFiles(landing, 'hydrate.page')) await takeOff(need.itemIds, file.path);
   handOver();
   const files = new ItemFiles(landing, 'hydrate.page');
   const inOrder = pLimit(1);
@@ -67,7 +86,17 @@ export async function landHydration(
       if (isFull) handOver();
     });
   try {
-    await readChangedPages(client, need, land);
+    const isExported = await readChangedPages(client, need, land, (facts) => {
+      const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()) });
+      io.log('info', 'hydration.chosen', { ...choice });
+      return choice.way;
+    });
+    if (isExported && means.gate !== undefined) {
+      await files.close();
+      await landHydrationExport(client, landing, need, means.gate, io);
+      // What a broken export lacks.
+      await readChangedPages(client, need, land, () => 'pages');
+    }
     await readSingleItems(client, need, land);
   } finally {
     await files.close();
@@ -85,9 +114,15 @@ export async function landHydration(
 
 /**
  * Pages of changed items, newest listings first: that order does not shift while the world goes on, and new items,
- * which most of the needed ones are, come first. Stops when single reads take fewer calls than the pages left.
+ * which most of the needed ones are, come first. Stops when single reads take fewer calls than the pages left, and
+ * returns true when the first page tells that an export is cheaper.
  */
-async function readChangedPages(client: ApiClient, need: HydrationNeed, land: Land): Promise<void> {
+async function readChangedPages(
+  client: ApiClient,
+  need: HydrationNeed,
+  land: Land,
+  choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => HydrationChoice['way'],
+): Promise<boolean> {
   const query = { changedSince: need.changedSince, status: 'all', sort: '-firstSeen', size: PAGE_SIZE };
   let next = 0;
   let total = Number.POSITIVE_INFINITY;
@@ -102,9 +137,14 @@ async function readChangedPages(client: ApiClient, need: HydrationNeed, land: La
     });
     next += wave.length;
     total = Math.min(...pages.map((page) => page.totalPages));
+    if (next === 1) {
+      const rows = pages[0]?.totalElements ?? 0n;
+      if (choose({ needed: need.itemIds.size, pages: total - next, rows }) === 'export') return true;
+    }
     const found = (before - need.itemIds.size) / wave.length;
-    if (!isAnotherPageWorthIt(need.itemIds.size, found, total - next)) return;
+    if (!isAnotherPageWorthIt(need.itemIds.size, found, total - next)) return false;
   }
+  return false;
 }
 
 /** Pages to ask for side by side: one to begin with, later no more than the needed items can fill. */

@@ -106,6 +106,14 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('sample.page'), ...itemPage }),
   /** Sampled items that the service does not show (404), and the end of the sample. */
   z.strictObject({ type: z.literal('sample.done'), missing: z.array(int64Text), calls: z.number() }),
+  /** An export of changed items, instead of their pages; its rows are named by entries of hydrate.page. */
+  z.strictObject({
+    type: z.literal('hydrate.export'),
+    announced: int64Text,
+    overage: z.boolean(),
+    blocks: int64Text,
+    calls: z.number(),
+  }),
   z.strictObject({ type: z.literal('hydrate.page'), ...itemPage }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),

@@ -19,6 +19,8 @@ export interface LandedItems {
   readAt: string;
   /** Rows of exports may be shaped in another way than those of `/items`. Default export. */
   origin?: Exclude<Origin, ChangeOrigin>;
+  /** True for rereads that come from an export. */
+  isExport?: boolean;
 }
 
 /** A landed file of changes. */
@@ -61,7 +63,7 @@ export class Typer {
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     this.#waitingBytes += landed.bytes;
     const [before] = this.#small;
-    if (mayBecomeVoid || (before !== undefined && originOf(before) !== originOf(landed))) this.#closeBatch();
+    if (mayBecomeVoid || (before !== undefined && !areAlike(before, landed))) this.#closeBatch();
     this.#small.push(landed);
     const bytes = this.#small.reduce((sum, file) => sum + file.bytes, 0);
     if (mayBecomeVoid || bytes >= BATCH_BYTES) this.#closeBatch();
@@ -147,7 +149,7 @@ export class Typer {
 
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
     const origin = originOf(files[0] as LandedItems);
-    const observed = this.#observed[origin === 'export' ? 'export' : 'page'];
+    const observed = this.#observed[origin === 'export' || files[0]?.isExport ? 'export' : 'page'];
     const sources: TypingSource[] = [];
     for (const { path, rows, readAt } of files) {
       await observeRows(path, observed);
@@ -156,6 +158,10 @@ export class Typer {
     const shape = detectShape(observed);
     return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };
   }
+}
+
+function areAlike(a: LandedItems, b: LandedItems): boolean {
+  return originOf(a) === originOf(b) && (a.isExport ?? false) === (b.isExport ?? false);
 }
 
 function originOf({ origin = 'export' }: LandedItems): Exclude<Origin, ChangeOrigin> {

@@ -7,6 +7,7 @@ import type { SnapshotEvents } from '../extract/export-shard.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
+import { isExportFile } from '../extract/hydrate-export.js';
 import { type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { landPoll } from '../extract/poll.js';
 import { landSnapshot } from '../extract/snapshot.js';
@@ -30,6 +31,8 @@ export interface Extract {
   feedFrom: bigint;
   /** Changes behind this id are not yet in items. */
   applyFrom: bigint;
+  /** What may still be taken; undefined where all has landed. */
+  planned: PlannedRun | undefined;
 }
 
 /**
@@ -52,7 +55,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
   const feed = await landFeed(client, landing, feedFrom, withFeed, io);
   const applied = run.tables.items.txn[TXN_CURSOR] ?? feedFrom;
-  return { mode, fence, events, feed, feedFrom, applyFrom: fence === undefined ? applied : start };
+  return { mode, fence, events, feed, feedFrom, applyFrom: fence === undefined ? applied : start, planned };
 }
 
 /**
@@ -126,17 +129,24 @@ async function readPollStart({ db, tables }: Run): Promise<number> {
 }
 
 /** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typer. */
-export async function hydrateRun(run: Run, findNeeds: () => Promise<HydrationNeed | undefined>): Promise<void> {
+export async function hydrateRun(
+  run: Run,
+  planned: PlannedRun | undefined,
+  findNeeds: () => Promise<HydrationNeed | undefined>,
+): Promise<void> {
   const { client, landing, io, typer } = run;
   const { journal } = landing;
-  const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'reread' });
+  const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
   if (journal.last('hydrate.done') !== undefined) {
     for (const file of listItemFiles(landing, 'hydrate.page')) onFile(file);
     return;
   }
   const need = await findNeeds();
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
-  else await landHydration(client, landing, need, onFile, io);
+  else {
+    const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
+    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, ratePerSecond });
+  }
 }
 
 /** Datasets as the service describes them at the run's end. */

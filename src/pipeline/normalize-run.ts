@@ -52,7 +52,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const readable = { withFeed: feed !== undefined, datasets: datasets.map(({ name }) => name) };
   const comparison = await compareItems(db, ground, readable);
   await createGround(db, ground, 'unknown');
-  await hydrateRun(run, () => findNeeds(db));
+  await hydrateRun(run, extract.planned, () => findNeeds(db));
   const itemFiles = await typer.finish();
   const items = await createItemViews(db, itemFiles);
   await db.run('SET VARIABLE read_at = $1', [at]);

@@ -45,7 +45,7 @@ export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
 
 /** A run's caps hold for all its tries: what earlier ones took is off them. */
 export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'all'>): RunCaps {
-  const begun = journal.all('export.begin');
+  const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
   const rows = begun.reduce((sum, { announced }) => sum + Number(announced), 0);
   const blocks = begun.reduce((sum, one) => sum + Number(one.blocks), 0);
   return {

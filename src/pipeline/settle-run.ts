@@ -1,4 +1,5 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
+import { countHydrationExports } from '../extract/hydrate-export.js';
 import { countItemBytes } from '../extract/item-files.js';
 import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
@@ -119,16 +120,17 @@ function countBytes({ landing: { journal } }: Run, { feed, events }: Extract): n
   return exported + items + events.bytes + (feed?.bytes ?? 0);
 }
 
-/** What exports took, and what of it was kept. */
+/** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
 function countExportRows({ landing: { journal } }: Run) {
   const done = journal.all('export.done');
-  const begun = journal.all('export.begin');
+  const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
   const sum = (rows: bigint[]) => rows.reduce((total, one) => total + one, 0n);
-  const whole = sum(done.map(({ announced }) => announced));
+  const hydrated = countHydrationExports(journal);
+  const kept = sum(done.map(({ announced }) => announced)) + hydrated;
   return {
-    export_rows: whole,
-    export_rows_landed: sum(done.map(({ landed }) => landed)),
-    export_rows_lost: sum(begun.map(({ announced }) => announced)) - whole,
+    export_rows: kept,
+    export_rows_landed: sum(done.map(({ landed }) => landed)) + hydrated,
+    export_rows_lost: sum(begun.map(({ announced }) => announced)) - kept,
     overage: begun.some(({ overage }) => overage),
     overage_blocks: sum(begun.map(({ blocks }) => blocks)),
   };

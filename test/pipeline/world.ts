@@ -153,7 +153,8 @@ export async function readTruth(sandbox: Sandbox): Promise<Map<string, string[]>
       String(item.removedAt === null),
       null,
       JSON.stringify(JSON.parse(line).attributes),
-    ].map((value) => (value === null || value === undefined ? '∅' : String(value)));
+      // DuckDB's Node binding drops a byte order mark at the beginning of a text when it is read.
+    ].map((value) => (value === null || value === undefined ? '∅' : String(value).replace(/^\ufeff/, '')));
   });
   return new Map(rows.map((row) => [row[0] as string, row]));
 }

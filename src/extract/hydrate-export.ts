@@ -1,0 +1,75 @@
+import path from 'node:path';
+import type { ApiClient } from '../api/client.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { Journal } from '../landing/journal.js';
+import type { Landing } from '../landing/landing.js';
+import { writeSegments } from '../landing/segment-writer.js';
+import { readLines } from '../ndjson.js';
+import { type ExportGate, readTakenExport } from './export-gate.js';
+import { readExportRows } from './export-rows.js';
+import { findField, readInt64 } from './json-scan.js';
+
+const PREFIX = 'hydrate-export-';
+const SEGMENT_BYTES = 48 * 1024 * 1024;
+
+/**
+ * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and takes what it
+ * holds off `itemIds`. One that breaks off or was cut is no loss but of its rows: what it lacks is read in other ways.
+ */
+export async function landHydrationExport(
+  client: ApiClient,
+  landing: Landing,
+  { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
+  gate: ExportGate,
+  io: Io,
+): Promise<void> {
+  const { journal, folder } = landing;
+  try {
+    const readAt = io.now().toISOString();
+    const { body, headers } = await client.stream('/export', { format: 'ndjson', status: 'all', changedSince });
+    const announced = readExportRows(headers);
+    const taken = readTakenExport(headers, announced);
+    const begun = { announced, overage: taken.overage, blocks: gate.take(taken) };
+    await journal.append({ type: 'hydrate.export', ...begun, calls: client.calls() });
+    await writeSegments(body, {
+      folder,
+      prefix: namePart(journal.all('hydrate.export').length),
+      targetBytes: SEGMENT_BYTES,
+      onBytes: () => {},
+      onSegment: async ({ file, rows, bytes }) => {
+        await journal.append({ type: 'hydrate.page', file, rows, end: bytes, readAt, calls: client.calls() });
+        await takeOff(itemIds, path.join(folder, file));
+        io.log('debug', 'landed', { what: 'hydration', rows });
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof PricelakeError) || error.facts.midStream !== true) throw error;
+    io.log('warn', 'hydration.export_cut', { reason: error.message });
+  }
+}
+
+/** Files of the run's export number `count`, from 1. */
+const namePart = (count: number) => `${PREFIX}${count}-`;
+
+/** Rows of the exports of changed items that arrived as they were announced. */
+export function countHydrationExports(journal: Journal): bigint {
+  const pages = journal.all('hydrate.page');
+  return journal.all('hydrate.export').reduce((sum, { announced }, index) => {
+    const own = pages.filter(({ file }) => file.startsWith(namePart(index + 1)));
+    return own.reduce((rows, page) => rows + BigInt(page.rows), 0n) === announced ? sum + announced : sum;
+  }, 0n);
+}
+
+/** Rows of exports may be shaped in another way than those of pages. */
+export function isExportFile(file: { path: string }): boolean {
+  return path.basename(file.path).startsWith(PREFIX);
+}
+
+/** Takes the items of a landed file off the needed ones. */
+export async function takeOff(needed: Set<bigint>, file: string): Promise<void> {
+  for await (const line of readLines(file)) {
+    const slice = findField(line, 0, 'id');
+    if (slice !== undefined) needed.delete(readInt64(line, slice));
+  }
+}

@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { openWorld, readItems, readTruth, type World } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const exports = () => world.requests.filter((request) => request.startsWith('/export'));
+const pages = () => world.requests.filter((request) => request.startsWith('/items?'));
+
+async function expectExactCopy(): Promise<void> {
+  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
+  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
+}
+
+/** A world in which most of 2,500 items have changed since the first run, on a plan with few calls. */
+async function changeMuch(): Promise<void> {
+  world = await openWorld({
+    items: 2500,
+    plan: 'pro',
+    exportShape: 'flat-snake',
+    limits: { apiCallsPerMonth: 60, exportRowsPerMonth: 1_000_000, ratePerSecond: null },
+  });
+  await world.sync();
+  await world.sandbox.advance({ hours: 12, changes: 2500 });
+  world.requests.length = 0;
+}
+
+describe('many changed items, where calls are scarce', () => {
+  test('are read by one export of them', async () => {
+    await changeMuch();
+    const { row } = await world.sync();
+    expect(exports()).toEqual([expect.stringMatching(/^\/export\?format=ndjson&status=all&changedSince=/)]);
+    expect(pages()).toHaveLength(1);
+    expect(row.export_rows).toBeGreaterThan(1000n);
+    expect(row).toMatchObject({ export_rows_landed: row.export_rows, export_rows_lost: 0n });
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+    await expectExactCopy();
+  });
+
+  test('are read by pages all the same where the export breaks off: its rows are lost, not the copy', async () => {
+    await changeMuch();
+    world.sandbox.armFaults(['export:drop=0.5']);
+    const { row } = await world.sync();
+    expect(exports()).toHaveLength(1);
+    expect(pages().length).toBeGreaterThan(3);
+    expect(row).toMatchObject({ export_rows: 0n, export_rows_landed: 0n });
+    expect(row.export_rows_lost).toBeGreaterThan(1000n);
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+    await expectExactCopy();
+  });
+});
