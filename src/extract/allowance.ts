@@ -107,7 +107,8 @@ function bind(rule: string, allowed: bigint | undefined, used: bigint, monthly: 
   return allowed === undefined ? undefined : { rule, allowed, used, monthly };
 }
 
-function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
+/** The rule that leaves less; undefined when there is none. */
+export function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return countLeft(b) < countLeft(a) ? b : a;
 }

@@ -3,7 +3,7 @@ import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
-import { countLeft } from './allowance.js';
+import { countLeft, findTightest } from './allowance.js';
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from './choose-hydration.js';
 import type { ExportGate } from './export-gate.js';
 import { landHydrationExport, takeOff } from './hydrate-export.js';
@@ -37,9 +37,12 @@ const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 function countMeans({ gate, ratePerSecond }: HydrationMeans, calls: number) {
   if (gate === undefined) return { callsLeft: null, rowsLeft: 0n, ratePerSecond };
   const { calls: bound, rows, quota } = gate.left();
-  const left = [rows, quota].filter((rule) => rule !== undefined).map(countLeft);
-  const rowsLeft = left.length === 0 ? null : left.reduce((least, count) => (count < least ? count : least));
-  return { callsLeft: bound === undefined ? null : countLeft(bound) - BigInt(calls), rowsLeft, ratePerSecond };
+  const tightest = findTightest(rows, quota);
+  return {
+    callsLeft: bound === undefined ? null : countLeft(bound) - BigInt(calls),
+    rowsLeft: tightest === undefined ? null : countLeft(tightest),
+    ratePerSecond,
+  };
 }
 
 /** Lands the rows of one answer: where they stand in it, and the ids of its items. */
