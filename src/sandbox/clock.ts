@@ -59,6 +59,11 @@ export class SimulatedClock {
     this.#movedAt = this.#wall();
   }
 
+  /** Seconds of wall time until then, at least 1; of a clock that stands, its own. */
+  secondsTo(moment: Date): number {
+    return Math.max(1, Math.ceil((moment.getTime() - this.now()) / 1000 / (this.#speed || 1)));
+  }
+
   /** The first of next month, 00:00 UTC, when the month's counters start over. */
   monthEnd(): Date {
     const now = new Date(this.now());

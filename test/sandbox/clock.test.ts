@@ -22,6 +22,7 @@ describe('the clock', () => {
     wall += 2000;
     expect(clock.now() - START.getTime()).toBe(HOUR + 2000 * speed);
     expect(speedOf(clock.mode)).toBe(speed);
+    expect(clock.secondsTo(new Date(clock.now() + HOUR))).toBe(3600 / (speed || 1));
   });
 
   it.each(['fast', '60', '0x', '-1x', '1e9x', '100001x', 'x'])('refuses %s, saying what there is', (mode) => {

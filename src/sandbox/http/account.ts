@@ -112,9 +112,9 @@ export class Account {
     return { apiCalls: this.#apiCalls, exportRows: this.#exportRows, resetsAt };
   }
 
-  /** Whole seconds of the simulated clock until then, at least 1. */
+  /** For Retry-After. */
   secondsTo(moment: Date): number {
-    return Math.max(1, Math.ceil((moment.getTime() - this.#clock.now()) / 1000));
+    return this.#clock.secondsTo(moment);
   }
 
   /** An operator's calls are nobody's usage (section 2, PlanInfo). */

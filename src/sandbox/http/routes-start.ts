@@ -12,7 +12,11 @@ const KEY_TEXTS = {
 function describeClock(clock: SimulatedClock): string {
   const { mode } = clock;
   const pace =
-    mode === 'frozen' ? 'moves only by pricelake sandbox advance' : mode === 'real' ? 'runs on' : `runs ${mode}`;
+    mode === 'frozen'
+      ? 'moves only by pricelake sandbox advance'
+      : mode === 'real'
+        ? 'runs on'
+        : `runs on, ${mode} as fast`;
   return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
 }
 

@@ -31,7 +31,9 @@ describe('§2 Change, HistoryEntry and their pages', () => {
     expect(Object.keys(page)).toEqual(['changes', 'hasMore', 'nextCursor']);
     for (const one of page.changes) {
       expect(Object.keys(one)).toEqual(['id', 'kind', 'observedAt', 'price', 'previousPrice', 'changes', 'item']);
-      if (one.item !== null) expect(Object.keys(one.item)).toEqual(['id', 'title', 'url', 'currency', 'site']);
+      if (one.item === null) continue;
+      expect(Object.keys(one.item)).toEqual(['id', 'title', 'url', 'currency', 'site']);
+      expect(Object.keys(one.item.site)).toEqual(['id', 'name', 'host', 'attribution']);
     }
   });
 

@@ -74,6 +74,11 @@ describe('§7 Errors', () => {
     expect((await service.get('/plan')).status).toBe(200);
   });
 
+  it.each(PATHS)('%s answers 429, as 401 and 402, whatever else it does', async (path) => {
+    service.set({ limits: { apiCallsPerMonth: 0 } });
+    expect(await service.refusal(path, 429)).toMatchObject({ limit: 'apiCallsPerMonth', allowed: 0 });
+  });
+
   it('429 ratePerSecond: too many requests per second, and Retry-After says when to try again', async () => {
     service.set({ limits: { ratePerSecond: 3 } });
     const statuses = [];

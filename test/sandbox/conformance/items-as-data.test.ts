@@ -113,12 +113,14 @@ describe('§2 Item', () => {
     }
   });
 
-  it('firstSeenAt ≤ lastChangedAt, and removedAt is null while listed', () => {
+  it('firstSeenAt ≤ lastChangedAt, removedAt is null while listed, and no scrape found it after that', () => {
     const micros = (text: string) => text.replace('Z', '').padEnd(26, '0');
     for (const { firstSeenAt, lastSeenAt, lastChangedAt, removedAt } of items) {
       expect(micros(firstSeenAt) <= micros(lastChangedAt)).toBe(true);
       expect(micros(firstSeenAt) <= micros(lastSeenAt)).toBe(true);
-      if (removedAt !== null) expect(removedAt <= lastChangedAt).toBe(true);
+      if (removedAt === null) continue;
+      expect(micros(removedAt) <= micros(lastChangedAt)).toBe(true);
+      expect(micros(lastSeenAt) <= micros(removedAt)).toBe(true);
     }
   });
 

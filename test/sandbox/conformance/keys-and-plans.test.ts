@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { dataset, errorBody, itemPage } from '../../../src/api/contract.js';
+import { dataset, errorBody, facets, itemPage, productPage } from '../../../src/api/contract.js';
 import { parse } from '../service.js';
 import { AccountWorld, PATHS } from './account-world.js';
 
@@ -112,6 +112,33 @@ describe('§2 PlanInfo and §4 /plan', () => {
   });
 });
 
+describe('§1 The caller’s plan decides which datasets are visible', () => {
+  it('on every endpoint: items, products, facets, changes and exports are of these alone', async () => {
+    const readAll = () =>
+      Promise.all([
+        service.read('/items?size=500', itemPage),
+        service.read('/facets', facets),
+        service.get('/export?format=ndjson'),
+        service.readFeed(),
+        service.read('/products?size=200', productPage),
+      ]);
+    const all = await readAll();
+    service.set({ limits: { datasets: 1 } });
+    const [items, found, rows, changes, products] = await readAll();
+    const [own] = await service.read('/datasets', z.array(dataset));
+    expect(items.content.every(({ datasets }) => datasets.join() === own?.name)).toBe(true);
+    expect(items.totalElements).toBe(own?.items);
+    expect(found.sites.reduce((sum, site) => sum + site.items, 0n)).toBe(own?.items);
+    expect(rows.headers.get('x-export-rows')).toBe(String(own?.items));
+    const visible = await service.read('/items?size=500&status=all', itemPage);
+    const ids = new Set(visible.content.map(({ id }) => id));
+    expect(changes.every(({ item }) => item === null || ids.has(item.id))).toBe(true);
+    expect(changes.length).toBeLessThan(all[3].length);
+    const offers = (page: typeof products) => page.content.reduce((sum, one) => sum + one.offers, 0n);
+    expect(offers(products)).toBeLessThan(offers(all[4]));
+  });
+});
+
 describe('§3 Plan status', () => {
   it('the plan in effect is Free once a trial has ended', async () => {
     service.set({ plan: 'trial' });
@@ -120,7 +147,7 @@ describe('§3 Plan status', () => {
     await service.sandbox.advance({ hours: 24 * 14 - 1, changes: 0 });
     expect(await service.readPlan()).toMatchObject({ plan: 'trial', trialEndsAt });
     await service.sandbox.advance({ hours: 1, changes: 0 });
-    expect(await service.readPlan()).toMatchObject({ plan: 'free', trialEndsAt: null });
+    expect(await service.readPlan()).toMatchObject({ plan: 'free', trialEndsAt: null, limits: { changeFeed: false } });
     expect(await service.refusal('/changes', 402)).toMatchObject({ limit: 'changeFeed', plan: 'free' });
   });
 

@@ -35,6 +35,20 @@ describe('§4 /products', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('groups the listed offers by GTIN in any of its forms, else by brand and part number', async () => {
+    const groups = new Map<string, number>();
+    for (const { gtin } of listed) {
+      const digits = gtin?.replace(/^0+/, '');
+      if (digits !== undefined) groups.set(digits, (groups.get(digits) ?? 0) + 1);
+    }
+    const products = await readAll();
+    const byGtin = products.filter(({ gtin }) => gtin !== null);
+    expect(new Map(byGtin.map(({ id, offers }) => [id, Number(offers)]))).toEqual(groups);
+    const others = products.filter(({ gtin }) => gtin === null);
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.every(({ brand, mpn }) => brand !== null && mpn !== null)).toBe(true);
+  });
+
   it('dataset: counts offers in it alone', async () => {
     const [one] = JSON.parse((await service.get('/datasets')).text) as { id: number; name: string }[];
     const within = listed.filter(({ datasets, gtin }) => datasets.includes(one?.name ?? '') && gtin !== null);
@@ -200,6 +214,14 @@ describe('§4 /export', () => {
       paged.push(...ids((await service.get(`/items?size=500&page=${page}&${query}`)).text));
     expect(exported).toEqual(paged.sort());
     expect(exported.length).toBeGreaterThan(0);
+  });
+
+  it('takes a GTIN without its leading zeros, as /items does', async () => {
+    const { gtin } = listed.find((one) => one.gtin?.startsWith('0')) as (typeof listed)[number];
+    const digits = gtin?.replace(/^0+/, '');
+    const rows = (await service.get(`/export?format=ndjson&gtin=${digits}`)).text.trimEnd().split('\n');
+    const wanted = listed.filter((one) => one.gtin?.replace(/^0+/, '') === digits);
+    expect(rows.map((row) => parse(row, item).id)).toEqual(wanted.map(({ id }) => id));
   });
 
   it('sort, page and size are not parameters of this endpoint', async () => {
