@@ -23,10 +23,11 @@ export const PAGE_SCRIPT = `
     fold(table.tBodies[0]);
     box.hidden = false;
     box.querySelector('button').addEventListener('click', () => {
-      const next = table.querySelector('.folded a, .folded th');
+      const next = table.querySelector('.folded th');
       delete table.dataset.fold;
       fold(table.tBodies[0]);
       box.remove();
+      if (next === null) return;
       next.tabIndex = -1;
       next.focus();
     });

@@ -9,6 +9,8 @@ export const PAGE_STYLE = `
 @media screen and (prefers-color-scheme: dark) { :root {
   --paper: #131917; --panel: #1b2320; --ink: #e4eae7; --soft: #a0aea9; --line: #303b37; --faint: #74817c;
   --accent: #6fd0b2; --accent-soft: #3f8d75; --warn: #e5b75f; --bad: #f3948a; } }
+@media (forced-colors: active) { :root { --paper: Canvas; --panel: Canvas; --ink: CanvasText; --soft: CanvasText; --line: GrayText;
+  --faint: GrayText; --accent: CanvasText; --accent-soft: GrayText; --warn: CanvasText; --bad: CanvasText; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;

@@ -6,6 +6,8 @@ import type { Severity } from '../model.js';
 const money = z.string().nullable();
 const time = z.date().nullable();
 const text = z.string().nullable();
+/** A column that a lake of an older version may lack. */
+const newer = <T>(type: z.ZodType<T>, missing: T) => type.nullish().transform((value) => value ?? missing);
 
 export const overviewRow = z.object({
   items: z.bigint(),
@@ -40,13 +42,13 @@ export const runRow = z.object({
   rejected: z.bigint(),
   deduplicated: z.bigint(),
   adds_up: z.boolean(),
-  differences: z.bigint(),
-  gone: z.bigint(),
-  sampled: z.bigint(),
-  sample_mismatches: z.bigint(),
-  mismatch_bound: z.number(),
-  products_compared: z.bigint(),
-  products_different: z.bigint(),
+  differences: newer(z.bigint(), 0n),
+  gone: newer(z.bigint(), 0n),
+  sampled: newer(z.bigint(), 0n),
+  sample_mismatches: newer(z.bigint(), 0n),
+  mismatch_bound: newer(z.number(), 1),
+  products_compared: newer(z.bigint(), 0n),
+  products_different: newer(z.bigint(), 0n),
   duckdb_version: z.string(),
 });
 export type Run = z.infer<typeof runRow>;
@@ -56,7 +58,7 @@ export const checkRow = z.object({
   severity: z.custom<Severity>((value) => ['gate', 'error', 'warn'].includes(value as string)),
   description: z.string(),
   violations: z.bigint(),
-  let_through: z.boolean(),
+  let_through: newer(z.boolean(), false),
   sample: z.string(),
   checked_at: z.date(),
 });
