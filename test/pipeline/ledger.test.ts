@@ -36,6 +36,19 @@ describe('rows that JavaScript has', () => {
     expect(read).toMatchObject({ at: '2026-11-20 06:00:00.123+00', cursor_from: null, pipeline: null });
   });
 
+  test('come in order of their columns and all, however many', async () => {
+    const rows = Array.from({ length: 250 }, (_, n) => ({
+      run_number: n,
+      run_id: `r${n}`,
+      mode: n % 7 ? 'feed' : null,
+    }));
+    await loadRows(db, 'next_runs', 'runs', rows);
+    const read = await db.rows(
+      'SELECT CAST(run_number AS INTEGER) AS run_number, run_id, mode FROM next_runs ORDER BY 1',
+    );
+    expect(read).toEqual(rows);
+  });
+
   test('replace those that were loaded before', async () => {
     await loadRows(db, 'next_runs', 'runs', [{ run_id: 'a' }, { run_id: 'b' }]);
     await loadRows(db, 'next_runs', 'runs', []);
