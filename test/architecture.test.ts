@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
@@ -11,4 +11,16 @@ test.each(['ARCHITECTURE.md', 'README.md'])('every file that %s names exists', (
   );
   expect(named.length).toBeGreaterThan(3);
   expect(named.filter((path) => !existsSync(root(path as string)))).toEqual([]);
+});
+
+test('what test files share sets up and cleans up when it is called: files share its modules, so a hook in it would run for the first file alone', () => {
+  const names = readdirSync(root('test'), { recursive: true }).map(String);
+  const shared = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  expect(shared.length).toBeGreaterThan(20);
+  const hook = /^(before|after)(Each|All)\(/m;
+  expect(shared.filter((name) => hook.test(readFileSync(root(`test/${name}`), 'utf8')))).toEqual([]);
+  const mock = /^ *vi\.(mock|doMock)\(/m; // a module that another file has loaded is not mocked any more
+  expect(names.filter((name) => name.endsWith('.ts') && mock.test(readFileSync(root(`test/${name}`), 'utf8')))).toEqual(
+    [],
+  );
 });

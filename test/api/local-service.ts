@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type ApiClient, type ClientOptions, createClient } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/errors.js';
 import { createFakeIo, type FakeIo } from './fake-io.js';
@@ -19,11 +19,6 @@ export interface LocalService {
   requests: IncomingMessage[];
 }
 
-const cleanUps: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
 /** A real server on loopback; closed after the test. */
 export async function listen(
   handler: Handler,
@@ -36,7 +31,7 @@ export async function listen(
     handler(request, response, requests.length);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanUps.push(() => {
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -61,7 +56,7 @@ export async function startService(handler: Handler, options: Partial<ClientOpti
 export function connect(options: Partial<ClientOptions> & { baseUrl: string }, io: FakeIo): ApiClient {
   const client = createClient({ apiKey: KEY, ...options }, io);
   client.setRate(null);
-  cleanUps.push(() => client.close());
+  onTestFinished(() => client.close());
   return client;
 }
 

@@ -1,34 +1,34 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/landing/landing.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../landing/folder.js';
 
+/** Of the landing that was opened last. */
 let lake: string;
-let open: Landing[] = [];
-beforeEach(async () => {
-  lake = await makeFolder();
-});
-afterEach(async () => {
-  for (const landing of open.splice(0)) await landing.journal.close().catch(() => {});
-});
+let opened: Landing;
 
-/** The landing of a new run. */
+/** The landing of a new run, closed after the test. */
 export async function openLanding(): Promise<Landing> {
+  lake = await makeFolder();
   const start = { runNumber: 1n, pipeline: 'prices', cursorFrom: null } as const;
-  const landing = await beginRun(lake, start, createFakeIo());
-  open.push(landing);
-  return landing;
+  opened = await beginRun(lake, start, createFakeIo());
+  onTestFinished(() => closeJournal(opened));
+  return opened;
 }
 
 /** The same landing as the next process finds it. */
 export async function reopenLanding(): Promise<Landing> {
-  for (const landing of open.splice(0)) await landing.journal.close().catch(() => {});
+  await closeJournal(opened);
   const landing = await findUnfinishedRun(lake);
   if (landing === undefined) throw new Error('there is no unfinished run');
-  open = [landing];
+  opened = landing;
   return landing;
+}
+
+async function closeJournal({ journal }: Landing): Promise<void> {
+  await journal.close().catch(() => {}); // a test may have closed it
 }
 
 /** The lines of a landed file. */

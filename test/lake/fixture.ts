@@ -1,23 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 
 export { AT, ITEM, select, write } from './items.js';
 
-const open: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
 /** A temporary folder that is gone after the test. */
 export async function makeFolder(name = 'lake'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `pricelake-${name}-`));
-  open.push(() => rm(folder, { recursive: true, force: true }));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -29,7 +23,7 @@ export async function makeLake(name?: string): Promise<Lake> {
 /** An in-memory DuckDB that is closed after the test. */
 export async function openDatabase(threads = 2): Promise<Database> {
   const db = await Database.open({ threads });
-  open.push(() => db.close());
+  onTestFinished(() => db.close());
   return db;
 }
 

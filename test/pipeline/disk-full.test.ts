@@ -1,20 +1,16 @@
 import { readdirSync, symlinkSync } from 'node:fs';
 import { cp, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
 import type { PricelakeError } from '../../src/errors.js';
 import { explainDiskFull } from '../../src/lake/disk-full.js';
 import { syncPipeline } from '../../src/pipeline/sync.js';
-import { disk } from './full-disk.js';
+import { disk, mountFullDisk } from './full-disk.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const { withFullDisk } = await import('./full-disk.js');
-  return withFullDisk(await importOriginal<typeof import('node:fs/promises')>());
-});
-
+let unmount: () => void;
 let world: World;
 /** A lake after its first run, while the service has moved on. */
 let before: string;
@@ -22,6 +18,7 @@ let published: Map<string, string[]>;
 let truth: Map<string, string[]>;
 
 beforeAll(async () => {
+  unmount = mountFullDisk();
   world = await openWorld({ items: 60, sites: 2 });
   before = path.join(world.folder, 'before');
   await syncPipeline(makePipeline(world.sandbox, before), testIo);
@@ -29,7 +26,10 @@ beforeAll(async () => {
   await world.sandbox.advance({ hours: 12, changes: 40 });
   truth = await readTruth(world.sandbox);
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  unmount();
+});
 afterEach(() => {
   disk.isFull = () => false;
 });

@@ -1,6 +1,7 @@
-import type { FileHandle } from 'node:fs/promises';
+import fs, { type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 
-type Fs = typeof import('node:fs/promises');
+type Fs = typeof fs;
 
 /** A disk that is full for some files: what `open`, `mkdir` and `rename` of node:fs/promises do to them. */
 export const disk: { isFull: (path: string) => boolean; refused: string[] } = { isFull: () => false, refused: [] };
@@ -14,22 +15,30 @@ function refuse(path: string, syscall: string): never {
   });
 }
 
-/** node:fs/promises over that disk: a write takes half of its bytes and then fails, as on a real one. */
-export function withFullDisk(fs: Fs): Fs {
-  return {
-    ...fs,
+/**
+ * Puts node:fs/promises on that disk: a write takes half of its bytes and then fails, as on a real one. Returns what
+ * puts it back on the machine's.
+ */
+export function mountFullDisk(): () => void {
+  const { open, mkdir, rename } = fs;
+  const use = (functions: Partial<Fs>) => {
+    Object.assign(fs, functions);
+    syncBuiltinESMExports();
+  };
+  use({
     async open(path, flags, mode) {
-      return limit(await fs.open(path, flags, mode), String(path));
+      return limit(await open(path, flags, mode), String(path));
     },
     async mkdir(path: Parameters<Fs['mkdir']>[0], options?: Parameters<Fs['mkdir']>[1]) {
       if (disk.isFull(`${String(path)}/`)) refuse(String(path), 'mkdir');
-      return fs.mkdir(path, options);
+      return mkdir(path, options);
     },
     async rename(from, to) {
       if (disk.isFull(String(to))) refuse(String(to), 'rename');
-      return fs.rename(from, to);
+      return rename(from, to);
     },
-  } as Fs;
+  } as Partial<Fs>);
+  return () => use({ open, mkdir, rename });
 }
 
 function limit(file: FileHandle, path: string): FileHandle {
