@@ -83,17 +83,27 @@ export function makePipeline(
 
 const PARTITIONS: Record<string, string> = { items: 'site_id=*/', history: 'observed_date=*/' };
 
+/** SQL over the tables of a lake; `glob` names one. */
+export type LakeSql = (glob: (table: string) => string) => string;
+
 /** Rows of a lake by plain glob, as text. */
-export async function readLake(
-  lakePath: string,
-  sql: (glob: (table: string) => string) => string,
-): Promise<string[][]> {
+export async function readLake(lakePath: string, sql: LakeSql): Promise<string[][]> {
+  const [rows = []] = await readLakes(lakePath, [sql]);
+  return rows;
+}
+
+/** The same for several queries. */
+export async function readLakes(lakePath: string, queries: LakeSql[]): Promise<string[][][]> {
   const db = await Database.open();
   try {
     const glob = (table: string) =>
       `read_parquet('${lakePath}/${table}/${PARTITIONS[table] ?? ''}*.parquet', hive_partitioning = false)`;
-    const rows = await db.connection.runAndReadAll(sql(glob));
-    return rows.getRows().map((row) => row.map((value) => (value === null ? '∅' : String(value))));
+    const results: string[][][] = [];
+    for (const sql of queries) {
+      const rows = await db.connection.runAndReadAll(sql(glob));
+      results.push(rows.getRows().map((row) => row.map((value) => (value === null ? '∅' : String(value)))));
+    }
+    return results;
   } finally {
     db.close();
   }
