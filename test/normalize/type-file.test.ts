@@ -135,6 +135,22 @@ describe('lines of items', () => {
     });
   });
 
+  test.each([
+    ['an id that is no integer', { id: '1.5' }],
+    ['an id beyond int64', { id: '9223372036854775808' }],
+    ['a price with five decimals', { price: '1.23456' }],
+    ['a price with too many digits', { price: '123456789012345678' }],
+    ['a price that is true', { price: 'true' }],
+    ['a time that is none', { lastSeenAt: '"soon"' }],
+    ['a site that is no object', { site: '7', source: '{"modelId":1,"name":"A"}' }],
+    ['datasets that are no list', { datasets: '{"a":1}' }],
+  ])('of which one has %s, alone among good ones: it is noticed and rejected', async (_name, members) => {
+    const bad = itemLine(members);
+    const rows = await typing.items([itemLine({ id: '1' }), bad, itemLine({ id: '2' })].map((l) => `${l}\n`).join(''));
+    expect(await rows.select('SELECT item_id FROM typed ORDER BY 1')).toEqual([['1'], ['2']]);
+    expect(await rows.rejects()).toMatchObject([{ line: '2', raw: bad }]);
+  });
+
   test('of which one is not UTF-8: that one is rejected', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"id":1,"title":"'),

@@ -20,6 +20,8 @@ export interface World {
   /** Days by which the runs' clock is ahead. */
   clock: { days: number };
   sync(options?: SyncOptions): Promise<RunReport>;
+  /** Goes on with an empty lake beside the last one, on the same service. */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -47,23 +49,29 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     },
   });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-test-'));
-  const lakePath = path.join(folder, 'lake');
-  const pipeline = makePipeline(sandbox, lakePath, history);
   const clock = { days: 0 };
   const io = { ...testIo, now: () => new Date(Date.now() + clock.days * 24 * 3600 * 1000) };
-  return {
+  const lakePath = path.join(folder, 'lake');
+  let lakes = 1;
+  const world: World = {
     sandbox,
     folder,
     lakePath,
-    pipeline,
+    pipeline: makePipeline(sandbox, lakePath, history),
     requests,
     clock,
-    sync: (options) => syncPipeline(pipeline, io, undefined, options),
+    sync: (options) => syncPipeline(world.pipeline, io, undefined, options),
+    renew: () => {
+      world.lakePath = path.join(folder, `lake-${++lakes}`);
+      world.pipeline = makePipeline(sandbox, world.lakePath, history);
+      requests.length = 0;
+    },
     close: async () => {
       await sandbox.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
+  return world;
 }
 
 export function makePipeline(
