@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Database } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
-import { packagePath } from '../schemas.js';
+import { readAnalysis } from './analysis.js';
 
 /** Days, both included: `2026-11-20`, in UTC. */
 export interface DayRange {
@@ -46,9 +45,4 @@ async function planParts(db: Database, partRuns: bigint): Promise<string[]> {
   return rows.map(
     ({ first, last }) => `product_id BETWEEN ${quoteLiteral(String(first))} AND ${quoteLiteral(String(last))}`,
   );
-}
-
-/** A query of pipelines/analysis, by name. */
-export function readAnalysis(name: string): string {
-  return readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
 }

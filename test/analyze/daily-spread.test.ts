@@ -1,7 +1,8 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eachDailySpread, readAnalysis } from '../../src/analyze/daily-spread.js';
+import { readAnalysis } from '../../src/analyze/analysis.js';
+import { eachDailySpread } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { loadTableSchema } from '../../src/schemas.js';
 import { creditOf, findPastPrice, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';

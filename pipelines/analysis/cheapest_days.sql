@@ -1,0 +1,28 @@
+-- Which shop was cheapest how often: products times closed days on which a shop had the lowest price (of several at the
+-- same price the one with the lowest site id), and its share of all.
+-- Variables, none of which need be set: currency · category (slug) · since (DATE; 30 days up to the last closed one)
+WITH span AS (
+  SELECT coalesce(getvariable('since')::DATE, max(day) - 29) AS since FROM price_spread_daily
+),
+won AS (
+  SELECT cheapest_site_id AS site_id, count(*) AS product_days, count(DISTINCT product_id) AS products
+  FROM price_spread_daily
+  JOIN span ON day >= since
+  WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (
+      getvariable('category') IS NULL
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+    )
+  GROUP BY cheapest_site_id
+)
+SELECT
+  site_id,
+  sites.name AS shop,
+  product_days,
+  100 * product_days / sum(product_days) OVER () AS share_pct,
+  won.products,
+  sites.attribution
+FROM won
+LEFT JOIN sites USING (site_id)
+WHERE coalesce(sites.is_current, true)
+ORDER BY product_days DESC, site_id

@@ -1,0 +1,83 @@
+-- Who moves first: of two shops that sell the same products, how often the follower moved a price up or down within some
+-- hours after the leader had moved its own the same way, and how long that took. follow_pct is the share of the leader's
+-- moves on products of both that were followed; lead_pct tells who leads: 100 when only the leader ever came first, 50
+-- when they take turns. Moves at the same instant lead nowhere.
+-- Variables, none of which need be set: hours (72) · currency · category (slug) · min_follows (5) · top (50)
+WITH moves AS (
+  SELECT DISTINCT
+    items.product_id,
+    coalesce(history.currency, items.currency) AS currency,
+    items.site_id,
+    history.observed_at AS moved_at,
+    history.price > history.previous_price AS is_up
+  FROM history
+  JOIN items USING (item_id)
+  WHERE history.price <> history.previous_price AND history.price > 0 AND history.previous_price > 0
+    AND history.kind <> 'REMOVED' AND items.product_id IS NOT NULL
+    AND (getvariable('currency') IS NULL OR coalesce(history.currency, items.currency) = getvariable('currency'))
+    AND (
+      getvariable('category') IS NULL
+      OR items.product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+    )
+),
+-- Each move of a follower with the last move of a leader before it.
+follows AS (
+  SELECT
+    later.product_id,
+    first.site_id AS leader_site_id,
+    later.site_id AS follower_site_id,
+    later.moved_at,
+    max(first.moved_at) AS led_at
+  FROM moves AS later
+  JOIN moves AS first
+    ON first.product_id = later.product_id AND first.currency = later.currency AND first.is_up = later.is_up
+    AND first.site_id <> later.site_id
+    AND first.moved_at < later.moved_at
+    AND first.moved_at >= later.moved_at - to_hours(coalesce(getvariable('hours'), 72)::INTEGER)
+  GROUP BY ALL
+),
+pairs AS (
+  SELECT
+    leader_site_id,
+    follower_site_id,
+    count(*) AS follows,
+    count(DISTINCT product_id) AS products,
+    count(DISTINCT (product_id, led_at)) AS followed_moves,
+    median(epoch_us(moved_at) - epoch_us(led_at)) / 3600000000 AS median_lag_hours
+  FROM follows
+  GROUP BY ALL
+  HAVING count(*) >= coalesce(getvariable('min_follows')::BIGINT, 5)
+),
+sellers AS (
+  SELECT DISTINCT product_id, site_id FROM items WHERE product_id IS NOT NULL
+),
+chances AS (
+  SELECT moves.site_id AS leader_site_id, sellers.site_id AS follower_site_id, count(*) AS leader_moves
+  FROM moves
+  JOIN sellers ON sellers.product_id = moves.product_id AND sellers.site_id <> moves.site_id
+  GROUP BY ALL
+)
+SELECT
+  pairs.leader_site_id,
+  leaders.name AS leader,
+  pairs.follower_site_id,
+  followers.name AS follower,
+  pairs.products,
+  chances.leader_moves,
+  pairs.follows,
+  100 * pairs.followed_moves / chances.leader_moves AS follow_pct,
+  pairs.median_lag_hours,
+  coalesce(backward.follows, 0) AS follows_back,
+  100 * pairs.follows / (pairs.follows + coalesce(backward.follows, 0)) AS lead_pct,
+  list_filter([leaders.attribution, followers.attribution], lambda text: text IS NOT NULL) AS attribution
+FROM pairs
+JOIN chances USING (leader_site_id, follower_site_id)
+LEFT JOIN (
+  SELECT leader_site_id AS follower_site_id, follower_site_id AS leader_site_id, count(*) AS follows
+  FROM follows
+  GROUP BY ALL
+) AS backward USING (leader_site_id, follower_site_id)
+LEFT JOIN sites AS leaders ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
+LEFT JOIN sites AS followers ON followers.site_id = pairs.follower_site_id AND followers.is_current
+ORDER BY pairs.follows DESC, pairs.leader_site_id, pairs.follower_site_id
+LIMIT coalesce(getvariable('top')::BIGINT, 50)

@@ -1,0 +1,54 @@
+-- Shops against the market, in all and by category: of the products that two or more shops sell in one currency, how
+-- many a shop has the lowest price of (ties count for all who share it), and its price index: 100 is the median price of
+-- each product, averaged geometrically, so that half and twice the price cancel out. Prices far from all others are left
+-- out. A row without a category is the shop as a whole.
+-- Variables, none of which need be set: currency · category (slug) · min_products (5): with so many compared products
+WITH lowest AS (
+  SELECT product_id, currency, site_id, min(price) AS price
+  FROM items
+  WHERE is_listed AND price > 0
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  GROUP BY product_id, currency, site_id
+),
+compared AS (
+  SELECT
+    lowest.site_id,
+    products.category_slug,
+    products.category_name,
+    lowest.price = spread.inlier_min AS is_cheapest,
+    lowest.price::DOUBLE / spread.inlier_median::DOUBLE AS ratio
+  FROM lowest
+  JOIN price_spread AS spread USING (product_id, currency)
+  JOIN products USING (product_id)
+  WHERE lowest.price BETWEEN spread.inlier_min AND spread.inlier_max
+    AND (getvariable('category') IS NULL OR products.category_slug = getvariable('category'))
+),
+figures AS (
+  SELECT
+    category_slug,
+    min(category_name) AS category_name,
+    site_id,
+    count(*) AS products,
+    count(*) FILTER (is_cheapest) AS cheapest,
+    100 * count(*) FILTER (is_cheapest) / count(*) AS win_pct,
+    100 * exp(avg(ln(ratio))) AS price_index,
+    grouping(category_slug) = 1 AS is_total
+  FROM compared
+  GROUP BY GROUPING SETS ((category_slug, site_id), (site_id))
+  HAVING count(*) >= coalesce(getvariable('min_products')::BIGINT, 5)
+)
+SELECT
+  figures.category_slug,
+  CASE WHEN NOT is_total THEN category_name END AS category_name,
+  figures.site_id,
+  sites.name AS shop,
+  products,
+  cheapest,
+  win_pct,
+  price_index,
+  sites.attribution
+FROM figures
+LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current
+-- A product without a category counts for the shop as a whole.
+WHERE is_total OR category_slug IS NOT NULL
+ORDER BY is_total DESC, category_slug, win_pct DESC, figures.site_id

@@ -1,0 +1,47 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors.js';
+
+const COLUMNS = ['date', 'currency', 'rate'];
+const HINT =
+  'A rate file is CSV with a header: date,currency,rate; e.g. 2026-11-20,PLN,4.2435 for one unit of the base.';
+
+/**
+ * Loads a user's exchange rates as temp table `rates` (date, currency, rate): how much of `currency` one unit of the
+ * base buys from that day on, until the next rate.
+ * @throws PricelakeError `config` that names file and line of what is no rate.
+ */
+export async function loadRates(db: Database, file: string): Promise<void> {
+  await createLines(db, file);
+  const bad = await db.row(`SELECT * FROM (
+    SELECT line, CASE
+      WHEN TRY_CAST(date AS DATE) IS NULL THEN 'date "' || coalesce(date, '') || '" is not a day such as 2026-11-20'
+      WHEN NOT coalesce(regexp_full_match(currency, '[A-Z]{3}'), false)
+        THEN 'currency "' || coalesce(currency, '') || '" is not a code of ISO 4217 such as PLN'
+      WHEN coalesce(TRY_CAST(rate AS DECIMAL(28, 10)), 0) <= 0
+        THEN 'rate "' || coalesce(rate, '') || '" is not a number above 0 such as 4.2435'
+      WHEN count(*) OVER (PARTITION BY TRY_CAST(date AS DATE), currency) > 1
+        THEN currency || ' has two rates for ' || date
+    END AS reason
+    FROM rate_lines) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
+  if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });
+  await db.run(`CREATE OR REPLACE TEMP TABLE rates AS
+    SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM rate_lines`);
+  await db.run('DROP TABLE rate_lines');
+}
+
+/** The lines as text, numbered as an editor does. */
+async function createLines(db: Database, file: string): Promise<void> {
+  try {
+    await db.run(`CREATE OR REPLACE TEMP TABLE rate_lines AS
+      SELECT *, row_number() OVER () + 1 AS line
+      FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ',', quote = '"', parallel = false)`);
+  } catch (cause) {
+    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    throw new PricelakeError('config', `${file}: no rates can be read: ${reason}`, { hint: HINT }, { cause });
+  }
+  const names = (await db.rows('DESCRIBE rate_lines')).map(({ column_name }) => String(column_name));
+  const missing = COLUMNS.filter((name) => !names.includes(name));
+  if (missing.length === 0) return;
+  throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint: HINT });
+}
