@@ -16,27 +16,36 @@ export interface TakenExport {
  * (`takeExport`): one that is broken off and asked for again is paid for again.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
-  const { rows: bound, quota, bills, blocks: agreed, resetsAt } = allowance;
-  const wanted = Number(rows);
-  const later = resetsAt === undefined ? {} : { nextRunAt: resetsAt };
-  if (bound !== undefined && rows > countLeft(bound)) {
-    const { rule, allowed, monthly } = bound;
-    const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, and the export takes ${rows}`;
-    const hint = monthly ? `raise ${rule}, or wait for the next month` : `raise ${rule}`;
-    return refuseBy('budget', what, bound, { ...(monthly ? later : {}), wanted, hint });
-  }
+  return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
+}
+
+function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | undefined {
+  const { quota, bills, blocks: agreed, resetsAt: nextRunAt } = allowance;
   if (quota === undefined || rows <= countLeft(quota)) return undefined;
   const what = `the plan leaves ${countLeft(quota)} export rows this month, and the export takes ${rows}`;
+  const facts = { nextRunAt, wanted: Number(rows) };
   if (!bills) {
     const hint = 'wait for the next month or choose a larger plan';
-    return refuseBy('quota', `${what}: it would be cut`, quota, { ...later, wanted, hint });
+    return refuseBy('quota', `${what}: it would be cut`, quota, { ...facts, hint });
   }
   const blocks = countOverage(allowance, rows);
   if (agreed === null || blocks <= agreed) return undefined;
   const said = agreed === 0n ? 'no overage is agreed' : `only ${agreed} are agreed`;
-  const hint = `agree with --max-overage ${blocks} for a run or budget.overage for a month, or wait for the next month`;
-  const facts = { ...later, wanted, overageBlocks: Number(blocks), hint };
-  return refuseBy('budget', `${what}: up to ${blocks} blocks of 10,000 would be billed, and ${said}`, quota, facts);
+  return refuseBy('budget', `${what}: up to ${blocks} blocks of 10,000 would be billed, and ${said}`, quota, {
+    ...facts,
+    overageBlocks: Number(blocks),
+    hint: `agree with --max-overage ${blocks} for a run or budget.overage for a month, or wait for the next month`,
+  });
+}
+
+function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): PricelakeError | undefined {
+  if (bound === undefined || rows <= countLeft(bound)) return undefined;
+  const { rule, allowed, monthly } = bound;
+  const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, and the export takes ${rows}`;
+  const wanted = Number(rows);
+  if (!monthly) return refuseBy('budget', what, bound, { wanted, hint: `raise ${rule}` });
+  const hint = `raise ${rule}, or wait for the next month`;
+  return refuseBy('budget', what, bound, { nextRunAt: resetsAt, wanted, hint });
 }
 
 /**
