@@ -1,4 +1,4 @@
--- Landed changes of the feed or of webhooks → typed history. `reject_reason` is null, or says why the row can't be typed.
+-- Landed changes of the feed, of webhooks or of items' histories → typed history. `reject_reason` is null, or says why the row can't be typed.
 -- View landed_changes: every value as the text that arrived (section 2, Change).
 SELECT
   part, line_number, raw,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
+import { backfillCommand } from './commands/backfill.js';
 import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
@@ -24,6 +25,7 @@ const COMMAND_NAMES = [
   statusCommand,
   webhookCommand,
   rebuildCommand,
+  backfillCommand,
   compactCommand,
   sandboxCommand,
 ].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
@@ -82,6 +84,7 @@ export function buildProgram(args: string[]): Argv {
     .command(statusCommand)
     .command(webhookCommand)
     .command(rebuildCommand)
+    .command(backfillCommand)
     .command(compactCommand)
     .command(sandboxCommand);
 }

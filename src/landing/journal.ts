@@ -99,6 +99,11 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('events.done') }),
   z.strictObject({ type: z.literal('poll.round'), since: z.string() }),
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, complete: z.boolean(), calls: z.number() }),
+  /** Histories of chosen items that the run has taken over. */
+  z.strictObject({ type: z.literal('backfill'), rows: z.number(), bytes: z.number() }),
+  /** In the journal of a backfill: an item whose history has landed, and that all have. */
+  z.strictObject({ type: z.literal('backfill.item'), itemId: int64Text, rows: z.number(), end: z.number() }),
+  z.strictObject({ type: z.literal('backfill.done') }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),

@@ -11,17 +11,19 @@ export interface ChangeBounds {
   feedFrom: bigint;
   /** Newest change that webhooks brought ahead of the feed, or 0: history may hold changes up to it already. */
   webhookAhead: bigint;
+  /** Where the feed of this run ends; undefined without one. */
+  cursor: bigint | undefined;
 }
 
 /**
  * View `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
- * the feed's. Leaves view `feed_changes`, all that the feed brought behind its cursor, and table `webhook_changes`,
- * what only webhooks brought. Needs the views of the published tables.
+ * the feed's. Leaves view `feed_changes`, all that the feed brought behind its cursor, and tables `webhook_changes` and
+ * `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the published tables.
  */
 export async function createNewChanges(
   db: Database,
   files: TypedFile[],
-  { feedFrom, webhookAhead }: ChangeBounds,
+  { feedFrom, webhookAhead, cursor }: ChangeBounds,
 ): Promise<Tally> {
   await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS ${goodRows(files, EMPTY_CHANGES)}`);
   const { typed, repeated } = await countRepeated(db, "(FROM typed_changes WHERE origin = 'feed')", 'change_id');
@@ -36,13 +38,19 @@ export async function createNewChanges(
   await db.run(
     `CREATE OR REPLACE TEMP TABLE webhook_changes AS SELECT * FROM (${readModel('webhook_changes')})${none}`,
   );
+  const noBackfill = files.some((file) => file.origin === 'history') ? '' : ' WHERE false';
+  await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
+  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 0n]);
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE backfill_changes AS SELECT * FROM (${readModel('backfill_changes')})${noBackfill}`,
+  );
   const columns = selectColumns('history');
   await db.run(`CREATE OR REPLACE TEMP VIEW new_changes AS
     SELECT ${columns} FROM feed_changes ${mayOverlap ? 'ANTI JOIN known_changes USING (change_id)' : ''}
-    UNION ALL SELECT ${columns} FROM webhook_changes`);
+    UNION ALL SELECT ${columns} FROM webhook_changes UNION ALL SELECT ${columns} FROM backfill_changes`);
   const counts = await db.row(`SELECT (SELECT count(*) FROM new_changes) AS fresh,
-    (SELECT count(*) FROM typed_changes WHERE origin = 'webhook') AS webhooks`);
-  const all = typed + (counts?.webhooks as bigint);
+    (SELECT count(*) FROM typed_changes WHERE origin <> 'feed') AS others`);
+  const all = typed + (counts?.others as bigint);
   return { typed: all, repeated: all - (counts?.fresh as bigint) };
 }
 

@@ -24,10 +24,11 @@ export interface TypedFile {
 
 /**
  * Where landed rows come from: whole rows of an export or a page, read before the run's changes; rereads, items read
- * whole after them; and the changes themselves, of the feed or of webhooks.
+ * whole after them; and the changes themselves, of the feed, of webhooks, or of items' histories.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
-export type ChangeOrigin = 'feed' | 'webhook';
+const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
+export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
 /** A landed file to type. */
 export interface TypingSource {
@@ -130,7 +131,7 @@ async function copyTyped(
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
   const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
-  const isChanges = task.origin === 'feed' || task.origin === 'webhook';
+  const isChanges = CHANGE_ORIGINS.some((origin) => origin === task.origin);
   const view = isChanges
     ? `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(first)}`
     : `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql([first, ...others], task.shape as Shape)}`;

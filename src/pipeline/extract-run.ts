@@ -1,5 +1,6 @@
 import { PricelakeError } from '../errors.js';
 import { NO_EXPORTS } from '../extract/allowance.js';
+import { type LandedBackfill, takeBackfill } from '../extract/backfill.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedEvents, landEvents } from '../extract/events.js';
 import { createExportGate, type ExportGate } from '../extract/export-gate.js';
@@ -25,6 +26,8 @@ export interface Extract {
   fence: Fence | undefined;
   /** What webhooks brought before the service was read. */
   events: LandedEvents;
+  /** Histories of items that a backfill asked for. */
+  backfill: LandedBackfill;
   /** Undefined on a plan without the feed. */
   feed: LandedFeed | undefined;
   /** Changes behind this id are new to the lake's history. */
@@ -45,6 +48,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   const { mode } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
   const withFeed = planned !== undefined && hasFeed(planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
+  const backfill = await takeBackfill(landing, run.lake.root);
   const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
   if (fence !== undefined) {
     const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
@@ -55,7 +59,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
   const feed = await landFeed(client, landing, feedFrom, withFeed, io);
   const applied = run.tables.items.txn[TXN_CURSOR] ?? feedFrom;
-  return { mode, fence, events, feed, feedFrom, applyFrom: fence === undefined ? applied : start, planned };
+  return { mode, fence, events, backfill, feed, feedFrom, applyFrom: fence === undefined ? applied : start, planned };
 }
 
 /**

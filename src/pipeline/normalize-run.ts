@@ -42,7 +42,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom } = extract;
   const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
-  const changes = await createNewChanges(db, changeFiles, { feedFrom, webhookAhead });
+  const changes = await createNewChanges(db, changeFiles, { feedFrom, webhookAhead, cursor: feed?.cursor });
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
@@ -74,13 +74,16 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   };
 }
 
-async function typeChanges({ typer }: Run, { feed, events }: Extract): Promise<TypedFile[]> {
+async function typeChanges({ typer }: Run, { feed, events, backfill }: Extract): Promise<TypedFile[]> {
   const files: TypedFile[] = [];
   if (feed !== undefined && feed.changes > 0) {
     files.push(await typer.typeChanges({ path: feed.file, rows: feed.changes, origin: 'feed' }));
   }
   if (events.changes > 0) {
     files.push(await typer.typeChanges({ path: events.file, rows: events.changes, origin: 'webhook' }));
+  }
+  if (backfill.changes > 0) {
+    files.push(await typer.typeChanges({ path: backfill.file, rows: backfill.changes, origin: 'history' }));
   }
   return files;
 }
@@ -130,6 +133,7 @@ function countReceived({ landing: { journal } }: Run): bigint {
   const exported = journal.all('export.done').reduce((sum, { landed }) => sum + landed, 0n);
   const pages = [
     ...journal.all('event'),
+    ...journal.all('backfill'),
     ...journal.all('feed.page'),
     ...journal.all('poll.page'),
     ...journal.all('hydrate.page'),

@@ -1,3 +1,4 @@
+import { removeBackfill } from '../extract/backfill.js';
 import { listLandedEvents } from '../extract/events.js';
 import { commitTable } from '../lake/commit.js';
 import { publishPointer } from '../lake/publish.js';
@@ -38,6 +39,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
   io.log('debug', 'pointed', { runId: landing.runId });
   // Before the end: a run that is killed here does it again.
   await removeEvents(lake.root, listLandedEvents(landing), landing.runId, io);
+  await removeBackfill(landing, lake.root);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
 }

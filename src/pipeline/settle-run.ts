@@ -15,8 +15,8 @@ import { type Run, readBegin } from './run.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
-  const { mode, feed, events } = extract;
-  if (mode !== 'feed' || feed?.changes !== 0 || events.changes > 0 || !isWhole(run)) return false;
+  const { mode, feed, events, backfill } = extract;
+  if (mode !== 'feed' || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
@@ -111,13 +111,13 @@ function describeFindings({ differences, columns, missed, gone, proof, products 
   };
 }
 
-function countBytes({ landing: { journal } }: Run, { feed, events }: Extract): number {
+function countBytes({ landing: { journal } }: Run, { feed, events, backfill }: Extract): number {
   const place = ({ shard, attempt }: { shard: string; attempt: number }) => `${shard} ${attempt}`;
   const done = new Set(journal.all('export.done').map(place));
   const segments = journal.all('export.segment').filter((segment) => done.has(place(segment)));
   const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   const items = countItemBytes(journal, 'poll.page') + countItemBytes(journal, 'hydrate.page');
-  return exported + items + events.bytes + (feed?.bytes ?? 0);
+  return exported + items + events.bytes + backfill.bytes + (feed?.bytes ?? 0);
 }
 
 /** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */

@@ -1,0 +1,48 @@
+-- Entries of items' histories that history lacks. Currency, title, page and website are those of the item now.
+-- The API document does not show if an entry's id is that of its change: it is taken where both are known and agree.
+-- What the feed has not brought yet is left to it.
+-- Views: typed_changes (landed changes), feed_changes, webhook_changes, history, items; variables feed_cursor (null
+-- without a feed) and with_feed.
+WITH entries AS MATERIALIZED (
+  SELECT * FROM typed_changes
+  WHERE origin = 'history'
+  QUALIFY row_number() OVER (PARTITION BY item_id, change_id ORDER BY observed_at) = 1
+),
+known AS MATERIALIZED (
+  SELECT item_id, observed_at, kind, change_id
+  FROM (
+    SELECT item_id, observed_at, kind, change_id, run_id FROM history
+    WHERE run_id <> CAST(getvariable('run_id') AS VARCHAR)
+    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, run_id FROM feed_changes
+    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, run_id FROM webhook_changes
+  )
+  WHERE item_id IN (SELECT item_id FROM entries)
+),
+ids AS (
+  SELECT coalesce(bool_and(e.change_id = k.change_id), false) AS agree
+  FROM entries AS e
+  JOIN known AS k USING (item_id, observed_at, kind)
+  WHERE k.change_id IS NOT NULL
+),
+-- The time that the feed has come to; where nothing tells, that of the items less what the feed is late.
+told AS (
+  SELECT coalesce(max(observed_at), (SELECT max(last_changed_at) - INTERVAL 1 MINUTE FROM items)) AS until
+  FROM (SELECT observed_at FROM known UNION ALL SELECT observed_at FROM feed_changes)
+),
+fresh AS (
+  SELECT e.*, (SELECT agree FROM ids) AS has_change_id
+  FROM entries AS e
+  ANTI JOIN known USING (item_id, observed_at, kind)
+  ANTI JOIN (SELECT DISTINCT change_id FROM known, ids WHERE agree AND change_id IS NOT NULL) AS k USING (change_id)
+  WHERE NOT getvariable('with_feed')
+    OR ((SELECT agree FROM ids) AND e.change_id <= getvariable('feed_cursor'))
+    OR (NOT (SELECT agree FROM ids)
+      AND e.observed_at <= (SELECT until FROM told))
+)
+SELECT
+  CASE WHEN f.has_change_id THEN f.change_id END AS change_id,
+  f.item_id, f.kind, f.observed_at, f.observed_date, f.price, f.previous_price,
+  i.currency, f.changes, i.title, i.url, i.site_id,
+  f.origin, f.run_id
+FROM fresh AS f
+LEFT JOIN items AS i USING (item_id)

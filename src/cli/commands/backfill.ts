@@ -1,0 +1,61 @@
+import type { Argv, CommandModule } from 'yargs';
+import { PricelakeError } from '../../errors.js';
+import { runCommand } from '../run-command.js';
+
+interface BackfillOptions {
+  what: 'history';
+  pipeline: string;
+  lake?: string;
+  items?: string;
+  where?: string;
+}
+
+export const backfillCommand: CommandModule<object, BackfillOptions> = {
+  command: 'backfill <what> <pipeline>',
+  describe: "Read the history of chosen items, and add what the lake's history lacks",
+  builder: (args: Argv) =>
+    args
+      .positional('what', { choices: ['history'] as const, demandOption: true, describe: 'What to read' })
+      .positional('pipeline', { type: 'string', demandOption: true, describe: 'Pipeline file (YAML)' })
+      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .option('items', { type: 'string', requiresArg: true, describe: 'Item ids, separated by commas' })
+      .option('where', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Items that this SQL condition over table items chooses',
+      })
+      .conflicts('items', 'where')
+      .example('$0 backfill history prices.yaml --items 4711,4712', 'Two calls, and a run')
+      .example(`$0 backfill history prices.yaml --where "product_id = '4006381333931'"`, 'All offers of a product')
+      .epilogue(
+        `One call an item, as far back as the plan's history reaches. A backfill that was stopped goes on where it was: run
+the same command again. Its rows have origin history; a change that is there already is not added twice.`,
+      ) as Argv<BackfillOptions>,
+  handler: (argv) =>
+    runCommand(argv, async ({ io, signal, output, json }) => {
+      const [{ readPipeline }, { backfillHistory }, { describeReport, formatReport }] = await Promise.all([
+        import('../../pipeline/pipeline-file.js'),
+        import('../../pipeline/backfill-history.js'),
+        import('../run-report.js'),
+      ]);
+      const selection = readSelection(argv);
+      const pipeline = await readPipeline(argv.pipeline, process.env);
+      if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
+      io.protectSecret(pipeline.source.apiKey);
+      const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
+      if (!json) {
+        await output.write(`Histories of ${items} items, ${asked} of them read now.\n`);
+        await output.write(formatReport(run, pipeline.lake.path));
+      }
+      return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
+    }),
+};
+
+function readSelection({ items, where }: BackfillOptions) {
+  if (where !== undefined) return { where };
+  const ids = items?.split(',').map((id) => id.trim()) ?? [];
+  if (ids.length === 0) throw new PricelakeError('usage', 'name items with --items, or choose them with --where');
+  const wrong = ids.find((id) => !/^\d{1,19}$/.test(id) || BigInt(id) > 9223372036854775807n);
+  if (wrong !== undefined) throw new PricelakeError('usage', `--items: "${wrong}" is not an item id`);
+  return { itemIds: [...new Set(ids)].map(BigInt) };
+}
