@@ -166,7 +166,8 @@ describe('the changes of webhooks', () => {
     expectRowsAddUp(await world.sync());
 
     late = undefined;
-    lost = (id) => id > idOf(changes[30] ?? '') && id < idOf(changes[36] ?? '');
+    // The feed never brings them; nor are their items read by chance, in a page for others.
+    lost = (id) => id > idOf(changes[24] ?? '') && id < idOf(changes[39] ?? '');
     const after = await world.sync();
     expectRowsAddUp(after);
     expect(after.row.cursor_to).toBe(idOf(changes.at(-1) ?? ''));
