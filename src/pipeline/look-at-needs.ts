@@ -62,7 +62,7 @@ async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body,
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const typed = await typer.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
   await createItemViews(db, []);
-  await createNewChanges(db, [typed], { feedFrom: 0n, webhookAhead: 0n });
+  await createNewChanges(db, [typed], { feedFrom: 0n, webhookAhead: 0n, cursor: page.nextCursor });
   const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
   await createPendingChanges(db, { applyFrom, cursor: page.nextCursor, withHistory: false });
   await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM items');
