@@ -12,7 +12,6 @@ import { sandboxCommand } from './commands/sandbox.js';
 import { spreadCommand } from './commands/spread.js';
 import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
-import { verifyCommand } from './commands/verify.js';
 import { webhookCommand } from './commands/webhook.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
@@ -27,7 +26,6 @@ const COMMAND_NAMES = [
   reportCommand,
   statusCommand,
   webhookCommand,
-  verifyCommand,
   rebuildCommand,
   backfillCommand,
   compactCommand,
@@ -88,7 +86,6 @@ export function buildProgram(args: string[]): Argv {
     .command(reportCommand)
     .command(statusCommand)
     .command(webhookCommand)
-    .command(verifyCommand)
     .command(rebuildCommand)
     .command(backfillCommand)
     .command(compactCommand)

@@ -1,7 +1,4 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
-import { keepByteOrderMarks } from './keep-byte-order-marks.js';
-
-keepByteOrderMarks();
 
 export interface DuckDbOptions {
   /** Database file, or `:memory:` (default). */
