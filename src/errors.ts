@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'landing_gone' // the raw bytes that rebuild needs are not kept any more
   | 'nothing_held' // --publish-held, but no batch is held
   | 'check_failed'
+  | 'verify_failed' // verify found something that is not as it must be
   | 'query' // the user's SQL is wrong
   | 'deadline' // --deadline has passed: stopped with progress kept
   | 'stopped'; // SIGINT or SIGTERM

@@ -1,6 +1,7 @@
--- Changes a day by kind, over the $days days up to the newest change; days without a change have no row.
+-- Changes a day by kind, up to the newest change; days without a change have no row.
+-- Variables, none of which need be set: days (60)
 SELECT observed_date AS day, kind, count(*) AS changes
 FROM history
-WHERE observed_date > (SELECT max(observed_date) FROM history) - $days::INTEGER
+WHERE observed_date > (SELECT max(observed_date) FROM history) - coalesce(getvariable('days')::INTEGER, 60)
 GROUP BY observed_date, kind
 ORDER BY observed_date, kind

@@ -1,7 +1,8 @@
--- The offers of some products, cheapest first, the ones no longer listed last; at most $top a product.
--- $product_ids, $currencies: two lists of the same length, a product and the currency of its offers
+-- The offers of some products, cheapest first, those no longer listed last.
+-- Variables: product_ids, currencies: two lists of the same length, a product and the currency of its offers · top (10):
+-- so many offers a product
 WITH chosen AS (
-  SELECT unnest($product_ids) AS product_id, unnest($currencies) AS currency
+  SELECT unnest(getvariable('product_ids')::VARCHAR[]) AS product_id, unnest(getvariable('currencies')::VARCHAR[]) AS currency
 )
 SELECT
   items.product_id,
@@ -20,5 +21,5 @@ WINDOW in_order AS (
   PARTITION BY items.product_id
   ORDER BY NOT items.is_listed, items.price NULLS LAST, items.item_id
 )
-QUALIFY row_number() OVER in_order <= $top
+QUALIFY row_number() OVER in_order <= coalesce(getvariable('top')::BIGINT, 10)
 ORDER BY items.product_id, NOT items.is_listed, items.price NULLS LAST, items.item_id

@@ -1,4 +1,5 @@
 -- Datasets as the service describes them, beside the listings of each in the copy.
+-- Variables, none of which need be set: top (50)
 WITH copied AS (
   SELECT dataset, count(*) AS copied
   FROM (SELECT unnest(list_distinct(datasets)) AS dataset FROM items WHERE is_listed)
@@ -16,4 +17,4 @@ SELECT
 FROM datasets
 LEFT JOIN copied ON copied.dataset = datasets.name
 ORDER BY items DESC, dataset_id
-LIMIT $top
+LIMIT coalesce(getvariable('top')::BIGINT, 50)

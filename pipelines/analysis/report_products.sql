@@ -1,6 +1,6 @@
 -- Products whose price history is worth a look, each in the currency with the most offers.
--- $product_ids: these products; without any, the widest spreads in $min_shops shops or more that have no far-off price
--- $currency: only this currency, NULL for all · $top: so many products
+-- Variables, none of which need be set: product_ids: these products; without any, the widest spreads among products in
+-- min_shops (4) shops or more that have no far-off price · currency · top (6)
 WITH candidates AS (
   SELECT
     prices.product_id,
@@ -8,13 +8,14 @@ WITH candidates AS (
     prices.offers,
     spread.shops,
     spread.spread_pct,
-    list_position($product_ids, prices.product_id) AS asked_at
+    list_position(asked, prices.product_id) AS asked_at
   FROM product_prices AS prices
-  LEFT JOIN price_spread AS spread USING (product_id, currency)
-  WHERE ($currency IS NULL OR prices.currency = $currency)
+  LEFT JOIN price_spread AS spread USING (product_id, currency),
+    (SELECT coalesce(getvariable('product_ids')::VARCHAR[], []) AS asked)
+  WHERE (getvariable('currency') IS NULL OR prices.currency = getvariable('currency'))
     AND CASE
-      WHEN len($product_ids) = 0 THEN spread.outliers = 0 AND spread.shops >= $min_shops AND spread.spread_pct > 0
-      ELSE list_contains($product_ids, prices.product_id)
+      WHEN len(asked) = 0 THEN spread.outliers = 0 AND spread.shops >= coalesce(getvariable('min_shops')::BIGINT, 4) AND spread.spread_pct > 0
+      ELSE list_contains(asked, prices.product_id)
     END
   QUALIFY row_number() OVER (PARTITION BY prices.product_id ORDER BY prices.offers DESC, prices.currency) = 1
 )
@@ -30,4 +31,4 @@ SELECT
 FROM candidates
 JOIN products USING (product_id)
 ORDER BY asked_at, spread_pct DESC, product_id
-LIMIT $top
+LIMIT coalesce(getvariable('top')::BIGINT, 6)

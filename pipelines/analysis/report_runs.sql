@@ -1,5 +1,6 @@
--- The ledger's newest runs, the newest first, so many as $top.
+-- The ledger's newest runs, the newest first, and whether the rows of each add up.
+-- Variables, none of which need be set: top (10)
 SELECT *, received = written + rejected + deduplicated AS adds_up
 FROM runs
 ORDER BY run_number DESC
-LIMIT $top
+LIMIT coalesce(getvariable('top')::BIGINT, 10)

@@ -1,6 +1,7 @@
 -- Shops against the market, in all and by category: of the products that two or more shops sell in one currency, how
 -- many a shop has the lowest price of (ties count for all who share it), and its price index: 100 is the median price of
--- each product, averaged geometrically, so that half and twice the price cancel out. Prices far from all others are left
+-- each product, averaged geometrically, so that half and twice the price cancel out; the middle half of its products lies between index_p25 and
+-- index_p75. Prices far from all others are left
 -- out. A row without a category is the shop as a whole.
 -- Variables, none of which need be set: currency · category (slug) · min_products (5): with so many compared products
 WITH lowest AS (
@@ -32,6 +33,8 @@ figures AS (
     count(*) FILTER (is_cheapest) AS cheapest,
     100 * count(*) FILTER (is_cheapest) / count(*) AS win_pct,
     100 * exp(avg(ln(ratio))) AS price_index,
+    100 * quantile_cont(ratio, 0.25) AS index_p25,
+    100 * quantile_cont(ratio, 0.75) AS index_p75,
     grouping(category_slug) = 1 AS is_total
   FROM compared
   GROUP BY GROUPING SETS ((category_slug, site_id), (site_id))
@@ -42,10 +45,13 @@ SELECT
   CASE WHEN NOT is_total THEN category_name END AS category_name,
   figures.site_id,
   sites.name AS shop,
+  sites.host,
   products,
   cheapest,
   win_pct,
   price_index,
+  index_p25,
+  index_p75,
   sites.attribution
 FROM figures
 LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current

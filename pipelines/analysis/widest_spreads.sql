@@ -1,6 +1,6 @@
 -- The widest price spreads, with the product's title and the names of the cheapest and the dearest shop.
--- $currency: only this currency, NULL for all · $min_shops: in at least so many shops
--- $with_outliers: false leaves out products with a price far from all others · $top: so many rows
+-- Variables, none of which need be set: currency · min_shops (2): in at least so many shops · with_outliers (true): false
+-- leaves out products with a price far from all others · top (20)
 SELECT
   spread.product_id,
   products.title,
@@ -27,8 +27,8 @@ FROM price_spread AS spread
 LEFT JOIN products USING (product_id)
 LEFT JOIN sites AS cheapest ON cheapest.site_id = spread.cheapest_site_id AND cheapest.is_current
 LEFT JOIN sites AS dearest ON dearest.site_id = spread.dearest_site_id AND dearest.is_current
-WHERE ($currency IS NULL OR spread.currency = $currency)
-  AND spread.shops >= $min_shops
-  AND ($with_outliers OR spread.outliers = 0)
+WHERE (getvariable('currency') IS NULL OR spread.currency = getvariable('currency'))
+  AND spread.shops >= coalesce(getvariable('min_shops')::BIGINT, 2)
+  AND (coalesce(getvariable('with_outliers')::BOOLEAN, true) OR spread.outliers = 0)
 ORDER BY spread.spread_pct DESC, spread.product_id, spread.currency
-LIMIT $top
+LIMIT coalesce(getvariable('top')::BIGINT, 20)

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { BIGINT, BOOLEAN, type DuckDBResult, VARCHAR } from '@duckdb/node-api';
+import type { DuckDBResult } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
-import { packagePath } from '../schemas.js';
+import { readAnalysis, setVariables } from './analysis.js';
 
 export interface SpreadSelection {
   /** ISO 4217 code; all currencies without it. */
@@ -14,11 +13,13 @@ export interface SpreadSelection {
 }
 
 /** Streams the widest price spreads over the views `price_spread`, `products` and `sites`, the widest first. */
-export function streamWidestSpreads(db: Database, selection: SpreadSelection): Promise<DuckDBResult> {
+export async function streamWidestSpreads(db: Database, selection: SpreadSelection): Promise<DuckDBResult> {
   const { currency, minShops, withOutliers, top } = selection;
-  return db.connection.stream(
-    readFileSync(packagePath('pipelines/analysis/widest_spreads.sql'), 'utf8'),
-    { currency: currency ?? null, min_shops: BigInt(minShops), with_outliers: withOutliers, top: BigInt(top) },
-    { currency: VARCHAR, min_shops: BIGINT, with_outliers: BOOLEAN, top: BIGINT },
-  );
+  await setVariables(db, {
+    currency: currency ?? null,
+    min_shops: BigInt(minShops),
+    with_outliers: withOutliers,
+    top: BigInt(top),
+  });
+  return db.connection.stream(readAnalysis('widest_spreads'));
 }

@@ -26,6 +26,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   nothing_held: EXIT.usage,
   gate_failed: EXIT.checkFailed,
   check_failed: EXIT.checkFailed,
+  verify_failed: EXIT.checkFailed,
   unauthorized: EXIT.refused,
   plan_refuses: EXIT.refused,
   quota: EXIT.quota,

@@ -4,7 +4,6 @@ import { backfillCommand } from './commands/backfill.js';
 import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
-import { planCommand } from './commands/plan.js';
 import { queryCommand } from './commands/query.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { reportCommand } from './commands/report.js';
@@ -12,13 +11,13 @@ import { sandboxCommand } from './commands/sandbox.js';
 import { spreadCommand } from './commands/spread.js';
 import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
+import { verifyCommand } from './commands/verify.js';
 import { webhookCommand } from './commands/webhook.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
 const COMMAND_NAMES = [
   demoCommand,
-  planCommand,
   syncCommand,
   checkCommand,
   spreadCommand,
@@ -26,6 +25,7 @@ const COMMAND_NAMES = [
   reportCommand,
   statusCommand,
   webhookCommand,
+  verifyCommand,
   rebuildCommand,
   backfillCommand,
   compactCommand,
@@ -78,7 +78,6 @@ export function buildProgram(args: string[]): Argv {
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .epilogue(EPILOGUE)
     .command(demoCommand)
-    .command(planCommand)
     .command(syncCommand)
     .command(checkCommand)
     .command(spreadCommand)
@@ -86,6 +85,7 @@ export function buildProgram(args: string[]): Argv {
     .command(reportCommand)
     .command(statusCommand)
     .command(webhookCommand)
+    .command(verifyCommand)
     .command(rebuildCommand)
     .command(backfillCommand)
     .command(compactCommand)

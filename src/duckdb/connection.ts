@@ -1,4 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { keepByteOrderMarks } from './keep-byte-order-marks.js';
+
+keepByteOrderMarks();
 
 export interface DuckDbOptions {
   /** Database file, or `:memory:` (default). */

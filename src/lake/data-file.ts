@@ -12,7 +12,7 @@ export interface Expectation {
 }
 
 /** Parquet's CompressionCodec.ZSTD. */
-const ZSTD = 6;
+export const ZSTD = 6;
 const CHUNK_BYTES = 1 << 20;
 
 /**
@@ -31,20 +31,45 @@ export async function sealDataFile(path: string, expected: Expectation): Promise
   }
 }
 
-async function checkFooter(path: string, file: FileHandle, expected: Expectation): Promise<void> {
-  const { size } = await file.stat();
-  const footer = await readFooter(path, file, size);
+/** What the footer of a data file says. */
+export interface FooterFacts {
+  bytes: number;
+  rows: bigint;
+  rowsInGroups: bigint;
+  columns: string[];
+  /** Parquet's CompressionCodec numbers. */
+  codecs: number[];
+}
+
+/** Reads the footer of a data file as it stands. @throws PricelakeError `lake_invalid` when it can't be read. */
+export async function readFooterFacts(path: string): Promise<FooterFacts> {
+  const file = await open(path, 'r');
+  try {
+    return await describeFooter(path, file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function describeFooter(path: string, file: FileHandle): Promise<FooterFacts> {
+  const { size: bytes } = await file.stat();
+  const footer = await readFooter(path, file, bytes);
   const columns: string[] = [];
   for (let i = 1; i < footer.schema.length; i += countElements(footer.schema, i)) {
     columns.push(footer.schema[i]?.name ?? '');
   }
-  const groups = footer.row_groups.reduce((sum, group) => sum + BigInt(Number(group.num_rows)), 0n);
+  const rowsInGroups = footer.row_groups.reduce((sum, group) => sum + BigInt(Number(group.num_rows)), 0n);
   const codecs = new Set(footer.row_groups.flatMap((group) => group.columns.map((chunk) => chunk.meta_data.codec)));
-  expectEqual(path, 'bytes', size, expected.bytes);
-  expectEqual(path, 'rows', BigInt(Number(footer.num_rows)), expected.rows);
-  expectEqual(path, 'rows in row groups', groups, expected.rows);
-  expectEqual(path, 'columns', columns.join(), expected.columns.join());
-  expectEqual(path, 'codecs', [...codecs].join(), String(ZSTD));
+  return { bytes, rows: BigInt(Number(footer.num_rows)), rowsInGroups, columns, codecs: [...codecs] };
+}
+
+async function checkFooter(path: string, file: FileHandle, expected: Expectation): Promise<void> {
+  const found = await describeFooter(path, file);
+  expectEqual(path, 'bytes', found.bytes, expected.bytes);
+  expectEqual(path, 'rows', found.rows, expected.rows);
+  expectEqual(path, 'rows in row groups', found.rowsInGroups, expected.rows);
+  expectEqual(path, 'columns', found.columns.join(), expected.columns.join());
+  expectEqual(path, 'codecs', found.codecs.join(), String(ZSTD));
 }
 
 async function readFooter(path: string, file: FileHandle, size: number) {

@@ -55,6 +55,7 @@ figcaption { margin-bottom: .35rem; font-weight: 600; font-size: .9375rem; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
 .legend { display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; margin: .25rem 0 0; padding: 0; list-style: none; font-size: .8125rem; color: var(--soft); }
+.legend.text { display: block; margin: .1rem 0 0; }
 .legend li::before { content: ""; display: inline-block; margin-right: .4em; border: .35em solid var(--key); }
 .key-changed { --key: var(--accent); } .key-new { --key: var(--accent-soft); }
 .key-relisted { --key: var(--soft); } .key-removed { --key: var(--faint); }
@@ -71,11 +72,12 @@ thead th { border-top: 0; color: var(--soft); font-size: .8125rem; vertical-alig
 .number { text-align: right; }
 td.number, .money, .frame time { white-space: nowrap; }
 .named { min-width: 8.5rem; }
+td.number:not(.named) small { white-space: nowrap !important; }
 td small, tbody th small { display: block; line-height: 1.35; white-space: normal; }
 .money small { display: inline; }
 
 .cards tbody th { min-width: 9rem; overflow-wrap: anywhere; }
-thead button { all: unset; box-sizing: border-box; cursor: pointer; color: inherit; }
+thead button { all: unset; box-sizing: border-box; cursor: pointer; color: inherit; white-space: nowrap; }
 thead button:hover { color: var(--ink); text-decoration: underline; text-underline-offset: .2em; }
 thead button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline-block; width: 1em; text-align: right; color: var(--faint); }

@@ -1,63 +1,48 @@
-import { readFileSync } from 'node:fs';
 import {
-  BIGINT,
-  BOOLEAN,
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
+  type DuckDBResultReader,
   DuckDBStructValue,
   DuckDBTimestampTZValue,
-  type DuckDBType,
   type DuckDBValue,
-  LIST,
-  listValue,
-  VARCHAR,
 } from '@duckdb/node-api';
 import { z } from 'zod';
+import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../duckdb/connection.js';
-import { packagePath } from '../schemas.js';
 
-/** What a parameter of an analysis may be: null is no restriction, a number is an integer. */
-export type Parameter = bigint | number | boolean | string | null | readonly string[] | readonly bigint[];
+/** What an analysis is asked for; null is as good as unset. */
+export type Variables = Record<string, DuckDBValue>;
 
 /**
- * Runs `pipelines/analysis/<file>` over the views of the tables and parses its rows. Money arrives as exact decimal
+ * Runs an analysis (pipelines/analysis) over the views of the tables and parses its rows. Money arrives as exact decimal
  * text, times as Date, days as `2026-11-20`.
  */
 export async function readRows<Row>(
   db: Database,
-  file: string,
+  name: string,
   row: z.ZodType<Row>,
-  parameters: Record<string, Parameter> = {},
+  variables: Variables = {},
 ): Promise<Row[]> {
-  const sql = readFileSync(packagePath(`pipelines/analysis/${file}`), 'utf8');
-  const bound = Object.entries(parameters).map(([name, value]) => [name, bindParameter(value)] as const);
-  const reader = await db.connection.runAndReadAll(
-    sql,
-    Object.fromEntries(bound.map(([name, { value }]) => [name, value])),
-    Object.fromEntries(bound.map(([name, { type }]) => [name, type])),
-  );
+  await setVariables(db, variables);
+  return parseRows(await db.connection.runAndReadAll(readAnalysis(name)), row);
+}
+
+/** The rows of a result as `row` wants them. */
+export function parseRows<Row>(reader: DuckDBResultReader, row: z.ZodType<Row>): Row[] {
   return z.array(row).parse(reader.getRowObjects().map(toPlainObject));
 }
 
 /** The row of an analysis that always gives one. */
 export async function readOne<Row>(
   db: Database,
-  file: string,
+  name: string,
   row: z.ZodType<Row>,
-  parameters: Record<string, Parameter> = {},
+  variables: Variables = {},
 ): Promise<Row> {
-  const [first] = await readRows(db, file, row, parameters);
-  if (first === undefined) throw new TypeError(`${file} gave no row`);
+  const [first] = await readRows(db, name, row, variables);
+  if (first === undefined) throw new TypeError(`${name} gave no row`);
   return first;
-}
-
-function bindParameter(value: Parameter): { value: DuckDBValue; type: DuckDBType } {
-  if (typeof value === 'bigint' || typeof value === 'number') return { value: BigInt(value), type: BIGINT };
-  if (typeof value === 'boolean') return { value, type: BOOLEAN };
-  if (value === null || typeof value === 'string') return { value, type: VARCHAR };
-  const type = typeof value[0] === 'bigint' ? LIST(BIGINT) : LIST(VARCHAR);
-  return { value: listValue([...value]), type };
 }
 
 function toPlainObject(row: Record<string, DuckDBValue>): Record<string, unknown> {

@@ -96,6 +96,15 @@ export const histogramRow = z.object({
 });
 export type HistogramStep = z.infer<typeof histogramRow>;
 
+export const dayRow = z.object({
+  day: z.string(),
+  spreads: z.bigint(),
+  p25: z.number(),
+  median: z.number(),
+  p75: z.number(),
+});
+export type DaySpread = z.infer<typeof dayRow>;
+
 export const categoryRow = z.object({
   category_slug: z.string(),
   category_name: text,
@@ -127,9 +136,9 @@ export type Spread = z.infer<typeof spreadRow>;
 
 export const shopRow = z.object({
   site_id: z.bigint(),
-  name: text,
+  shop: text,
   host: text,
-  compared: z.bigint(),
+  products: z.bigint(),
   cheapest: z.bigint(),
   win_pct: z.number(),
   price_index: z.number(),
@@ -163,8 +172,17 @@ export const offerRow = z.object({
 });
 export type Offer = z.infer<typeof offerRow>;
 
-export const stepRow = z.object({ item_id: z.bigint(), observed_at: z.date(), price: z.number().nullable() });
-export type PriceStep = z.infer<typeof stepRow>;
+/** An offer's price at the end of each day from `from_day` until before `to_day`, and its extremes over all of them. */
+export const priceRunRow = z.object({
+  item_id: z.bigint(),
+  currency: z.string(),
+  price: z.string(),
+  from_day: z.string(),
+  to_day: z.string(),
+  lowest: z.string(),
+  highest: z.string(),
+});
+export type PriceRun = z.infer<typeof priceRunRow>;
 
 export const creditRow = z.object({
   attribution: z.string(),

@@ -4,6 +4,7 @@ import { changesChart } from '../../src/report/charts/changes.js';
 import { histogramChart } from '../../src/report/charts/histogram.js';
 import { priceLinesChart } from '../../src/report/charts/price-lines.js';
 import { rangesChart, sharesChart } from '../../src/report/charts/ranges.js';
+import { spreadDaysChart } from '../../src/report/charts/spread-days.js';
 import { HOSTILE } from './report-world.js';
 
 const DAY = 86_400_000;
@@ -32,13 +33,20 @@ describe('a chart', () => {
         { from_pct: 100, up_to_pct: null, spreads: 1n },
       ]),
     ],
+    [
+      'days',
+      spreadDaysChart([
+        { day: '2026-11-19', spreads: 7n, p25: 1, median: 2, p75: 3 },
+        { day: '2026-11-20', spreads: 7n, p25: 2, median: 2, p75: 2 },
+      ]),
+    ],
     ['changes', changesChart([{ day: '2026-11-20', kind: 'NEW', changes: 3n }])],
     ['ranges', rangesChart([{ name: HOSTILE, low: 1, middle: 2, high: 3 }], labels)],
     ['shares', sharesChart([{ name: HOSTILE, percent: 40 }], labels)],
     [
       'price lines',
       priceLinesChart(
-        [{ steps: [{ at: at(1), price: 3 }], until: at(9), isCheapest: true }],
+        [{ runs: [{ from: at(1), to: at(9), price: 3 }], isCheapest: true }],
         { from: at(0), to: at(9) },
         HOSTILE,
       ),
@@ -105,14 +113,12 @@ describe('a chart', () => {
       [0, 5],
       [5, 7],
     ]);
-    const steps = [
-      { at: at(1), price: 10 },
-      { at: at(3), price: null },
-      { at: at(5), price: 12 },
+    const runs = [
+      { from: at(1), to: at(2), price: 11 },
+      { from: at(2), to: at(3), price: 10 },
+      { from: at(5), to: at(9), price: 12 },
     ];
-    const text = await draw(
-      priceLinesChart([{ steps, until: at(9), isCheapest: true }], { from: at(0), to: at(9) }, 'x'),
-    );
+    const text = await draw(priceLinesChart([{ runs, isCheapest: true }], { from: at(0), to: at(9) }, 'x'));
     const [line = ''] = shapes(text, 'accent');
     expect(line.match(/M/g)).toHaveLength(2);
   });

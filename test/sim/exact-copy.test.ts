@@ -26,6 +26,7 @@ async function liveThrough(options: SimulationOptions, rounds = 2): Promise<void
   }
   const idle = await simulation.sync();
   expect(idle.published).toBe(false);
+  await simulation.expectSound();
 }
 
 describe('the copy of a service with habits of its own is exact', () => {

@@ -2,10 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { expect } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
+import { openLake } from '../../src/lake/lake.js';
 import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
+import { verifyLake } from '../../src/verify/verify-lake.js';
 import { createSeeded } from '../seeded.js';
 import { expectDatasets, expectHistory, expectItems, expectLedger, expectProducts, expectSites } from './compare.js';
 import { drawHabits, type Habits } from './habits.js';
@@ -23,6 +27,8 @@ export interface Simulation {
   sync(io?: Partial<Io>, signal?: AbortSignal): Promise<RunReport>;
   /** Compares the lake with the world; all of it, once nothing moves any more. */
   expectCopy(report: RunReport, settled: boolean): Promise<void>;
+  /** Verifies the lake: no proof fails, whatever the world did. */
+  expectSound(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,6 +88,13 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
       if (!settled) return;
       expectSites(world, lake);
       if (report.published) expectDatasets(world, lake);
+    },
+    expectSound: async () => {
+      const db = await Database.open();
+      const lake = await openLake(lakePath, { create: false });
+      const proofs = await verifyLake(lake, db, { signal: new AbortController().signal }, io);
+      db.close();
+      expect(proofs.filter(({ found }) => found > 0)).toEqual([]);
     },
     close: async () => {
       await service.close();

@@ -32,7 +32,7 @@ export function histogramChart(steps: readonly HistogramStep[]): Chart {
             field: 'from',
             type: 'quantitative',
             scale: { domain: [0, LAST + 5], nice: false },
-            axis: { values: [0, 20, 40, 60, 80, 100], grid: false, title: 'spread in %; last bar: 100 and more' },
+            axis: { values: [0, 20, 40, 60, 80, 100], grid: false, title: 'spread in %' },
           },
           x2: { field: 'to' },
           y: {

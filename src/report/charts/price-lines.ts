@@ -1,17 +1,15 @@
 import { type Chart, COLOR } from '../chart.js';
 
-/** What an offer cost from when on; null while it was not listed. */
+/** What an offer cost, by runs of days; between two runs it was not listed. */
 export interface PriceLine {
-  steps: { at: Date; price: number | null }[];
-  /** Until when its last price holds. */
-  until: Date;
+  runs: { from: Date; to: Date; price: number }[];
   /** The offer that is the cheapest now. */
   isCheapest: boolean;
 }
 
-/** Prices of the offers of one product over time, as steps: a price holds until it changes. At least one is a price. */
+/** Prices of the offers of one product over time, as steps. At least one line has a run. */
 export function priceLinesChart(lines: readonly PriceLine[], span: { from: Date; to: Date }, label: string): Chart {
-  const prices = lines.flatMap(({ steps }) => steps.flatMap(({ price }) => price ?? []));
+  const prices = lines.flatMap(({ runs }) => runs.map(({ price }) => price));
   const { domain, format } = chooseScale(Math.min(...prices), Math.max(...prices));
   const x = {
     field: 'at',
@@ -55,13 +53,17 @@ const IS_CHEAPEST = { field: 'cheapest', equal: true } as const;
 /** The points of all lines; the cheapest offer comes last and lies above the others. */
 function listPoints(lines: readonly PriceLine[]): Chart['values'] {
   const ordered = [...lines].sort((a, b) => Number(a.isCheapest) - Number(b.isCheapest));
-  return ordered.flatMap(({ steps, until, isCheapest }, line) => {
-    const last = steps.at(-1);
-    const end = last === undefined ? [] : [{ at: until, price: last.price }];
-    return [...steps, ...end].map(({ at, price }, k, all) => ({
-      ...{ line, cheapest: isCheapest, at: at.getTime(), price, end: k === all.length - 1 },
-    }));
-  });
+  return ordered.flatMap(({ runs, isCheapest }, line) =>
+    runs.flatMap(({ from, to, price }, k) => {
+      const point = (at: Date, value: number | null, end = false) => {
+        return { line, cheapest: isCheapest, at: at.getTime(), price: value, end };
+      };
+      const next = runs[k + 1];
+      if (next === undefined) return [point(from, price), point(to, price, true)];
+      const isGap = next.from.getTime() > to.getTime();
+      return isGap ? [point(from, price), point(to, price), point(to, null)] : [point(from, price)];
+    }),
+  );
 }
 
 /** One price gets some room above and below it; decimals are for cheap things. */

@@ -2,8 +2,9 @@ import { type Html, html } from '../../html.js';
 import { drawChart } from '../chart.js';
 import { type PriceLine, priceLinesChart } from '../charts/price-lines.js';
 import { countOf, cutText, foreign, formatCount, formatDay, formatPercent, link, money } from '../format.js';
-import { HISTORY_DAYS, type LakeFacts, OFFERS_SHOWN, type ProductHistory } from '../read-facts.js';
-import type { Offer, PriceStep } from '../rows.js';
+import type { LakeFacts } from '../read-facts.js';
+import { HISTORY_DAYS, OFFERS_SHOWN, type ProductHistory } from '../read-histories.js';
+import type { Offer } from '../rows.js';
 import { type Column, renderTable } from '../table.js';
 import { renderFigure, type Section } from './section.js';
 
@@ -20,7 +21,7 @@ export async function historySection({ histories, overview, selection }: LakeFac
   for (const history of histories) cards.push(await renderProduct(history, until));
   return {
     ...section,
-    body: html`<p>${which}, over the last ${HISTORY_DAYS} days up to the newest change. The strong line is the offer that is the cheapest now;
+    body: html`<p>${which}, at the end of each of the last ${HISTORY_DAYS} days up to the newest change. The strong line is the offer that is the cheapest now;
 a gap is a time when an offer was not listed.</p>
 <div class="products">${cards}</div>`,
   };
@@ -42,30 +43,33 @@ ${renderTable({ caption: `Offers of this product in ${product.currency}${shown}`
 `;
 }
 
-async function drawLines({ product, offers, steps }: ProductHistory, until: Date): Promise<Html> {
-  const prices = steps.flatMap(({ price }) => price ?? []);
-  if (prices.length === 0) return html`<p>No offer had a price in this time.</p>`;
+async function drawLines({ product, offers, runs }: ProductHistory, until: Date): Promise<Html> {
+  if (runs.length === 0) return html`<p>No offer had a price in this time.</p>`;
   const cheapest = offers.find(({ price, is_listed }) => price !== null && is_listed);
   const lines: PriceLine[] = offers.map((offer) => ({
-    steps: stepsOf(offer, steps).map(({ observed_at, price }) => ({ at: observed_at, price })),
-    until,
+    runs: runs
+      .filter(({ item_id }) => item_id === offer.item_id)
+      .map(({ from_day, to_day, price }) => ({
+        from: new Date(from_day),
+        to: new Date(to_day),
+        price: Number(price),
+      })),
     isCheapest: offer === cheapest,
   }));
+  const prices = runs.map(({ price }) => Number(price));
   const label =
     `Prices of ${countOf(offers.length, 'offer')} of ${cutText(product.title ?? product.product_id, 80)} over time, ` +
     `between ${formatCount(Math.min(...prices))} and ${formatCount(Math.max(...prices))} ${product.currency}. The table below has the figures.`;
-  const from = new Date(until.getTime() - HISTORY_DAYS * DAY_MS);
-  return renderFigure(
-    `Prices in ${product.currency}`,
-    await drawChart(priceLinesChart(lines, { from, to: until }, label)),
-  );
+  const end = Date.parse(until.toISOString().slice(0, 10)) + DAY_MS;
+  const span = { from: new Date(end - HISTORY_DAYS * DAY_MS), to: new Date(end) };
+  return renderFigure(`Prices in ${product.currency}`, await drawChart(priceLinesChart(lines, span, label)));
 }
 
-function offerColumns({ product, steps }: ProductHistory): Column<Offer>[] {
+function offerColumns({ product, runs }: ProductHistory): Column<Offer>[] {
   const { currency } = product;
-  const extreme = (offer: Offer, pick: (...prices: number[]) => number) => {
-    const prices = stepsOf(offer, steps).flatMap(({ price }) => price ?? []);
-    return prices.length === 0 ? '–' : money(pick(...prices).toFixed(4), currency);
+  const extreme = (offer: Offer, which: 'lowest' | 'highest') => {
+    const run = runs.find(({ item_id }) => item_id === offer.item_id);
+    return run === undefined ? '–' : money(run[which], currency);
   };
   return [
     { label: 'Shop', cell: ({ shop, url }) => link(url, foreign(shop, 60)) },
@@ -77,11 +81,7 @@ function offerColumns({ product, steps }: ProductHistory): Column<Offer>[] {
         return price === null ? '–' : money(price, currency);
       },
     },
-    { label: 'Lowest', numeric: true, cell: (offer) => extreme(offer, Math.min) },
-    { label: 'Highest', numeric: true, cell: (offer) => extreme(offer, Math.max) },
+    { label: 'Lowest', numeric: true, cell: (offer) => extreme(offer, 'lowest') },
+    { label: 'Highest', numeric: true, cell: (offer) => extreme(offer, 'highest') },
   ];
-}
-
-function stepsOf(offer: Offer, steps: readonly PriceStep[]): PriceStep[] {
-  return steps.filter(({ item_id }) => item_id === offer.item_id);
 }

@@ -23,7 +23,8 @@ export function renderFigures(figures: readonly { name: string; value: Content; 
   )}</dl>`;
 }
 
-/** A chart with what it shows written under or over it. */
+/** A chart with its title over it and what its marks mean under it. */
 export function renderFigure(title: Content, chart: Html, legend: Content = ''): Html {
-  return html`<figure><figcaption>${title}</figcaption>${chart}${legend}</figure>`;
+  const under = typeof legend === 'string' && legend !== '' ? html`<p class="legend text">${legend}</p>` : legend;
+  return html`<figure><figcaption>${title}</figcaption>${chart}${under}</figure>`;
 }

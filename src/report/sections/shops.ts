@@ -42,7 +42,7 @@ async function drawShops(shops: readonly Shop[]): Promise<Html> {
     drawn.map((shop) => ({ name: nameOf(shop), low: shop.index_p25, middle: shop.price_index, high: shop.index_p75 })),
     {
       label: `Price index of ${countOf(drawn.length, 'shop')}, from ${describeEnds(drawn, ({ price_index }) => price_index.toFixed(1))}; the market is 100. The table has the figures.`,
-      axisTitle: 'mean and middle half; 100 is the market',
+      axisTitle: '100 is the market',
       reference: 100,
     },
   );
@@ -50,10 +50,10 @@ async function drawShops(shops: readonly Shop[]): Promise<Html> {
     drawn.map((shop) => ({ name: nameOf(shop), percent: shop.win_pct })),
     {
       label: `Win rate of the same shops, from ${describeEnds(drawn, ({ win_pct }) => formatPercent(win_pct))}. The table has the figures.`,
-      axisTitle: 'cheapest in % of its compared products',
+      axisTitle: '% of compared products',
     },
   );
-  return html`${which}<div class="pair">${renderFigure('Price index', await drawChart(index))}${renderFigure('Win rate', await drawChart(wins))}</div>`;
+  return html`${which}<div class="pair">${renderFigure('Price index', await drawChart(index), 'Mean and middle half')}${renderFigure('Win rate', await drawChart(wins), 'How often the shop has the lowest price')}</div>`;
 }
 
 function describeEnds(shops: readonly Shop[], describe: (shop: Shop) => string): string {
@@ -61,8 +61,8 @@ function describeEnds(shops: readonly Shop[], describe: (shop: Shop) => string):
   return ends.map((shop) => `${cutText(nameOf(shop), 40)} at ${describe(shop)}`).join(' to ');
 }
 
-function nameOf({ name, site_id }: Shop): string {
-  return name ?? `site ${site_id}`;
+function nameOf({ shop, site_id }: Shop): string {
+  return shop ?? `site ${site_id}`;
 }
 
 const COLUMNS: Column<Shop>[] = [
@@ -74,8 +74,8 @@ const COLUMNS: Column<Shop>[] = [
   {
     label: 'Compared',
     numeric: true,
-    sortBy: ({ compared }) => Number(compared),
-    cell: ({ compared }) => formatCount(compared),
+    sortBy: ({ products }) => Number(products),
+    cell: ({ products }) => formatCount(products),
   },
   {
     label: 'Cheapest',

@@ -2,6 +2,7 @@ import { type Content, type Html, html } from '../../html.js';
 import { drawChart } from '../chart.js';
 import { histogramChart } from '../charts/histogram.js';
 import { rangesChart } from '../charts/ranges.js';
+import { spreadDaysChart } from '../charts/spread-days.js';
 import { countOf, cutText, foreign, formatCount, formatPercent, money } from '../format.js';
 import type { LakeFacts } from '../read-facts.js';
 import type { Category, Spread } from '../rows.js';
@@ -13,7 +14,7 @@ const ROWS_OPEN = 15;
 
 /** How far the prices of one product lie apart: all of them, by category, and the widest. */
 export async function spreadSection(facts: LakeFacts): Promise<Section> {
-  const { summary, histogram, categories, selection } = facts;
+  const { summary, histogram, days, categories, selection } = facts;
   const scope = selection.currency === undefined ? 'one currency' : selection.currency;
   if (summary.spreads === 0n) {
     return { id: 'spread', title: 'Price spread', body: html`<p>No product is sold by two shops in ${scope}.</p>` };
@@ -31,7 +32,22 @@ here for products that two or more shops sell in ${scope}. ${explainOutliers(sum
   ];
   const figures: Html[] = [];
   if (histogram.length > 0) {
-    figures.push(renderFigure('Products by spread', await drawChart(histogramChart(histogram))));
+    figures.push(
+      renderFigure(
+        'Products by spread',
+        await drawChart(histogramChart(histogram)),
+        'Number of products; the last bar is 100 % and more',
+      ),
+    );
+  }
+  if (days.length > 1) {
+    figures.push(
+      renderFigure(
+        'Spread by day',
+        await drawChart(spreadDaysChart(days)),
+        'Median and middle half at the end of each day, in %',
+      ),
+    );
   }
   if (categories.length > 0) figures.push(await drawCategories(categories));
   body.push(html`<div class="pair">${figures}</div>`);
@@ -42,8 +58,8 @@ here for products that two or more shops sell in ${scope}. ${explainOutliers(sum
 
 function explainOutliers(count: bigint): string {
   if (count === 0n) return 'No product has a price far from all its others.';
-  const those = count === 1n ? 'One product has' : `${formatCount(count)} products have`;
-  return `${those} a price far from all others, most likely a mistake of a shop or a scrape, and ${count === 1n ? 'is' : 'are'} left out.`;
+  const those = count === 1n ? 'One product has a price' : `${formatCount(count)} products have prices`;
+  return `${those} far from all others, most likely a mistake of a shop or a scrape; such prices are left out.`;
 }
 
 async function drawCategories(categories: readonly Category[]): Promise<Html> {
@@ -56,10 +72,8 @@ async function drawCategories(categories: readonly Category[]): Promise<Html> {
   }));
   const [most, least] = [drawn[0], drawn.at(-1)].map((one) => (one === undefined ? '' : cutText(nameOf(one), 40)));
   const label = `Median spread of ${countOf(drawn.length, 'category', 'categories')} with the range of the middle half, from ${most} down to ${least}. The table by category has the figures.`;
-  return renderFigure(
-    drawn.length < categories.length ? `The ${drawn.length} categories with the most products` : 'Categories',
-    await drawChart(rangesChart(ranges, { label, axisTitle: 'spread in %: median, middle half' })),
-  );
+  const legend = `Median and middle half${drawn.length < categories.length ? ` of the ${drawn.length} categories with the most products` : ''}`;
+  return renderFigure('By category', await drawChart(rangesChart(ranges, { label, axisTitle: 'spread in %' })), legend);
 }
 
 function nameOf({ category_name, category_slug }: Category): string {
@@ -99,7 +113,7 @@ ${renderTable({ caption, columns, rows: categories, sorted: { by: 'Products', or
 function renderWidest({ spreads, summary }: LakeFacts): Html {
   const { min_shops, in_many_shops } = summary;
   if (spreads.length === 0) return html`<p>No product without a far-off price is sold by ${min_shops} shops.</p>`;
-  const those = `spreads among products in ${min_shops} shops or more`;
+  const those = `spreads among products in ${min_shops} shops or more without a far-off price`;
   const table = renderTable({
     id: 'widest',
     caption:

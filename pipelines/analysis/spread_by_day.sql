@@ -1,0 +1,13 @@
+-- Spread of all compared products at the end of each closed day (UTC). Prices far from all others are left out.
+-- Variables, none of which need be set: currency · days (90)
+SELECT
+  day,
+  count(*) AS spreads,
+  quantile_cont(inlier_spread_pct, 0.25) AS p25,
+  quantile_cont(inlier_spread_pct, 0.5) AS median,
+  quantile_cont(inlier_spread_pct, 0.75) AS p75
+FROM price_spread_daily
+WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  AND day > (SELECT max(day) FROM price_spread_daily) - coalesce(getvariable('days')::INTEGER, 90)
+GROUP BY day
+ORDER BY day

@@ -1,0 +1,35 @@
+-- Items whose row is not what history tells: the change that was applied last, and changes after it.
+-- Parameter $cursor: feed cursor up to which items are applied; changes behind it are not due yet.
+WITH last_applied AS (
+  SELECT k.*, h.change_id IS NULL AS is_unknown, h.item_id AS changed_item, h.kind, h.observed_at,
+    h.price AS told_price,
+    h.previous_price IS NOT NULL OR coalesce(json_exists(h.changes, '$.price'), false) AS is_price_change
+  FROM items AS k
+  LEFT JOIN history AS h USING (change_id)
+  WHERE k.change_id IS NOT NULL
+),
+faults AS (
+  SELECT item_id,
+    CASE
+      WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
+      WHEN changed_item IS DISTINCT FROM item_id THEN 'change ' || change_id || ' is of item ' || coalesce(changed_item, 0)
+      WHEN last_changed_at < observed_at THEN 'last_changed_at is before its last change'
+      -- A row that was read whole since may show more than the change tells.
+      WHEN last_changed_at > observed_at THEN NULL
+      WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
+      WHEN kind = 'REMOVED' AND removed_at IS NULL THEN 'removed_at is null after a REMOVED'
+      WHEN kind IN ('NEW', 'RELISTED') AND removed_at IS NOT NULL THEN 'removed_at is set after a ' || kind
+    END AS fault
+  FROM last_applied
+),
+later AS (
+  SELECT k.item_id, min(h.change_id) AS change_id
+  FROM items AS k
+  JOIN history AS h ON h.item_id = k.item_id AND h.change_id > k.change_id AND h.observed_at > k.last_changed_at
+  WHERE h.change_id <= $cursor
+  GROUP BY k.item_id
+)
+SELECT item_id, fault FROM faults WHERE fault IS NOT NULL
+UNION ALL
+SELECT item_id, 'change ' || change_id || ' came later and is not applied' FROM later
+ORDER BY item_id

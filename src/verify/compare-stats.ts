@@ -1,0 +1,100 @@
+import { LosslessNumber, parse } from 'lossless-json';
+import type { Column } from '../schemas.js';
+import type { ColumnFacts } from './column-facts.js';
+import { compareValues } from './column-facts.js';
+import type { ExactValue } from './exact-parquet.js';
+
+interface Stats {
+  numRecords?: LosslessNumber;
+  minValues?: Record<string, unknown>;
+  maxValues?: Record<string, unknown>;
+  nullCount?: Record<string, unknown>;
+}
+
+/** A file's statistics as the log has them, every digit kept. */
+export function parseStats(text: string): Stats {
+  return parse(text) as Stats;
+}
+
+/** Code points that a text keeps in statistics. */
+const PREFIX = 32;
+
+/**
+ * What the statistics of a column claim that its values refute, in words. With `whole` all values of the file were
+ * read, and the bounds must be the tightest that the log can hold; else they must merely hold.
+ */
+export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
+  const faults: string[] = [];
+  const nulls = stats.nullCount?.[column.name];
+  const counted = nulls instanceof LosslessNumber ? Number(nulls.value) : undefined;
+  if (counted !== undefined && (whole ? counted !== facts.nulls : counted < facts.nulls)) {
+    faults.push(`${column.name} has ${facts.nulls} nulls; its statistics say ${counted}`);
+  }
+  for (const side of ['min', 'max'] as const) {
+    const claimed = stats[`${side}Values`]?.[column.name];
+    const found = facts[side];
+    if (claimed === undefined || found === undefined) continue;
+    const bound = readBound(column, claimed);
+    if (bound === undefined)
+      faults.push(`the ${side} of ${column.name} is ${show(claimed)}, which is no ${column.type}`);
+    else if (!holds(side, bound, found) || (whole && !isTight(column, side, bound, found))) {
+      faults.push(`the ${side} of ${column.name} is ${showValue(found)}; its statistics say ${show(claimed)}`);
+    }
+  }
+  return faults;
+}
+
+function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
+  const order = compareValues(bound, found);
+  return side === 'min' ? order <= 0 : order >= 0;
+}
+
+/** Texts are cut and times are in milliseconds in the log; all else stands there as it is. */
+function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
+  if (column.type === 'TIMESTAMP WITH TIME ZONE') {
+    const gap = side === 'min' ? (found as bigint) - (bound as bigint) : (bound as bigint) - (found as bigint);
+    return gap < 1000n;
+  }
+  if (compareValues(bound, found) === 0) return true;
+  if (!(found instanceof Uint8Array) || !(bound instanceof Uint8Array)) return false;
+  const text = [...Buffer.from(found).toString('utf8')];
+  const length = [...Buffer.from(bound).toString('utf8')].length;
+  return text.length > PREFIX && length <= PREFIX;
+}
+
+function readBound(column: Column, claimed: unknown): ExactValue {
+  const text = claimed instanceof LosslessNumber ? claimed.value : String(claimed);
+  switch (column.type) {
+    case 'BIGINT':
+      return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
+    case 'DECIMAL(18,4)':
+      return readUnits(text);
+    case 'DOUBLE':
+      return Number(text);
+    case 'DATE':
+      return readTime(`${text}T00:00:00.000Z`, 86_400_000);
+    case 'TIMESTAMP WITH TIME ZONE': {
+      const ms = Date.parse(text);
+      return Number.isNaN(ms) ? undefined : BigInt(ms) * 1000n;
+    }
+    default:
+      return typeof claimed === 'string' ? Buffer.from(claimed, 'utf8') : undefined;
+  }
+}
+
+/** `12.5` → 125000n */
+function readUnits(text: string): bigint | undefined {
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,4}))?$/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const units = BigInt(whole) * 10_000n + BigInt(fraction.padEnd(4, '0'));
+  return sign === '-' ? -units : units;
+}
+
+function readTime(text: string, unitMs: number): number | undefined {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms / unitMs;
+}
+
+const show = (claimed: unknown) => (claimed instanceof LosslessNumber ? claimed.value : JSON.stringify(claimed));
+const showValue = (value: ExactValue) =>
+  value instanceof Uint8Array ? JSON.stringify(Buffer.from(value).toString('utf8')) : String(value);

@@ -1,0 +1,45 @@
+import type { Database } from '../duckdb/connection.js';
+import type { Io } from '../io.js';
+import type { Lake } from '../lake/lake.js';
+import type { TableName } from '../model.js';
+import type { ReplayedTable } from './replay-log.js';
+
+/** Something that is not as it must be. */
+export interface Finding {
+  table?: TableName;
+  /** Relative to the lake. */
+  file?: string;
+  what: string;
+}
+
+export type Report = (finding: Finding) => void;
+
+/** What proofs look at. */
+export interface VerifyContext {
+  lake: Lake;
+  /** A database with nothing in it. */
+  db: Database;
+  /** Every table as its own log, replayed from its beginning, says it is; those with a damaged log are absent. */
+  tables: Map<TableName, ReplayedTable>;
+  /** What the replay found. */
+  logFindings: Finding[];
+  /** Row groups to read at most; undefined reads all. */
+  sample: number | undefined;
+  signal: AbortSignal;
+  io: Io;
+}
+
+/** One way to tell that a lake is whole. */
+export interface Proof {
+  name: string;
+  /** What is true of a sound lake. */
+  claims: string;
+  /** Reports what speaks against it; returns how many things it looked at, and of what kind. */
+  prove(context: VerifyContext, report: Report): Promise<Looked>;
+}
+
+export interface Looked {
+  count: bigint;
+  /** Plural noun: `files`. */
+  of: string;
+}

@@ -1,0 +1,81 @@
+import { stat } from 'node:fs/promises';
+import { hashDataFile, readFooterFacts, ZSTD } from '../lake/data-file.js';
+import { ignoreMissing, tablePath } from '../lake/layout.js';
+import { listDataFiles } from '../lake/vacuum.js';
+import type { Proof, Report, VerifyContext } from './proof.js';
+import type { LoggedFile, ReplayedTable } from './replay-log.js';
+
+/** Every data file of the newest versions. */
+export function* listFiles({ tables }: VerifyContext): Generator<{ table: ReplayedTable; file: LoggedFile }> {
+  for (const table of tables.values()) for (const file of table.files.values()) yield { table, file };
+}
+
+export const fileProof: Proof = {
+  name: 'files',
+  claims: 'Every file that a log names is there, with the size and SHA-256 that the log says.',
+  async prove(context, report) {
+    let count = 0n;
+    for (const { table, file } of listFiles(context)) {
+      context.signal.throwIfAborted();
+      count += 1n;
+      const what = await compareBytes(tablePath(context.lake, table.table, file.path), file);
+      if (what !== undefined) report({ table: table.table, file: `${table.table}/${file.path}`, what });
+    }
+    return { count, of: 'files' };
+  },
+};
+
+async function compareBytes(path: string, file: LoggedFile): Promise<string | undefined> {
+  const info = await stat(path).catch(ignoreMissing);
+  if (info === undefined) return 'is missing';
+  if (info.size !== file.bytes) return `has ${info.size} bytes; the log says ${file.bytes}`;
+  const found = await hashDataFile(path);
+  return file.sha256 === undefined || found === file.sha256
+    ? undefined
+    : `has SHA-256 ${found}; the log says ${file.sha256}`;
+}
+
+export const footerProof: Proof = {
+  name: 'footers',
+  claims:
+    'The footer of every file, read by parquetjs-lite, has the rows of the log, the columns of schemas/ and zstd.',
+  async prove(context, report) {
+    let count = 0n;
+    for (const { table, file } of listFiles(context)) {
+      context.signal.throwIfAborted();
+      count += 1n;
+      await compareFooter(context, table, file, report);
+    }
+    return { count, of: 'footers' };
+  },
+};
+
+async function compareFooter(context: VerifyContext, table: ReplayedTable, file: LoggedFile, report: Report) {
+  const fail = (what: string) => report({ table: table.table, file: `${table.table}/${file.path}`, what });
+  const footer = await readFooterFacts(tablePath(context.lake, table.table, file.path)).catch(() => undefined);
+  if (footer === undefined) return fail('its footer can not be read');
+  const rows = String((JSON.parse(file.stats) as { numRecords?: number }).numRecords);
+  const columns = table.schema.columns.map(({ name }) => name).join();
+  if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows; the log says ${rows}`);
+  if (footer.rowsInGroups !== footer.rows) fail(`its row groups have ${footer.rowsInGroups} of ${footer.rows} rows`);
+  if (footer.columns.join() !== columns) fail(`has columns ${footer.columns.join()}`);
+  if (footer.codecs.join() !== String(ZSTD)) fail(`is compressed by codecs ${footer.codecs.join()}, not by zstd alone`);
+}
+
+export const orphanProof: Proof = {
+  name: 'orphans',
+  claims: 'A table holds no data file beside those of its log; superseded ones only where lake.retention keeps them.',
+  async prove({ lake, tables }, report) {
+    let count = 0n;
+    for (const { table, files, superseded, configuration } of tables.values()) {
+      const keeps = configuration['pricelake.retentionHours'] !== undefined;
+      for (const path of await listDataFiles(tablePath(lake, table))) {
+        count += 1n;
+        if (files.has(path) || (superseded.has(path) && keeps)) continue;
+        const why = superseded.has(path) ? 'is superseded, and a plain glob still reads it' : 'is named by no log';
+        report({ table, file: `${table}/${path}`, what: `${why}: the next sync deletes it` });
+      }
+    }
+    return { count, of: 'files on disk' };
+  },
+};

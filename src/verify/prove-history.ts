@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { BIGINT } from '@duckdb/node-api';
+import { TXN_CURSOR } from '../model.js';
+import { packagePath } from '../schemas.js';
+import type { Proof } from './proof.js';
+import { createReplayedViews } from './table-views.js';
+
+export const historyProof: Proof = {
+  name: 'history',
+  claims: 'Each item is as the last change that was applied to it tells, and no change of history was left out.',
+  async prove(context, report) {
+    await createReplayedViews(context, ['items', 'history']);
+    const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
+    const cursor = context.tables.get('items')?.txn.get(TXN_CURSOR) ?? 0n;
+    const result = await context.db.connection.stream(sql, { cursor }, { cursor: BIGINT });
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+      context.signal.throwIfAborted();
+      for (let i = 0; i < chunk.rowCount; i += 1) {
+        const [itemId, fault] = chunk.getRowValues(i);
+        report({ table: 'items', what: `item ${itemId}: ${fault}` });
+      }
+    }
+    const row = await context.db.row('SELECT count(*) AS n FROM items WHERE change_id IS NOT NULL');
+    return { count: row?.n as bigint, of: 'items with a change' };
+  },
+};

@@ -1,0 +1,99 @@
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { TXN_CURSOR } from '../model.js';
+import type { Proof, Report, VerifyContext } from './proof.js';
+import { createReplayedViews } from './table-views.js';
+
+export const cursorProof: Proof = {
+  name: 'cursors',
+  claims:
+    'Each run went on from the cursor of the run before it; items and history stand at the cursor of the last one.',
+  async prove(context, report) {
+    await createReplayedViews(context, ['runs', 'history']);
+    const rows = await context.db.rows(
+      'SELECT run_number, run_id, cursor_from, cursor_to, written FROM runs ORDER BY run_number',
+    );
+    /** Where the tables can be: a run without news may see the cursor move and leave them. */
+    let cursors: (bigint | null)[] = [null];
+    let number: bigint | undefined;
+    for (const row of rows) {
+      const { run_number, run_id, cursor_from, cursor_to, written } = row as Record<string, bigint | null>;
+      const fail = (what: string) => report({ table: 'runs', what: `run ${run_id} ${what}` });
+      if (run_number === number) fail(`has number ${number}, as the run before it`);
+      if (!cursors.includes(cursor_from ?? null)) {
+        fail(`went on from cursor ${cursor_from}; the run before it had come to ${cursors.at(-1)}`);
+      }
+      if (cursor_from != null && cursor_to != null && cursor_to < cursor_from) fail('went back');
+      cursors = written === 0n ? [...cursors, cursor_to ?? null] : [cursor_to ?? null];
+      number = run_number ?? undefined;
+    }
+    await compareTables(context, cursors, report);
+    return { count: BigInt(rows.length), of: 'runs' };
+  },
+};
+
+async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | null)[], report: Report): Promise<void> {
+  for (const table of ['history', 'items'] as const) {
+    const at = tables.get(table)?.txn.get(TXN_CURSOR) ?? null;
+    if (tables.has(table) && !cursors.includes(at)) {
+      report({
+        table,
+        what: `is at cursor ${at}; the last run came to ${cursors.at(-1)}. A sync finishes a run that was interrupted`,
+      });
+    }
+  }
+  const newest = await db.row("SELECT max(change_id) AS id FROM history WHERE origin = 'feed'");
+  const id = newest?.id as bigint | null;
+  const cursor = tables.get('history')?.txn.get(TXN_CURSOR);
+  if (id !== null && cursor !== undefined && id > cursor)
+    report({ table: 'history', what: `holds change ${id} behind cursor ${cursor}` });
+}
+
+export const equationProof: Proof = {
+  name: 'row equation',
+  claims:
+    'In every run, rows received are rows written, rejected and deduplicated; the rejected ones stand in rejects.',
+  async prove(context, report) {
+    await createReplayedViews(context, ['runs', 'rejects']);
+    const rows = await context.db.rows(`
+      SELECT run_id, received, written, rejected, deduplicated, coalesce(r.kept, 0) AS kept,
+        export_rows, export_rows_landed
+      FROM runs LEFT JOIN (SELECT run_id, count(*) AS kept FROM rejects GROUP BY run_id) AS r USING (run_id)
+      ORDER BY run_number`);
+    for (const row of rows) {
+      const fail = (what: string) => report({ table: 'runs', what: `run ${row.run_id} ${what}` });
+      const { received, written, rejected, deduplicated, kept } = row as Record<string, bigint>;
+      if (received !== (written ?? 0n) + (rejected ?? 0n) + (deduplicated ?? 0n)) {
+        fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
+      }
+      if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} stand in rejects`);
+      if (row.export_rows !== row.export_rows_landed) {
+        fail(`was announced ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
+      }
+    }
+    return { count: BigInt(rows.length), of: 'runs' };
+  },
+};
+
+const SHOWN_KEYS = 20;
+
+export const keyProof: Proof = {
+  name: 'keys',
+  claims: 'No key of a table stands in it twice.',
+  async prove(context, report) {
+    let count = 0n;
+    for (const { table, schema } of context.tables.values()) {
+      context.signal.throwIfAborted();
+      await createReplayedViews(context, [table]);
+      const key = schema.key.map(quoteIdentifier);
+      // A key that is null (a change that no feed told) has others in its place.
+      const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
+      const rows = await context.db.rows(
+        `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies
+         FROM ${quoteIdentifier(table)} WHERE ${whole} GROUP BY ${key.join(', ')} HAVING copies > 1 LIMIT ${SHOWN_KEYS}`,
+      );
+      for (const row of rows) report({ table, what: `has ${schema.key.join(', ')} ${row.key} ${row.copies} times` });
+      count += 1n;
+    }
+    return { count, of: 'tables' };
+  },
+};

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { tablePath } from '../lake/layout.js';
+import type { Column } from '../schemas.js';
+import { addValues, type ColumnFacts, formatValue } from './column-facts.js';
+import { compareStats, parseStats } from './compare-stats.js';
+import { type ExactFile, openExactFile } from './exact-parquet.js';
+import type { Proof, Report, VerifyContext } from './proof.js';
+import { listFiles } from './prove-files.js';
+import type { LoggedFile, ReplayedTable } from './replay-log.js';
+
+/** A file of which row groups are read. */
+interface Reading {
+  table: ReplayedTable;
+  file: LoggedFile;
+  reader: ExactFile;
+  groups: number[];
+}
+
+/**
+ * Reads a column of a row group at a time, so that memory stays the same however large a file is. A sample is of row
+ * groups; which ones depends on the run that wrote last, so that every run shows others.
+ */
+export const rowProof: Proof = {
+  name: 'rows',
+  claims: 'The values of every file, read by hyparquet, agree with its statistics and with the partition it stands in.',
+  async prove(context, report) {
+    const readings = await planReadings(context, report);
+    let rows = 0n;
+    const totalRows = readings.reduce((sum, { reader, groups }) => sum + countRows(reader, groups), 0n);
+    for (const reading of readings) {
+      await proveFile(context, reading, report);
+      rows += countRows(reading.reader, reading.groups);
+      context.io.progress({ step: 'verify', rows, totalRows, bytes: 0, done: rows === totalRows });
+    }
+    return { count: rows, of: 'rows' };
+  },
+};
+
+const countRows = (reader: ExactFile, groups: number[]) =>
+  groups.reduce((sum, group) => sum + BigInt(reader.groups[group] ?? 0), 0n);
+
+async function planReadings(context: VerifyContext, report: Report): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  for (const { table, file } of listFiles(context)) {
+    try {
+      const reader = await openExactFile(tablePath(context.lake, table.table, file.path));
+      readings.push({ table, file, reader, groups: reader.groups.map((_, group) => group) });
+    } catch (error) {
+      report({ table: table.table, file: `${table.table}/${file.path}`, what: explain(error) });
+    }
+  }
+  return context.sample === undefined ? readings : takeSample(readings, context);
+}
+
+/** The first of all row groups in an order that the newest run's number shuffles. */
+function takeSample(readings: Reading[], { sample = 0, tables }: VerifyContext): Reading[] {
+  const seed = String(tables.get('runs')?.txn.get('pricelake.run') ?? 0n);
+  const all = readings.flatMap((reading) => reading.groups.map((group) => ({ reading, group })));
+  const rank = ({ reading, group }: (typeof all)[number]) =>
+    createHash('sha256').update(`${seed} ${reading.table.table}/${reading.file.path} ${group}`).digest('hex');
+  const ranked = all.map((one) => ({ ...one, rank: rank(one) })).sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  const taken = ranked.slice(0, sample);
+  return readings
+    .map((reading) => ({
+      ...reading,
+      groups: taken.filter((one) => one.reading === reading).map(({ group }) => group),
+    }))
+    .filter(({ groups }) => groups.length > 0);
+}
+
+async function proveFile(
+  context: VerifyContext,
+  { table, file, reader, groups }: Reading,
+  report: Report,
+): Promise<void> {
+  const fail = (what: string) => report({ table: table.table, file: `${table.table}/${file.path}`, what });
+  try {
+    const stats = parseStats(file.stats);
+    for (const column of table.schema.columns) {
+      let facts: ColumnFacts | undefined;
+      for (const group of groups) {
+        context.signal.throwIfAborted();
+        facts = addValues(column, facts, await reader.readColumn(group, column.name));
+      }
+      if (facts === undefined) continue;
+      const whole = groups.length === reader.groups.length;
+      for (const fault of compareStats(column, stats, facts, whole)) fail(fault);
+      const value = file.partitionValues[column.name];
+      if (value !== undefined) comparePartition(file, column, facts, value, fail);
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    fail(explain(error));
+  }
+}
+
+/** One value in the rows, in the log and in the name of the folder. */
+function comparePartition(
+  file: LoggedFile,
+  column: Column,
+  facts: ColumnFacts,
+  value: string | null,
+  fail: (what: string) => void,
+): void {
+  const only = facts.nulls === facts.rows ? null : formatValue(column, facts.min);
+  const mixed = facts.nulls > 0 && facts.nulls < facts.rows;
+  if (mixed || only !== value || formatValue(column, facts.max) !== value) {
+    fail(`${column.name} is not ${value} in all of its rows, as the log says`);
+  }
+  const folder = file.path.split('/').find((part) => part.startsWith(`${column.name}=`));
+  const named = decodeURIComponent(folder?.slice(column.name.length + 1) ?? '');
+  if (named !== (value ?? '__HIVE_DEFAULT_PARTITION__')) fail(`stands in folder ${folder}; the log says ${value}`);
+}
+
+const explain = (error: unknown) => `can't be read: ${error instanceof Error ? error.message : String(error)}`;

@@ -1,0 +1,212 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { isSafeNumber, parse } from 'lossless-json';
+import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
+import type { TableName } from '../model.js';
+import { loadTableSchema, type TableSchema } from '../schemas.js';
+import { readRows } from './exact-parquet.js';
+import type { Report } from './proof.js';
+
+/** A data file as the log names it. */
+export interface LoggedFile {
+  /** Relative to the table's folder. */
+  path: string;
+  bytes: number;
+  partitionValues: Record<string, string | null>;
+  /** JSON text, as it stands in the log. */
+  stats: string;
+  sha256: string | undefined;
+}
+
+/** A table as its log says it is, replayed commit by commit. */
+export interface ReplayedTable {
+  table: TableName;
+  schema: TableSchema;
+  version: number;
+  /** Commits that were replayed. */
+  commits: number;
+  /** By path. */
+  files: Map<string, LoggedFile>;
+  /** Path → when it was superseded, ms since the epoch. */
+  superseded: Map<string, number>;
+  txn: Map<string, bigint>;
+  schemaString: string;
+  partitionColumns: string[];
+  configuration: Record<string, string>;
+}
+
+interface Add {
+  path: string;
+  size: number | bigint;
+  partitionValues: Record<string, string | null>;
+  stats?: string | null;
+  dataChange?: boolean;
+  tags?: Record<string, string> | null;
+}
+
+/** An action of the protocol, from a commit or a checkpoint. */
+interface Action {
+  add?: Add | null;
+  remove?: { path: string; deletionTimestamp?: number | bigint | null; dataChange?: boolean } | null;
+  txn?: { appId: string; version: number | bigint } | null;
+  metaData?: { schemaString: string; partitionColumns: string[]; configuration: Record<string, string> } | null;
+  protocol?: { minReaderVersion: number; minWriterVersion: number } | null;
+}
+
+/**
+ * Replays a table's whole log by the Delta protocol, in code that shares nothing with the writer's: from version 0, or
+ * where older entries were cleaned away from the oldest checkpoint, and compares every checkpoint with the replay.
+ * Undefined when the table has no log, or one that can't be replayed; that is reported.
+ */
+export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
+  const folder = tablePath(lake, table, '_delta_log');
+  const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
+  const commits = listVersions(names, '.json');
+  const checkpoints = new Set(listVersions(names, '.checkpoint.parquet'));
+  if (commits.length === 0 && checkpoints.size === 0) return undefined;
+  const state = emptyTable(table);
+  const fail = (name: string, what: string) => report({ table, file: `${table}/_delta_log/${name}`, what });
+  try {
+    const first = commits[0] ?? 0;
+    if (first > 0) await startFromCheckpoint(state, folder, [...checkpoints].sort((a, b) => a - b)[0]);
+    for (const version of commits.filter((version) => version > state.version)) {
+      const name = fileName(version, '.json');
+      if (version !== state.version + 1) throw new Error(`${name}: version ${state.version + 1} is missing before it`);
+      applyCommit(state, await readCommit(folder, name), (what) => fail(name, what));
+      state.version = version;
+      if (checkpoints.has(version)) await compareCheckpoint(state, folder, version, fail);
+    }
+  } catch (error) {
+    report({ table, what: `its log can't be replayed: ${error instanceof Error ? error.message : String(error)}` });
+    return undefined;
+  }
+  return state;
+}
+
+function emptyTable(table: TableName): ReplayedTable {
+  return {
+    table,
+    schema: loadTableSchema(table),
+    version: -1,
+    commits: 0,
+    files: new Map(),
+    superseded: new Map(),
+    txn: new Map(),
+    schemaString: '',
+    partitionColumns: [],
+    configuration: {},
+  };
+}
+
+const fileName = (version: number, suffix: string) => `${String(version).padStart(20, '0')}${suffix}`;
+
+function listVersions(names: string[], suffix: string): number[] {
+  return names
+    .filter((name) => /^\d{20}\./.test(name) && name.slice(20) === suffix)
+    .map((name) => Number(name.slice(0, 20)))
+    .sort((a, b) => a - b);
+}
+
+async function readCommit(folder: string, name: string): Promise<Action[]> {
+  const lines = (await readFile(`${folder}/${name}`, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line, index) => {
+    try {
+      // Versions of transactions are int64.
+      return parse(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
+    } catch {
+      throw new Error(`${name}: line ${index + 1} is not JSON`);
+    }
+  });
+}
+
+function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: string) => void): void {
+  const rows = { added: 0, removed: 0 };
+  for (const action of actions) {
+    const path = action.remove == null ? undefined : decodeURIComponent(action.remove.path);
+    if (path !== undefined) {
+      const file = state.files.get(path);
+      if (file === undefined) fail(`removes ${path}, which the table does not have`);
+      if (action.remove?.dataChange === false) rows.removed += countRows(file?.stats);
+    }
+    if (action.add != null) {
+      if (state.files.has(decodeURIComponent(action.add.path))) fail(`adds ${action.add.path} a second time`);
+      if (action.add.dataChange === false) rows.added += countRows(action.add.stats);
+    }
+    if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
+      fail('asks for a newer reader or writer than pricelake is');
+    }
+    applyAction(state, action);
+  }
+  if (rows.added !== rows.removed)
+    fail(`says that its data did not change, but ${rows.removed} rows became ${rows.added}`);
+  state.commits += 1;
+}
+
+function countRows(stats: string | null | undefined): number {
+  return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
+}
+
+function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action): void {
+  if (remove != null) {
+    const path = decodeURIComponent(remove.path);
+    state.files.delete(path);
+    state.superseded.set(path, Number(remove.deletionTimestamp ?? 0));
+  }
+  if (add != null) {
+    const path = decodeURIComponent(add.path);
+    const { partitionValues, stats, tags } = add;
+    const file = {
+      path,
+      bytes: Number(add.size),
+      partitionValues,
+      stats: stats ?? '{}',
+      sha256: tags?.['pricelake.sha256'],
+    };
+    state.files.set(path, file);
+    state.superseded.delete(path);
+  }
+  if (txn != null) state.txn.set(txn.appId, BigInt(txn.version));
+  if (metaData != null) {
+    state.schemaString = metaData.schemaString;
+    state.partitionColumns = metaData.partitionColumns;
+    state.configuration = metaData.configuration;
+  }
+}
+
+async function startFromCheckpoint(state: ReplayedTable, folder: string, version: number | undefined): Promise<void> {
+  if (version === undefined) throw new Error('its first entries are missing, and there is no checkpoint');
+  for (const action of await readCheckpoint(folder, version)) applyAction(state, action);
+  state.version = version;
+}
+
+async function readCheckpoint(folder: string, version: number): Promise<Action[]> {
+  return (await readRows(`${folder}/${fileName(version, '.checkpoint.parquet')}`)) as Action[];
+}
+
+/** A reader that begins at the checkpoint must find what the replay finds. */
+async function compareCheckpoint(
+  state: ReplayedTable,
+  folder: string,
+  version: number,
+  fail: (name: string, what: string) => void,
+): Promise<void> {
+  const name = fileName(version, '.checkpoint.parquet');
+  const other = emptyTable(state.table);
+  try {
+    for (const action of await readCheckpoint(folder, version)) applyAction(other, action);
+  } catch (error) {
+    return fail(name, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  for (const part of ['files', 'txn', 'schemaString', 'partitionColumns'] as const) {
+    if (canonical(state[part]) !== canonical(other[part]))
+      fail(name, `its ${part} are not those of the commits before it`);
+  }
+}
+
+function canonical(value: unknown): string {
+  const entries = value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
+  return JSON.stringify(entries, (_key, member) => {
+    if (typeof member === 'bigint') return String(member);
+    if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

@@ -1,0 +1,103 @@
+import type { Database } from '../duckdb/connection.js';
+import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
+import type { Lake } from '../lake/lake.js';
+import { TABLE_NAMES, type TableName } from '../model.js';
+import type { Finding, Proof, VerifyContext } from './proof.js';
+import { fileProof, footerProof, orphanProof } from './prove-files.js';
+import { historyProof } from './prove-history.js';
+import { cursorProof, equationProof, keyProof } from './prove-ledger.js';
+import { logProof } from './prove-logs.js';
+import { pointerProof } from './prove-pointer.js';
+import { rowProof } from './prove-rows.js';
+import { type ReplayedTable, replayTable } from './replay-log.js';
+
+/** From the bytes up. A proof that asks the service (a sample of items by /items/{id}) would stand last. */
+const PROOFS: Proof[] = [
+  logProof,
+  fileProof,
+  footerProof,
+  rowProof,
+  orphanProof,
+  pointerProof,
+  keyProof,
+  cursorProof,
+  equationProof,
+  historyProof,
+];
+
+/** Findings of a proof that are kept; all are counted. */
+const KEPT = 20;
+
+/** What a proof found. */
+export interface ProofResult {
+  name: string;
+  claims: string;
+  looked: bigint;
+  of: string;
+  /** How much speaks against it; 0 when it holds. */
+  found: number;
+  /** The first of them. */
+  findings: Finding[];
+}
+
+export interface VerifyOptions {
+  /** Row groups to read at most; undefined reads all. */
+  sample?: number | undefined;
+  signal: AbortSignal;
+}
+
+/**
+ * Proves a lake whole, by code that shares as little as possible with the code that wrote it. Reads, and changes
+ * nothing; needs no lock.
+ * @throws PricelakeError `unavailable` when a run published meanwhile and something does not fit.
+ */
+export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
+  const logFindings: Finding[] = [];
+  const tables = await replayTables(lake, logFindings);
+  const context: VerifyContext = { lake, db, tables, logFindings, sample: options.sample, signal: options.signal, io };
+  const results: ProofResult[] = [];
+  for (const proof of PROOFS) results.push(await runProof(proof, context));
+  if (results.some(({ found }) => found > 0)) await refuseMoved(lake, tables);
+  return results;
+}
+
+async function replayTables(lake: Lake, findings: Finding[]): Promise<Map<TableName, ReplayedTable>> {
+  const tables = new Map<TableName, ReplayedTable>();
+  for (const table of TABLE_NAMES) {
+    const replayed = await replayTable(lake, table, (finding) => findings.push(finding));
+    if (replayed !== undefined) tables.set(table, replayed);
+  }
+  return tables;
+}
+
+async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResult> {
+  const { name, claims } = proof;
+  const findings: Finding[] = [];
+  let found = 0;
+  const report = (finding: Finding) => {
+    found += 1;
+    if (findings.length < KEPT) findings.push(finding);
+  };
+  try {
+    context.signal.throwIfAborted();
+    const { count, of } = await proof.prove(context, report);
+    return { name, claims, looked: count, of, found, findings };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // What can't be looked at is not proved: a file that is missing or damaged, which `files` names.
+    report({
+      what: `could not be looked at: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
+    });
+    return { name, claims, looked: 0n, of: '', found, findings };
+  }
+}
+
+async function refuseMoved(lake: Lake, before: Map<TableName, ReplayedTable>): Promise<void> {
+  const after = await replayTables(lake, []);
+  const moved = [...after.values()].find(({ table, version }) => before.get(table)?.version !== version);
+  if (moved === undefined) return;
+  throw new PricelakeError('unavailable', `a run published ${moved.table} while the lake was verified`, {
+    hint: 'Run the command again.',
+  });
+}

@@ -1,0 +1,258 @@
+import { appendFile, cp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { Database } from '../../src/duckdb/connection.js';
+import type { PricelakeError } from '../../src/errors.js';
+import { commitTable } from '../../src/lake/commit.js';
+import { type Lake, openLake } from '../../src/lake/lake.js';
+import { refreshPointer } from '../../src/lake/publish.js';
+import { readTable } from '../../src/lake/read.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { createTableViews } from '../../src/lake/views.js';
+import type { TableName } from '../../src/model.js';
+import type { ProofResult } from '../../src/verify/verify-lake.js';
+import { openContext } from '../cli/open-context.js';
+import { AT } from '../lake/items.js';
+import { openWorld, type World } from '../pipeline/world.js';
+
+let world: World;
+let lake: Lake;
+let lakes = 0;
+
+/** A lake after a complete copy, a run with news and one without; one table is past a checkpoint. */
+beforeAll(async () => {
+  world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 25 });
+  await world.sync();
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 25 });
+  await world.sync();
+  const original = await openLake(world.lakePath, { create: false });
+  for (let version = 0n; version < 10n; version++) {
+    const change = { table: 'datasets' as const, add: [], remove: [], txn: { test: version } };
+    await commitTable(original, change, { runId: 'r', operation: 'TEST', at: AT });
+  }
+  await refreshPointer(original);
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  const copy = path.join(world.folder, `lake-${++lakes}`);
+  await cp(world.lakePath, copy, { recursive: true });
+  lake = await openLake(copy, { create: false });
+});
+
+/** What verify finds: proof → what it says. */
+async function verify(sample?: number): Promise<Map<string, string>> {
+  const failure = await runVerify({ lake: lake.root, sample }, openContext(true)).then(
+    () => undefined,
+    (error: PricelakeError) => error,
+  );
+  if (failure === undefined) return new Map();
+  expect(failure.code, failure.message).toBe('verify_failed');
+  const failed = (failure.facts.proofs as ProofResult[]).filter(({ found }) => found > 0);
+  return new Map(
+    failed.map(({ name, findings }) => [
+      name,
+      findings.map(({ table, file, what }) => `${file ?? table} ${what}`).join('\n'),
+    ]),
+  );
+}
+
+const inLake = (...parts: string[]) => path.join(lake.root, ...parts);
+
+async function findFile(table: TableName, which = 0): Promise<string> {
+  const { files } = await readTable(lake, table);
+  return inLake(table, files[which]?.path ?? '');
+}
+
+/** Edits the newest log entry of a table that names files. */
+async function editLog(table: TableName, edit: (text: string) => string): Promise<void> {
+  const folder = inLake(table, '_delta_log');
+  for (const name of (await readdir(folder))
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .reverse()) {
+    const text = await readFile(path.join(folder, name), 'utf8');
+    if (!text.includes('"add"')) continue;
+    const edited = edit(text);
+    expect(edited).not.toBe(text);
+    return writeFile(path.join(folder, name), edited);
+  }
+}
+
+/** Alters the last file that the log of a table adds. */
+async function editAdds(table: TableName, edits: [RegExp, string][]): Promise<void> {
+  await editLog(table, (text) => {
+    const at = text.lastIndexOf('{"add"');
+    return edits.reduce((line, [pattern, replacement]) => {
+      expect(line).toMatch(pattern);
+      return line.slice(0, at) + line.slice(at).replace(pattern, replacement);
+    }, text);
+  });
+}
+
+async function editFile(name: string, edit: (text: string) => string): Promise<void> {
+  const text = await readFile(inLake(name), 'utf8');
+  expect(edit(text)).not.toBe(text);
+  await writeFile(inLake(name), edit(text));
+}
+
+/** Replaces all rows of a table, by a commit that is itself in order. */
+async function rewrite(table: TableName, select: string): Promise<void> {
+  const db = await Database.open();
+  try {
+    await createTableViews(db, lake);
+    const { files } = await readTable(lake, table);
+    const layout = { partitionBy: Object.keys(files[0]?.partitionValues ?? {}) };
+    const add = await stageTable(db, lake, { table, runId: 'r', select, ...layout });
+    await commitTable(lake, { table, add, remove: files, txn: {} }, { runId: 'r', operation: 'TEST', at: AT });
+    await refreshPointer(lake);
+  } finally {
+    db.close();
+  }
+}
+
+/** The newest change that was applied to an item and is of its price. */
+const PRICED = `(SELECT max(h.change_id) FROM history AS h JOIN items AS k USING (change_id)
+  WHERE h.previous_price IS NOT NULL AND k.last_changed_at = h.observed_at)`;
+
+test('a sound lake passes every proof, in words, in JSON and in a sample', async () => {
+  const context = openContext();
+  const report = await runVerify({ lake: lake.root }, context);
+  const proofs = report.proofs as ProofResult[];
+  expect(proofs.map(({ found }) => found)).toEqual(proofs.map(() => 0));
+  expect(proofs.every(({ looked }) => looked > 0n)).toBe(true);
+  expect(context.output.text).toMatch(/ok +rows +\d{3,} +rows/);
+  const sampled = (await runVerify({ lake: lake.root, sample: 2 }, openContext(true))).proofs as ProofResult[];
+  const rows = (list: ProofResult[]) => Number(list.find(({ name }) => name === 'rows')?.looked);
+  expect(rows(sampled)).toBeGreaterThan(0);
+  expect(rows(sampled)).toBeLessThan(rows(proofs));
+  await expect(runVerify({ lake: lake.root, sample: -1 }, context)).rejects.toMatchObject({ code: 'usage' });
+});
+
+describe('verify finds', () => {
+  test('a byte that flipped, a file that is cut, and one that is gone, also when only a sample is read', async () => {
+    const file = await open(await findFile('items'), 'r+');
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 200);
+    await file.write(Buffer.from([(buffer[0] ?? 0) ^ 1]), 0, 1, 200);
+    await file.close();
+    await appendFile(await findFile('items', 1), 'x');
+    await rm(await findFile('products'));
+    const files = (await verify(0)).get('files');
+    expect(files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}; the log says/m);
+    expect(files).toMatch(/^items\/\S+ has \d+ bytes; the log says \d+/m);
+    expect(files).toMatch(/^products\/\S+ is missing/m);
+  });
+
+  test('statistics that were altered in a log, to bounds too tight or too wide', async () => {
+    await editAdds('items', [
+      [/(\\"minValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
+      [/(\\"maxValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
+      [/(\\"maxValues\\":\{.*?\\"price\\":)\d+\.\d+/, '$10.0001'],
+      [/(\\"first_seen_at\\":\\")\d{4}/, '$12031'],
+      [/(\\"maxValues\\":\{.*?\\"title\\":\\")[^\\]+/, '$1AAA'],
+      [/(\\"nullCount\\":\{.*?\\"brand\\":)\d+/, '$1999'],
+    ]);
+    const findings = await verify();
+    expect([...findings.keys()]).toEqual(['rows']);
+    const expected = [
+      'min of item_id is',
+      'max of item_id is',
+      'max of price is',
+      'min of first_seen_at is',
+      'max of title is',
+    ];
+    for (const finding of [...expected, 'brand has']) expect(findings.get('rows')).toContain(finding);
+    expect(findings.get('rows')?.split('\n')).toHaveLength(6);
+  });
+
+  test('a number of rows, a checksum and a partition that were altered in a log', async () => {
+    await editAdds('items', [
+      [/\\"numRecords\\":\d+/, '\\"numRecords\\":7777'],
+      [/(pricelake\.sha256":")..../, '$1beef'],
+      [/(\{"site_id":")\d+/, '$1424242'],
+    ]);
+    const findings = await verify();
+    expect(findings.get('footers')).toMatch(/^items\/\S+ has \d+ rows; the log says 7777$/);
+    expect(findings.get('files')).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}; the log says beef/);
+    expect(findings.get('rows')).toMatch(
+      /site_id is not 424242 in all of its rows, as the log says\n.* stands in folder site_id=/,
+    );
+  });
+
+  test('a log with a hole, a torn entry, and a checkpoint that says something else', async () => {
+    await rm(inLake('sites', '_delta_log', '00000000000000000000.json'));
+    await editLog('items', (text) => text.slice(0, -30));
+    const checkpoint = inLake('datasets', '_delta_log', '00000000000000000010.checkpoint.parquet');
+    const db = await Database.open();
+    await db.run(`COPY (FROM read_parquet('${checkpoint}') WHERE txn IS NULL) TO '${checkpoint}.new' (FORMAT parquet)`);
+    db.close();
+    await rm(checkpoint);
+    await cp(`${checkpoint}.new`, checkpoint);
+    const logs = (await verify()).get('logs');
+    expect(logs).toMatch(/^items its log can't be replayed: \d{20}\.json: line \d+ is not JSON/m);
+    expect(logs).toMatch(/^sites its log can't be replayed: its first entries are missing/m);
+    expect(logs).toMatch(/^datasets\/_delta_log\/0*10\.checkpoint\.parquet its txn are not those of the commits/m);
+  });
+
+  test('files that no log names', async () => {
+    await cp(await findFile('items'), inLake('items', 'stray.parquet'));
+    expect((await verify()).get('orphans')).toBe('items/stray.parquet is named by no log: the next sync deletes it');
+  });
+
+  test('a pointer, a catalog and credits that are not those of the tables', async () => {
+    await editFile('lake.json', (text) =>
+      text.replace(/"cursor": "\d+/, '"cursor": "7').replace(/"bytes": \d+/, '"bytes": 7'),
+    );
+    await editFile('catalog.sql', (text) => text.replace(/'items\/[^']+'/, "'items/none.parquet'"));
+    await editFile('ATTRIBUTION.md', (text) => `${text}\nmore\n`);
+    const pointer = (await verify()).get('pointer');
+    expect(pointer).toMatch(/^lake\.json has cursor 7\d*; history is at \d+/m);
+    expect(pointer).toMatch(/^lake\.json has other rows, bytes or checksum of \S+ than the log/m);
+    expect(pointer).toMatch(/^catalog\.sql names items\/none\.parquet, which no table has/m);
+    expect(pointer).toMatch(/^ATTRIBUTION\.md does not hold the credits/m);
+  });
+
+  test('a run that began elsewhere than the one before it ended, and rows that do not add up', async () => {
+    const last = '(SELECT max(run_number) FROM runs)';
+    await rewrite(
+      'runs',
+      `SELECT * REPLACE (
+      CASE WHEN run_number = ${last} THEN cursor_from - 1 ELSE cursor_from END AS cursor_from,
+      CASE WHEN run_number = 1 THEN rejected + 2 ELSE rejected END AS rejected) FROM runs`,
+    );
+    const findings = await verify();
+    expect(findings.get('cursors')).toMatch(
+      /^runs run \S+ went on from cursor \d+; the run before it had come to \d+$/,
+    );
+    expect(findings.get('row equation')).toMatch(
+      /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but 0 stand/,
+    );
+    expect([...findings.keys()]).toEqual(['cursors', 'row equation']);
+  });
+
+  test('items that are not what history tells', async () => {
+    await rewrite(
+      'items',
+      `SELECT * REPLACE (CASE WHEN change_id = ${PRICED} THEN price + 0.0001 ELSE price END AS price) FROM items`,
+    );
+    expect([...(await verify())]).toEqual([
+      ['history', expect.stringMatching(/^items item \d+: price is not the one of its last change$/)],
+    ]);
+  });
+
+  test('a change that history has lost, and one that it has twice', async () => {
+    await rewrite(
+      'history',
+      `SELECT * REPLACE (CASE WHEN change_id = (SELECT min(change_id) FROM history)
+      THEN (SELECT max(change_id) FROM history) ELSE change_id END AS change_id)
+      FROM history WHERE change_id <> ${PRICED}`,
+    );
+    const findings = await verify();
+    expect(findings.get('history')).toMatch(/^items item \d+: change \d+ is not in history/m);
+    expect(findings.get('keys')).toMatch(/^history has change_id \d+ 2 times$/);
+  });
+});
