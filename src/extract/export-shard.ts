@@ -40,14 +40,28 @@ export interface Progress {
 }
 
 /** Segments of the shard's complete export; undefined while it has none. */
-export function listSegments({ journal, folder }: Landing, name: string): LandedSegment[] | undefined {
-  const done = journal.all('export.done').find(({ shard }) => shard === name);
-  if (done === undefined) return undefined;
-  const begin = journal.all('export.begin').find(({ shard, attempt }) => shard === name && attempt === done.attempt);
+export function listSegments(landing: Landing, name: string): LandedSegment[] | undefined {
+  const done = landing.journal.all('export.done').find(({ shard }) => shard === name);
+  return done === undefined ? undefined : listOf(landing, done);
+}
+
+/** Segments of exports that the service cut: paid for, and no copy. */
+export function listCutSegments(landing: Landing): LandedSegment[] {
+  return landing.journal.all('export.cut').flatMap((cut) => listOf(landing, cut));
+}
+
+interface Attempt {
+  shard: string;
+  attempt: number;
+}
+
+function listOf({ journal, folder }: Landing, { shard, attempt }: Attempt): LandedSegment[] {
+  const isIts = (entry: Attempt) => entry.shard === shard && entry.attempt === attempt;
+  const readAt = journal.all('export.begin').find(isIts)?.readAt ?? '';
   return journal
     .all('export.segment')
-    .filter(({ shard, attempt }) => shard === name && attempt === done.attempt)
-    .map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt: begin?.readAt ?? '' }));
+    .filter(isIts)
+    .map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
 }
 
 /** An export, and what lets it through or not. */
@@ -58,8 +72,8 @@ export interface GatedShard {
 
 /**
  * Lands one export (section 4). Complete only if its rows equal `X-Export-Rows`; one that breaks off is taken again.
- * Throws `snapshot_incomplete`, or `quota` when the service truncated it. One that would pass what the gate lets
- * through is not asked for.
+ * Throws `snapshot_incomplete`, or `quota` with `facts.cut` when the service cut it at the monthly limit: its rows are
+ * kept. One that would pass what the gate lets through is not asked for.
  */
 export async function exportShard(
   client: ApiClient,
@@ -70,7 +84,7 @@ export async function exportShard(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await removeFiles(landing.folder, shard.name);
+      await removeFiles(landing, shard.name);
       await events.whenRoom();
       return await new ShardExport(client, landing, { shard, gate }, events, io).take();
     } catch (error) {
@@ -109,8 +123,9 @@ class ShardExport {
   }
 
   async take(): Promise<void> {
+    let cut: PricelakeError | undefined;
     try {
-      const { announced, body } = await this.#open();
+      const { announced, body, matching } = await this.#open();
       const landed = await this.#write(body);
       if (landed.rows !== announced) {
         throw new PricelakeError(
@@ -120,25 +135,45 @@ class ShardExport {
         );
       }
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
-      // From here on the shard is never asked for again.
-      await this.#landing.journal.append({ type: 'export.done', ...entry });
+      if (matching !== undefined) cut = this.#explainCut(announced, matching);
+      // From here on the shard, or what of it came, is never asked for again.
+      await this.#landing.journal.append(
+        matching === undefined ? { type: 'export.done', ...entry } : { type: 'export.cut', ...entry, matching },
+      );
       this.#io.log('debug', 'landed', { what: 'export', shard: this.#shard.name, ...landed });
     } catch (error) {
       this.#events.onVoid(this.#handed);
       throw error;
     }
     for (const segment of this.#small) this.#events.onSegment(segment, { mayBecomeVoid: false });
+    if (cut !== undefined) throw cut;
   }
 
-  async #open(): Promise<{ body: AsyncIterable<Buffer>; announced: bigint }> {
+  #explainCut(announced: bigint, matching: string): PricelakeError {
+    const { resetsAt } = this.#gate.left();
+    return new PricelakeError(
+      'quota',
+      `/export: the service cut the export at the monthly limit: ${announced} of ${matching} rows`,
+      {
+        limit: 'exportRowsPerMonth',
+        cut: true,
+        ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
+        hint: 'a cut export is never taken for a copy; wait for the next month or choose a larger plan',
+      },
+    );
+  }
+
+  async #open() {
     this.#readAt = this.#io.now().toISOString();
     const { body, headers } = await this.#ask();
     const announced = readExportRows(headers);
-    const taken = readTakenExport(headers, announced);
+    const matching = headers['x-export-truncated'] === 'true' ? (headers['x-export-matching'] ?? 'more') : undefined;
+    const told = readTakenExport(headers, announced);
+    // A cut export says that nothing is left, whatever else is known.
+    const taken = matching === undefined ? told : { ...told, remaining: 0n };
     const begun = { announced, overage: taken.overage, blocks: this.#gate.take(taken), calls: this.#client.calls() };
     await this.#landing.journal.append({ type: 'export.begin', ...this.#place(), readAt: this.#readAt, ...begun });
-    refuseTruncated(headers, announced);
-    return { body, announced };
+    return { body, announced, matching };
   }
 
   async #ask() {
@@ -188,22 +223,14 @@ class ShardExport {
   }
 }
 
-/** What attempts before this one left: an export counts whole or not at all. */
-async function removeFiles(folder: string, shard: string): Promise<void> {
+/** What attempts before this one left: an export counts whole or not at all, but for one that the service cut. */
+async function removeFiles({ journal, folder }: Landing, name: string): Promise<void> {
+  const kept = journal
+    .all('export.cut')
+    .filter(({ shard }) => shard === name)
+    .map((cut) => `export-${name}-${cut.attempt}-`);
   for (const file of await readdir(folder)) {
-    if (file.startsWith(`export-${shard}-`)) await rm(path.join(folder, file));
+    const isKept = kept.some((prefix) => file.startsWith(prefix));
+    if (file.startsWith(`export-${name}-`) && !isKept) await rm(path.join(folder, file));
   }
-}
-
-function refuseTruncated(headers: Record<string, string>, announced: bigint): void {
-  if (headers['x-export-truncated'] !== 'true') return;
-  const matching = headers['x-export-matching'] ?? 'more';
-  throw new PricelakeError(
-    'quota',
-    `/export: the service cut the export at the monthly limit: ${announced} of ${matching} rows`,
-    {
-      limit: 'exportRowsPerMonth',
-      hint: 'a cut export is never taken for a copy; wait for the next month or choose a larger plan',
-    },
-  );
 }

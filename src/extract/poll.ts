@@ -1,92 +1,180 @@
 import type { ApiClient } from '../api/client.js';
+import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
+import type { JournalEntry } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
+import { readLines } from '../ndjson.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
-import { readItemPage, readLastChanged } from './page.js';
+import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-const PAGE_SIZE = 500;
+export const PAGE_SIZE = 500;
 /** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
 const ROUNDS = 5;
+/** Readings of all items until none is missing: items of one moment may stand in another order on each page. */
+const READINGS = 2;
 /** How far before the newest change of a round the next one reaches: changes of one moment come together. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
-  /** Items that changed after this time, ISO 8601. */
-  changedSince: string;
+  /** Items that changed after this time, ISO 8601; undefined for all items. */
+  changedSince: string | undefined;
   /**
    * True when no item may be missed that changes meanwhile: it moves to a page that was read before. Then what changed
-   * during a round is polled again, until a round is one page: a single answer shows one moment.
+   * during a round is polled again, until nothing has or it is one page: a single answer shows one moment.
    */
   untilSettled: boolean;
 }
 
 /**
- * Lands the items that changed since a time (section 4, /items with `changedSince`), pages of 500, those that changed
- * last first: in that order an item that changes meanwhile can push others to a later page, never past the reader.
- * What changes behind the fence comes with the next run. An interrupted run goes on at the page it had come to.
+ * Lands the items that changed since a time, or all (section 4, /items), pages of 500, those that changed last first:
+ * in that order an item that changes meanwhile can push others to a later page, never past the reader. What changes
+ * behind the fence comes with the next run. An interrupted run goes on at the page it had come to. Throws
+ * `snapshot_incomplete` when pages of all items show fewer than the service counts.
  */
 export async function landPoll(
   client: ApiClient,
   landing: Landing,
-  { changedSince, untilSettled }: Poll,
+  poll: Poll,
   onFile: (file: ItemFile) => void,
   io: Io,
 ): Promise<void> {
   const { journal } = landing;
   await cutItemTails(landing, 'poll.page');
   if (journal.last('poll.done') === undefined) {
-    let round = journal.all('poll.round').length;
-    let since = journal.last('poll.round')?.since ?? changedSince;
-    if (round === 0) await journal.append({ type: 'poll.round', since });
-    for (round = Math.max(1, round); ; round++) {
-      const { pages, newest } = await pollRound(client, landing, since, io);
-      if (!untilSettled || pages <= 1) break;
-      if (round === ROUNDS) {
-        io.log('warn', 'poll.unsettled', { rounds: ROUNDS });
-        break;
-      }
-      if (newest !== undefined) since = new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString();
-      await journal.append({ type: 'poll.round', since });
-    }
+    await new Rounds(client, landing, io).read(poll);
     await journal.append({ type: 'poll.done', calls: client.calls() });
   }
   for (const file of listItemFiles(landing, 'poll.page')) onFile(file);
 }
 
-interface Round {
-  pages: number;
-  /** When the item that had changed last at its beginning did so; undefined when this process did not see it. */
-  newest: string | undefined;
+/** Pages of all items that have landed. */
+export function countWholePages({ journal: { entries } }: Landing): number {
+  const begin = entries.findLastIndex((entry) => entry.type === 'poll.round' && entry.since === null);
+  return begin < 0 ? 0 : countPagesBehind(entries, begin);
 }
 
-async function pollRound(client: ApiClient, landing: Landing, changedSince: string, io: Io): Promise<Round> {
-  const { journal } = landing;
-  const files = new ItemFiles(landing, 'poll.page');
-  let rows = BigInt(journal.all('poll.page').reduce((sum, page) => sum + page.rows, 0));
-  let newest: string | undefined;
-  try {
-    for (let page = countRoundPages(landing); ; page++) {
-      const query = { changedSince, status: 'all', sort: '-lastChanged', size: PAGE_SIZE, page };
-      const { body } = await client.bytes('/items', query);
-      const answer = readItemPage(body, `/items?page=${page}`);
-      const slices = answer.items.map((item) => item.slice);
-      const [first] = slices;
-      if (page === 0 && first !== undefined) newest = readLastChanged(body, first);
-      const entry = { rows: slices.length, readAt: io.now().toISOString(), calls: client.calls() };
-      if (slices.length > 0) await files.land(body, slices, entry);
-      rows += BigInt(slices.length);
-      const done = slices.length === 0 || page + 1 >= answer.totalPages;
-      const bytes = countItemBytes(journal, 'poll.page');
-      io.progress({ step: 'poll', rows, totalRows: answer.totalElements, bytes, done });
-      if (done) return { pages: page + 1, newest };
-    }
-  } finally {
-    await files.close(); // journals its last pages, before the next round is
-  }
-}
-
-/** Pages of the round that have landed. */
+/** Pages that have landed of the round that was begun last. */
 function countRoundPages({ journal: { entries } }: Landing): number {
-  const begin = entries.findLastIndex(({ type }) => type === 'poll.round');
-  return entries.slice(begin).filter(({ type }) => type === 'poll.page').length;
+  return countPagesBehind(
+    entries,
+    entries.findLastIndex(({ type }) => type === 'poll.round'),
+  );
+}
+
+function countPagesBehind(entries: readonly JournalEntry[], begin: number): number {
+  const end = entries.findIndex(({ type }, index) => index > begin && type === 'poll.round');
+  return entries.slice(begin, end < 0 ? undefined : end).filter(({ type }) => type === 'poll.page').length;
+}
+
+class Rounds {
+  readonly #client: ApiClient;
+  readonly #landing: Landing;
+  readonly #io: Io;
+  #rows = 0n;
+  #bytes = 0;
+  #roundPages = 0;
+  /** Where all items are read: those that have landed. */
+  #ids: Set<bigint> | undefined;
+
+  constructor(client: ApiClient, landing: Landing, io: Io) {
+    this.#client = client;
+    this.#landing = landing;
+    this.#io = io;
+  }
+
+  async read({ changedSince, untilSettled }: Poll): Promise<void> {
+    const { journal } = this.#landing;
+    this.#rows = BigInt(journal.all('poll.page').reduce((sum, page) => sum + page.rows, 0));
+    this.#bytes = countItemBytes(journal, 'poll.page');
+    if (changedSince === undefined) this.#ids = await this.#readIds();
+    const begun = journal.last('poll.round');
+    await this.#readRound(begun === undefined ? changedSince : (begun.since ?? undefined), begun !== undefined);
+    if (untilSettled) await this.#settle();
+    if (changedSince === undefined) await this.#complete();
+  }
+
+  /** Pages of items that changed since a time, or of all; of news no more than one when there is none. */
+  async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
+    const { journal } = this.#landing;
+    const files = new ItemFiles(this.#landing, 'poll.page');
+    try {
+      for (let page = isBegun ? countRoundPages(this.#landing) : 0; ; page++) {
+        const query = { changedSince, status: 'all', sort: '-lastChanged', size: PAGE_SIZE, page };
+        const { body } = await this.#client.bytes('/items', query);
+        const answer = readItemPage(body, `/items?page=${page}`);
+        const slices = answer.items.map(({ slice }) => slice);
+        let isUnmoved = false;
+        if (page === 0 && !isBegun) {
+          const [first] = slices;
+          const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
+          // What changes comes to the front: with the front of the round before, nothing has moved since.
+          isUnmoved = changedSince !== undefined && newest !== null && newest === journal.last('poll.round')?.newest;
+          await journal.append({ type: 'poll.round', since: changedSince ?? null, newest });
+        }
+        const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), calls: this.#client.calls() };
+        if (slices.length > 0) await files.land(body, slices, entry);
+        this.#roundPages = page + 1;
+        const done = slices.length === 0 || page + 1 >= answer.totalPages || isUnmoved;
+        this.#count(answer, done);
+        if (done) return;
+      }
+    } finally {
+      await files.close(); // journals its last pages, before the next round is
+    }
+  }
+
+  /** Reads what changed during the last round, and again, until it is one page. */
+  async #settle(): Promise<void> {
+    for (let round = 1; this.#roundPages > 1; round++) {
+      if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
+      await this.#readNews();
+    }
+  }
+
+  async #readNews(): Promise<void> {
+    const newest = this.#landing.journal.last('poll.round')?.newest ?? new Date(0).toISOString();
+    await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
+  }
+
+  /** All items have landed: what the service counts, or more. News aside, those that are missing need another reading. */
+  async #complete(): Promise<void> {
+    for (let look = 1; ; look++) {
+      const total = await this.#countItems();
+      const seen = BigInt(this.#ids?.size ?? 0);
+      if (seen >= total) return;
+      this.#io.log('warn', 'pages.short', { seen, total });
+      if (look === READINGS * 2) {
+        throw new PricelakeError(
+          'snapshot_incomplete',
+          `/items: the pages show ${seen} different items, and the service counts ${total}`,
+          { hint: 'nothing was published; run the same command again' },
+        );
+      }
+      if (look % 2 === 1) await this.#readNews();
+      else await this.#readRound(undefined);
+      await this.#settle();
+    }
+  }
+
+  async #countItems(): Promise<bigint> {
+    const { body } = await this.#client.bytes('/items', { status: 'all', size: 1 });
+    return readItemPage(body, '/items?size=1').totalElements;
+  }
+
+  #count({ items, totalElements }: ItemPage, done: boolean): void {
+    this.#rows += BigInt(items.length);
+    for (const { id, slice } of items) {
+      this.#ids?.add(id);
+      this.#bytes += slice.end - slice.start + 1;
+    }
+    this.#io.progress({ step: 'poll', rows: this.#rows, totalRows: totalElements, bytes: this.#bytes, done });
+  }
+
+  async #readIds(): Promise<Set<bigint>> {
+    const ids = new Set<bigint>();
+    for (const { path } of listItemFiles(this.#landing, 'poll.page')) {
+      for await (const line of readLines(path)) ids.add(readItemId(line, { start: 0, end: line.length }));
+    }
+    return ids;
+  }
 }

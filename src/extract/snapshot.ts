@@ -62,6 +62,13 @@ function sum(parts: readonly { rows: bigint | number; bytes?: number }[]): Progr
   );
 }
 
+/** Rows that exports have still to bring of so many items. */
+export function countMissingRows(landing: Landing, items: bigint): bigint {
+  const planned = landing.journal.last('shards')?.shards;
+  if (planned === undefined) return items;
+  return sum(planned.filter(({ name }) => listSegments(landing, name) === undefined)).rows;
+}
+
 /** Decided once for all tries: the shards that have landed fit no other plan. */
 async function landPlan(
   client: ApiClient,

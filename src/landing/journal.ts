@@ -78,6 +78,15 @@ const journalEntry = z.discriminatedUnion('type', [
     bytes: z.number(),
     rows: z.number(),
   }),
+  /** An export that the service cut at the monthly limit: its rows are paid for and kept, but it is no copy. */
+  z.strictObject({
+    type: z.literal('export.cut'),
+    ...attempt,
+    announced: int64Text,
+    landed: int64Text,
+    matching: z.string(),
+    calls: z.number(),
+  }),
   z.strictObject({
     type: z.literal('export.done'),
     ...attempt,
@@ -97,13 +106,14 @@ const journalEntry = z.discriminatedUnion('type', [
   /** A webhook event, its changes copied. */
   z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
   z.strictObject({ type: z.literal('events.done') }),
-  z.strictObject({ type: z.literal('poll.round'), since: z.string() }),
   z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, complete: z.boolean(), calls: z.number() }),
   /** Histories of chosen items that the run has taken over. */
   z.strictObject({ type: z.literal('backfill'), rows: z.number(), bytes: z.number() }),
   /** In the journal of a backfill: an item whose history has landed, and that all have. */
   z.strictObject({ type: z.literal('backfill.item'), itemId: int64Text, rows: z.number(), end: z.number() }),
   z.strictObject({ type: z.literal('backfill.done') }),
+  /** Pages of items that changed since a time (null: all), and when the newest of them did. */
+  z.strictObject({ type: z.literal('poll.round'), since: z.string().nullable(), newest: z.string().nullable() }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),

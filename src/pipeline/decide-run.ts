@@ -1,7 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
+import type { Allowance } from '../extract/allowance.js';
+import { chooseCopy } from '../extract/choose-copy.js';
 import { chooseMode, type ModeChoice } from '../extract/choose-mode.js';
-import { refuseExport } from '../extract/export-allowance.js';
 import { readPointer } from '../lake/publish.js';
 import { TXN_CURSOR } from '../model.js';
 import { readIdleRuns } from './idle-runs.js';
@@ -34,13 +35,20 @@ export async function decideRun(run: Run, { plan, gate }: PlannedRun): Promise<M
       caughtUpAt: idle === undefined ? pointer?.at : new Date(idle.finished_at),
       snapshotAt,
       reconcileEvery: pipeline.reconcile,
-      copyRefusal: refuseExport(gate.left(), known?.n as bigint)?.message,
+      copyRefusal: findCopyRefusal(gate.left(), known?.n as bigint),
       now: io.now(),
     }),
   );
   io.log('info', 'decided', { ...choice });
   await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
   return choice;
+}
+
+/** Why neither exports nor pages can bring all items this month. */
+function findCopyRefusal(allowance: Allowance, items: bigint): string | undefined {
+  const choice = chooseCopy({ items, exportRows: items, allowance, callsMade: 0n, pagesLanded: 0n });
+  if (choice.route === 'wait') return choice.refusal.message;
+  return choice.thisMonth ? undefined : choice.reason;
 }
 
 /** A complete copy that showed nothing new waits among the idle runs. */

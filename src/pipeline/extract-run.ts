@@ -1,17 +1,18 @@
 import { PricelakeError } from '../errors.js';
 import { NO_EXPORTS } from '../extract/allowance.js';
 import { type LandedBackfill, takeBackfill } from '../extract/backfill.js';
+import { chooseCopy } from '../extract/choose-copy.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedEvents, landEvents } from '../extract/events.js';
 import { createExportGate, type ExportGate } from '../extract/export-gate.js';
-import type { SnapshotEvents } from '../extract/export-shard.js';
+import { listCutSegments, type SnapshotEvents } from '../extract/export-shard.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
 import { type ItemFile, listItemFiles } from '../extract/item-files.js';
-import { landPoll } from '../extract/poll.js';
-import { landSnapshot } from '../extract/snapshot.js';
+import { countWholePages, landPoll } from '../extract/poll.js';
+import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
 import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
 import { listEvents } from '../webhook/event-files.js';
@@ -91,7 +92,39 @@ async function landChangedItems(run: Run): Promise<void> {
   await landPoll(run.client, run.landing, { changedSince, untilSettled: false }, typePage(run), run.io);
 }
 
+/** Copies all items by the route that plan and budget allow; what an export that was cut brought is kept. */
 async function landAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<void> {
+  const { client, landing, io, typer } = run;
+  for (const segment of listCutSegments(landing)) typer.addItems({ ...segment, origin: 'export' });
+  const readPages = () => {
+    const poll = { changedSince: undefined, untilSettled: true };
+    return landPoll(client, landing, poll, typePage(run), io);
+  };
+  const pagesLanded = BigInt(countWholePages(landing));
+  if (pagesLanded > 0n && landing.journal.last('poll.done') !== undefined) return readPages();
+  let cut: PricelakeError | undefined;
+  for (;;) {
+    const choice = chooseCopy({
+      items: fence.items,
+      exportRows: countMissingRows(landing, fence.items),
+      allowance: gate.left(),
+      callsMade: BigInt(client.calls()),
+      pagesLanded,
+      cut,
+    });
+    if (choice.route === 'wait') throw choice.refusal;
+    io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
+    if (choice.route === 'pages') return readPages();
+    try {
+      return await exportAllItems(run, fence, gate);
+    } catch (error) {
+      if (!(error instanceof PricelakeError) || error.facts.cut !== true) throw error;
+      cut = error;
+    }
+  }
+}
+
+async function exportAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<void> {
   const { client, landing, io, typer } = run;
   const scope = { items: fence.items, gate, splitAbove: BigInt(run.pipeline.source.splitAbove) };
   const events: SnapshotEvents = {
@@ -113,7 +146,8 @@ function typePage({ typer }: Run): (file: ItemFile) => void {
 /** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */
 async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota'].includes(error.code);
-  if (isRefused && landing.journal.last('export.begin') === undefined) await dropRun(landing);
+  const hasLanded = landing.journal.entries.some(({ type }) => type === 'export.begin' || type === 'poll.page');
+  if (isRefused && !hasLanded) await dropRun(landing);
   throw error;
 }
 

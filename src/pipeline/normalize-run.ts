@@ -130,7 +130,10 @@ function chooseGround(run: Run, { mode }: Extract): Ground {
 
 /** Counted as the bytes landed, not from the tables: the row equation compares the two. */
 function countReceived({ landing: { journal } }: Run): bigint {
-  const exported = journal.all('export.done').reduce((sum, { landed }) => sum + landed, 0n);
+  const exported = [...journal.all('export.done'), ...journal.all('export.cut')].reduce(
+    (sum, { landed }) => sum + landed,
+    0n,
+  );
   const pages = [
     ...journal.all('event'),
     ...journal.all('backfill'),

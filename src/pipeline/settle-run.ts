@@ -113,7 +113,7 @@ function describeFindings({ differences, columns, missed, gone, proof, products 
 
 function countBytes({ landing: { journal } }: Run, { feed, events, backfill }: Extract): number {
   const place = ({ shard, attempt }: { shard: string; attempt: number }) => `${shard} ${attempt}`;
-  const done = new Set(journal.all('export.done').map(place));
+  const done = new Set([...journal.all('export.done'), ...journal.all('export.cut')].map(place));
   const segments = journal.all('export.segment').filter((segment) => done.has(place(segment)));
   const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   const items = countItemBytes(journal, 'poll.page') + countItemBytes(journal, 'hydrate.page');
@@ -122,7 +122,7 @@ function countBytes({ landing: { journal } }: Run, { feed, events, backfill }: E
 
 /** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
 function countExportRows({ landing: { journal } }: Run) {
-  const done = journal.all('export.done');
+  const done = [...journal.all('export.done'), ...journal.all('export.cut')];
   const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
   const sum = (rows: bigint[]) => rows.reduce((total, one) => total + one, 0n);
   const hydrated = countHydrationExports(journal);

@@ -88,14 +88,18 @@ describe('an export that is not whole', () => {
     await expectCopy();
   });
 
-  test('that the service cut at the monthly limit is no copy: the quota is used up', async () => {
+  test('that the service cut at the monthly limit is no copy: with too few calls for pages, the quota is used up', async () => {
     breakAnswers('/export', (answer) => {
       const headers = new Headers(answer.headers);
       headers.set('X-Export-Truncated', 'true');
       headers.set('X-Export-Matching', '999');
       return new Response(answer.body, { headers });
     });
-    expect(await syncError()).toMatchObject({ code: 'quota', facts: { limit: 'exportRowsPerMonth' } });
+    world.pipeline.budget.calls = { count: 20 };
+    expect(await syncError()).toMatchObject({
+      code: 'quota',
+      facts: { limit: 'exportRowsPerMonth', nextRunAt: expect.any(Date) },
+    });
     await expectEmptyLake();
   });
 
