@@ -49,8 +49,7 @@ export function chooseCopy({ items, exportRows, allowance, callsMade, pagesLande
     return byPages(`${message}; ${missing} pages of /items bring the same over several months`, false);
   }
   const why = `${message}; ${missing} pages of /items would bring the same, and ${callsLeft} calls are left`;
-  const later = allowance.resetsAt === undefined ? {} : { nextRunAt: allowance.resetsAt };
-  return { route: 'wait', refusal: new PricelakeError(code, why, { ...later, ...facts }) };
+  return { route: 'wait', refusal: new PricelakeError(code, why, facts) };
 }
 
 function byPages(reason: string, thisMonth: boolean): CopyChoice {

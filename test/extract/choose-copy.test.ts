@@ -34,7 +34,9 @@ describe('a copy of all items', () => {
   test('is read by pages where an export would be cut and the calls suffice', () => {
     expect(chooseCopy(facts({}))).toEqual({
       route: 'pages',
-      reason: expect.stringMatching(/1000, and the export takes 20000; 40 pages of \/items bring the same$/),
+      reason: expect.stringMatching(
+        /1000 export rows .* takes 20000: it would be cut; 40 pages of \/items bring the same$/,
+      ),
       thisMonth: true,
     });
   });
@@ -62,7 +64,7 @@ describe('a copy of all items', () => {
     expect(choice).toMatchObject({
       route: 'wait',
       refusal: {
-        code: 'budget',
+        code: 'quota',
         message: expect.stringContaining('40 pages of /items would bring the same, and 20 calls are left'),
         facts: { nextRunAt: new Date(RESETS_AT) },
       },

@@ -22,6 +22,11 @@ async function syncError(options?: SyncOptions): Promise<PricelakeError> {
   );
 }
 
+/** So many calls are left: fewer than a copy by pages would leave for the rest of a run. */
+function leaveCalls(count: number): void {
+  world.pipeline.budget.calls = { count: world.requests.length + count };
+}
+
 const exports = () => world.requests.filter((request) => request.startsWith('/export'));
 const landings = () => readdir(path.join(world.lakePath, '_pricelake', 'landing'));
 const RESETS_AT = new Date('2026-12-01T00:00:00Z');
@@ -73,21 +78,25 @@ describe('an export beyond', () => {
   ])('%s is never asked for, and the next run decides anew', async (_, options, code) => {
     await openSmall(options);
     world.pipeline.budget.exportRows = code === 'quota' ? { percent: 100 } : { percent: 90 };
+    leaveCalls(40);
     const error = await syncError();
     expect([error.code, exitCodeOf(error), error.facts.nextRunAt]).toEqual([code, 5, RESETS_AT]);
     expect(error.facts).toMatchObject({ wanted: 200 });
     expect(exports()).toEqual([]);
     expect(await landings()).toEqual([]);
     world.sandbox.changeAccount({ limits: { ...options.limits, exportRowsPerMonth: 5_000 } });
+    world.pipeline.budget.calls = { percent: 90 };
     expect((await world.sync()).row).toMatchObject({ export_rows: 200n, overage: false, overage_blocks: 0n });
     await expectExactCopy();
   });
 
   test('--max-rows is refused without waiting for a month', async () => {
     await openSmall();
+    leaveCalls(40);
     const error = await syncError({ caps: { maxRows: 199 } });
     expect(error).toMatchObject({ code: 'budget', facts: { rule: '--max-rows' } });
     expect(error.facts.nextRunAt).toBeUndefined();
+    world.pipeline.budget.calls = { percent: 90 };
     await world.sync({ caps: { maxRows: 200 } });
     await expectExactCopy();
   });
@@ -100,6 +109,7 @@ describe('an export beyond', () => {
     // The month's first block is billed: the file's forbid holds again.
     world.pipeline.source.mode = 'snapshot';
     world.pipeline.budget.exportRows = { percent: 100 };
+    leaveCalls(40);
     expect(await syncError()).toMatchObject({ code: 'budget', facts: { overageBlocks: 1 } });
     expect(exports()).toHaveLength(1);
   });
@@ -120,6 +130,7 @@ describe('an export beyond', () => {
     await expectExactCopy();
     hidden = true;
     world.pipeline.reconcile = 1;
+    leaveCalls(40);
     expect((await world.sync()).row).toMatchObject({
       mode: 'feed',
       reason: expect.stringContaining('a complete comparison is due, but'),
