@@ -1,4 +1,5 @@
--- Changes that only webhooks brought: not the feed of this run, not history, and no comparison of whole rows before.
+-- Changes that only webhooks brought: not the feed of this run, and not history, be it without the change's id, from a
+-- comparison of whole rows or an item's history.
 -- Views: typed_changes (landed changes), feed_changes (of them the feed's), history; table known_changes.
 WITH candidates AS MATERIALIZED (
   SELECT *
@@ -8,10 +9,10 @@ WITH candidates AS MATERIALIZED (
     AND change_id NOT IN (SELECT change_id FROM known_changes)
   QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at, part) = 1
 ),
-compared AS (
+without_id AS (
   SELECT item_id, kind, observed_at
   FROM history
-  WHERE origin = 'diff' AND item_id IN (SELECT item_id FROM candidates)
+  WHERE change_id IS NULL AND item_id IN (SELECT item_id FROM candidates)
     AND run_id <> CAST(getvariable('run_id') AS VARCHAR)
 )
-SELECT c.* FROM candidates AS c ANTI JOIN compared USING (item_id, kind, observed_at)
+SELECT c.* FROM candidates AS c ANTI JOIN without_id USING (item_id, kind, observed_at)

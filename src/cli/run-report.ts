@@ -1,4 +1,6 @@
+import type { RunRow } from '../pipeline/ledger.js';
 import type { RunReport } from '../pipeline/sync.js';
+import { RawJson } from './json-text.js';
 import { toPlainLine } from './plain-text.js';
 
 /** The report for people: what came, what it cost, what to look at. */
@@ -7,13 +9,14 @@ export function formatReport(report: RunReport, lakePath: string): string {
   const count = (n: bigint) => n.toLocaleString('en-US');
   const again = report.resumed ? ', continued after an interruption' : '';
   if (!report.published) {
-    return `Nothing changed (cursor ${row.cursor_to}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n`;
+    return `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n`;
   }
   const failed = checks.filter((check) => check.violations > 0n);
   const lines = [
-    `Run ${row.run_number} (${row.mode}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`,
+    `Run ${row.run_number} (${row.mode}: ${row.reason}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`,
     `  received ${count(row.received)} rows = ${count(row.written)} written + ${count(row.rejected)} rejected + ${count(row.deduplicated)} deduplicated`,
-    `  items ${count(row.items)} · cursor ${row.cursor_to} · ${row.calls} calls · ${count(row.export_rows)} export rows${row.overage ? ' (with overage)' : ''}`,
+    `  items ${count(row.items)} · ${describeCursor(row)} · ${row.calls} calls · ${count(row.export_rows)} export rows${row.overage ? ' (with overage)' : ''}`,
+    ...describeFindings(row, count),
     `  checks ${checks.length - failed.length} of ${checks.length} passed`,
     ...failed.map((check) =>
       toPlainLine(
@@ -22,6 +25,27 @@ export function formatReport(report: RunReport, lakePath: string): string {
     ),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function describeCursor({ cursor_to }: RunRow): string {
+  return cursor_to === null ? 'no cursor' : `cursor ${cursor_to}`;
+}
+
+/** What comparisons with the service found, and how much they prove. */
+function describeFindings(row: RunRow, count: (n: bigint) => string): string[] {
+  const lines: string[] = [];
+  if (row.sampled > 0n) {
+    const bound = (100 * row.mismatch_bound).toPrecision(2);
+    lines.push(
+      `  sample ${count(row.sampled)} items read again, ${count(row.sample_mismatches)} differ: at most ${bound} % of the lake, 95 % confidence`,
+    );
+  }
+  const columns = Object.entries(JSON.parse(row.difference_columns) as Record<string, number>);
+  const listed = columns.map(([name, n]) => `${toPlainLine(name)} ${n}`).join(', ');
+  if (row.differences > 0n) lines.push(`  repaired ${count(row.differences)} items that differed: ${listed}`);
+  if (row.missed > 0n) lines.push(`  added ${count(row.missed)} items that no change told of`);
+  if (row.gone > 0n) lines.push(`  marked ${count(row.gone)} items as gone`);
+  return lines;
 }
 
 /** The report for machines. Cursors are text: they exceed what JSON readers keep exact. */
@@ -33,7 +57,10 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     lake: lakePath,
     ...row,
     cursor_from: cursor_from === null ? null : String(cursor_from),
-    cursor_to: String(cursor_to),
+    cursor_to: cursor_to === null ? null : String(cursor_to),
+    difference_columns: new RawJson(row.difference_columns),
+    sample_differences: new RawJson(row.sample_differences),
+    product_differences: new RawJson(row.product_differences),
     checks: report.checks.map(({ name, severity, violations, letThrough }) => ({
       name,
       severity,

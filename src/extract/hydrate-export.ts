@@ -69,7 +69,18 @@ export function isExportFile(file: { path: string }): boolean {
 /** Takes the items of a landed file off the needed ones. */
 export async function takeOff(needed: Set<bigint>, file: string): Promise<void> {
   for await (const line of readLines(file)) {
+    const id = readIdOrNothing(line);
+    if (id !== undefined) needed.delete(id);
+  }
+}
+
+/** A blank or damaged line is no item; where it is damaged, typing says so. */
+function readIdOrNothing(line: Buffer): bigint | undefined {
+  try {
     const slice = findField(line, 0, 'id');
-    if (slice !== undefined) needed.delete(readInt64(line, slice));
+    return slice === undefined ? undefined : readInt64(line, slice);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

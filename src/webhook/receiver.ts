@@ -54,9 +54,11 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
   server.maxConnections = MAX_CONNECTIONS;
   const underWay = new Set<Promise<void>>();
   server.on('request', (request, response) => {
-    const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies });
+    response.on('error', () => {}); // of a client that is gone
+    const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies })
+      .catch((error: unknown) => io.log('error', 'webhook.not_answered', { reason: String(error) }))
+      .finally(() => underWay.delete(answered));
     underWay.add(answered);
-    void answered.finally(() => underWay.delete(answered));
   });
   await listen(server, options);
   server.on('error', (error) => io.log('error', 'webhook.server', { reason: error.message }));
@@ -79,7 +81,7 @@ interface Counter {
   bodies: BodyReader;
 }
 
-/** Never throws: whatever goes wrong is an answer that makes the sender try again. */
+/** Whatever goes wrong is an answer that makes the sender try again. */
 async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
   const path = request.url?.split('?', 1)[0];
   if (path === HEALTH_PATH) await respond(response, 200);

@@ -1,4 +1,5 @@
 /** A sandbox, a lake beside it, and the comparison of the two: what the tests of whole runs share. */
+import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,8 +21,8 @@ export interface World {
   /** Days by which the runs' clock is ahead. */
   clock: { days: number };
   sync(options?: SyncOptions): Promise<RunReport>;
-  /** Goes on with an empty lake beside the last one, on the same service. */
-  renew(): void;
+  /** Goes on with an empty lake beside the last one, or with a copy of one, on the same service. */
+  renew(copyOf?: string): void;
   close(): Promise<void>;
 }
 
@@ -61,8 +62,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     requests,
     clock,
     sync: (options) => syncPipeline(world.pipeline, io, undefined, options),
-    renew: () => {
+    renew: (copyOf) => {
       world.lakePath = path.join(folder, `lake-${++lakes}`);
+      if (copyOf !== undefined) cpSync(copyOf, world.lakePath, { recursive: true });
       world.pipeline = makePipeline(sandbox, world.lakePath, history);
       requests.length = 0;
     },

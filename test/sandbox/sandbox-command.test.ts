@@ -4,6 +4,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import yargs from 'yargs';
+import { addSandboxOptions, toSandboxOptions } from '../../src/cli/commands/sandbox-options.js';
+import { PricelakeError } from '../../src/errors.js';
+import { startSandbox } from '../../src/sandbox/start.js';
 
 /** The built command, as users run it. */
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -104,19 +108,25 @@ describe('pricelake sandbox', () => {
     expect(await answer.text()).toContain('source_model_id,source_name,first_seen_at');
   });
 
-  it('says what is wrong with a flag or a file, and exits with 2', async () => {
-    const answers = await Promise.all([
-      finish(run(['--items', '0'])),
-      finish(run(['--data', '/no/such/file.ndjson'])),
-      finish(run(['advance', '--url', 'nowhere'])),
-      finish(run(['--limit', 'callsPerMonth=3'])),
-      finish(run(['--fault', 'export:melt'])),
-    ]);
-    expect(answers.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
+  it('says what is wrong with a flag, and exits with 2', async () => {
+    const answers = await Promise.all([finish(run(['--items', '0'])), finish(run(['advance', '--url', 'nowhere']))]);
+    expect(answers.map(({ code }) => code)).toEqual([2, 2]);
     expect(answers[0]?.stderr).toContain('--items 0');
-    expect(answers[1]?.stderr).toContain('/no/such/file.ndjson');
-    expect(answers[2]?.stderr).toContain('--url nowhere');
-    expect(answers[3]?.stderr).toContain('apiCallsPerMonth');
-    expect(answers[4]?.stderr).toContain("no kind 'melt'");
+    expect(answers[1]?.stderr).toContain('--url nowhere');
+  });
+
+  it.each([
+    ['--data /no/such/file.ndjson', '/no/such/file.ndjson'],
+    ['--limit callsPerMonth=3', 'apiCallsPerMonth'],
+    ['--fault export:melt', "no kind 'melt'"],
+    ['--clock fast', 'frozen, real and 60x'],
+    ['--start tomorrow', '--start "tomorrow"'],
+    ['--rate -1', '--rate -1'],
+    ['--sites 0', '--sites 0'],
+  ])('%s is refused before a world is made', async (flags, reason) => {
+    const argv = await addSandboxOptions(yargs(flags.split(' '))).parse();
+    const refused = toSandboxOptions(argv).then(startSandbox);
+    await expect(refused).rejects.toThrow(PricelakeError);
+    await expect(refused).rejects.toThrow(reason);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addItem, events, relist } from './events.js';
 import type { Habits } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
@@ -6,18 +6,25 @@ import { hideSome, step } from './life.js';
 import { openSimulation, type Simulation } from './simulation.js';
 import type { Item } from './world.js';
 
-let simulation: Simulation | undefined;
-afterEach(async () => {
-  await simulation?.close();
-  simulation = undefined;
-});
+/** A small world at rest and its first copy, closed after the test. */
+async function openCopied(habits: Partial<Habits>, items = 30): Promise<Simulation> {
+  const simulation = await copyWorld(habits, items);
+  onTestFinished(() => simulation.close());
+  return simulation;
+}
 
-/** A small world at rest and its first copy. */
-async function openCopied(habits: Partial<Habits> = {}, items = 30): Promise<Simulation> {
-  simulation = await openSimulation({ seed: 7, items, habits: { moving: false, trouble: false, ...habits } });
+async function copyWorld(habits: Partial<Habits> = {}, items = 30): Promise<Simulation> {
+  const simulation = await openSimulation({ seed: 7, items, habits: { moving: false, trouble: false, ...habits } });
   await simulation.expectCopy(await simulation.sync(), items > 0);
   return simulation;
 }
+
+/** One such world, to which one thing happens after the other: whatever came before, the copy is exact. */
+let copied: Simulation;
+beforeAll(async () => {
+  copied = await copyWorld();
+});
+afterAll(() => copied.close());
 
 function listed({ world }: Simulation): Item[] {
   return world.visibleItems().filter((item) => item.removedAt === null);
@@ -31,7 +38,6 @@ async function expectCopyAfter({ world, sync, expectCopy }: Simulation): Promise
 
 describe('the copy stays exact', () => {
   test('when an item without a title, which the feed calls by an empty one, changes in price', async () => {
-    const copied = await openCopied();
     for (const item of listed(copied)) {
       if (item.title === null) events.changePrice(copied.world, item);
     }
@@ -47,7 +53,6 @@ describe('the copy stays exact', () => {
   });
 
   test('when a licence text is replaced: what held before stays, with its time', async () => {
-    const copied = await openCopied();
     const item = listed(copied).find(({ siteId }) => copied.world.site(siteId).attribution !== null) as Item;
     copied.world.site(item.siteId).attribution = 'CC0';
     events.changePrice(copied.world, item);
@@ -72,7 +77,6 @@ describe('the copy stays exact', () => {
   });
 
   test('when items come back, at a new price or the old one', async () => {
-    const copied = await openCopied();
     for (const item of copied.world.visibleItems()) if (item.removedAt !== null) relist(copied.world, item);
     await expectCopyAfter(copied);
   });
@@ -102,7 +106,6 @@ describe('the copy stays exact', () => {
   });
 
   test('with characters that end a string in other languages', async () => {
-    const copied = await openCopied();
     const [item] = listed(copied) as [Item];
     item.title = 'a\u0000b';
     events.changeStock(copied.world, item);
@@ -111,13 +114,12 @@ describe('the copy stays exact', () => {
 });
 
 test('an item that the feed names and that cannot be read is in history alone', async () => {
-  const copied = await openCopied();
   hideSome(copied.world);
   await expectCopyAfter(copied);
 });
 
 test('a text with half a character is rejected with its row, and the run goes on', async () => {
-  const copied = await openCopied();
+  const copied = await openCopied({});
   const added = addItem(copied.world);
   added.title = 'half \ud83d';
   copied.world.settle();

@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 /** A first run and rounds of change, with the world moving in between; then all at rest, and all compared. */
-async function liveThrough(options: SimulationOptions, rounds = 2): Promise<void> {
+async function liveThrough(options: SimulationOptions, rounds = 1): Promise<void> {
   simulation = await openSimulation(options);
   const { world } = simulation;
   await simulation.expectCopy(await simulation.sync(), false);
@@ -30,7 +30,8 @@ async function liveThrough(options: SimulationOptions, rounds = 2): Promise<void
 }
 
 describe('the copy of a service with habits of its own is exact', () => {
-  for (const seed of [1, 2, 3]) {
+  test('in world 1, for two rounds', () => liveThrough({ seed: 1 }, 2));
+  for (const seed of [2, 3]) {
     test(`in world ${seed}`, () => liveThrough({ seed }));
   }
 

@@ -62,7 +62,8 @@ With --json it prints one line once it listens: {"baseUrl":â€¦,"keys":{"live":â€
 
 ${describeFaults()}
 
-While it runs, by POST and without a key:
+While it runs, by GET in a browser: / for a start page, /openapi.json, /sandbox for the state of the world.
+By POST and without a key:
     /sandbox/advance  {"hours":1,"changes":500}
     /sandbox/faults   {"faults":["plan:html@1"]}
     /sandbox/account  {"revoked":["live"],"plan":"trial","overdueDays":30}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { toJsonText } from '../../src/cli/json-text.js';
+import { describeReport, formatReport } from '../../src/cli/run-report.js';
+import type { RunReport } from '../../src/pipeline/sync.js';
+
+function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
+  const row = {
+    run_number: 7n,
+    mode: 'snapshot',
+    reason: 'a complete comparison is due',
+    seconds: 12.34,
+    received: 1200n,
+    written: 30n,
+    rejected: 1n,
+    deduplicated: 1169n,
+    items: 1150n,
+    cursor_from: null,
+    cursor_to: 9223372036854775807n,
+    calls: 9n,
+    export_rows: 1150n,
+    overage: false,
+    differences: 3n,
+    difference_columns: '{"brand":1,"price":2}',
+    missed: 2n,
+    gone: 4n,
+    sampled: 10n,
+    sample_mismatches: 0n,
+    mismatch_bound: 0.2589,
+    sample_differences: '[]',
+    product_differences: '[]',
+    ...given,
+  } as RunReport['row'];
+  return { published: true, resumed: false, row, checks: [] };
+}
+
+describe('the report of a run', () => {
+  test('tells what it cost, what comparisons found, and how much they prove', () => {
+    const text = formatReport(reportOf(), './lake');
+    expect(text).toContain('Run 7 (snapshot: a complete comparison is due) published to ./lake in 12.3 s.');
+    expect(text).toContain('received 1,200 rows = 30 written + 1 rejected + 1,169 deduplicated');
+    expect(text).toContain('cursor 9223372036854775807 · 9 calls');
+    expect(text).toContain('sample 10 items read again, 0 differ: at most 26 % of the lake, 95 % confidence');
+    expect(text).toContain('repaired 3 items that differed: brand 1, price 2');
+    expect(text).toContain('added 2 items that no change told of');
+    expect(text).toContain('marked 4 items as gone');
+  });
+
+  test('says nothing of comparisons that found nothing, or were not made', () => {
+    const text = formatReport(reportOf({ differences: 0n, missed: 0n, gone: 0n, sampled: 0n }), './lake');
+    expect(text).not.toMatch(/repaired|added|marked|sample/);
+    expect(formatReport(reportOf({ cursor_to: null }), './lake')).toContain('no cursor');
+  });
+
+  test('is one JSON object for machines: cursors as text, what differs as JSON', () => {
+    const json = JSON.parse(toJsonText(describeReport(reportOf(), './lake'))) as Record<string, unknown>;
+    expect(json).toMatchObject({
+      cursor_from: null,
+      cursor_to: '9223372036854775807',
+      difference_columns: { brand: 1, price: 2 },
+      sample_differences: [],
+    });
+  });
+});
