@@ -33,10 +33,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every table by plain glob; of the ledger what does not depend on the number of tries. */
+/** Every table by plain glob, without what depends on the number of tries and on what else the account has asked for. */
 async function readTables(lakePath: string): Promise<Record<string, string[][]>> {
   const varying: Record<string, string> = {
-    runs: 'calls, tries, seconds, bytes_received, export_rows_lost',
+    runs: 'calls, tries, seconds, bytes_received, export_rows_lost, usage_calls, usage_export_rows',
     check_results: 'seconds',
   };
   const tables: TableName[] = [];
@@ -48,7 +48,8 @@ async function readTables(lakePath: string): Promise<Record<string, string[][]>>
     lakePath,
     tables.map((table) => (glob) => {
       const kept = varying[table] === undefined ? '*' : `* EXCLUDE (${varying[table]})`;
-      return `SELECT ${kept} FROM ${glob(table)} ORDER BY ALL`;
+      const some = table === 'check_results' ? "WHERE name <> 'ledger_matches_plan'" : '';
+      return `SELECT ${kept} FROM ${glob(table)} ${some} ORDER BY ALL`;
     }),
   );
   return Object.fromEntries(tables.map((table, place) => [table, rows[place] as string[][]]));

@@ -65,7 +65,7 @@ async function copyLake(): Promise<string> {
 
 describe('a disk that is full', () => {
   test.each([
-    ['while the export lands', /export-1-\d+\.ndjson$/],
+    ['while the export lands', /export-all-1-\d+\.ndjson$/],
     ['for the journal', /journal\.ndjson$/],
   ])('%s ends a first run; the next one copies everything', async (_name, full) => {
     const lakePath = path.join(world.folder, `lake-${++lakes}`);
@@ -128,7 +128,7 @@ describe('a disk that is full', () => {
 function linkTypedFile(lakePath: string): string {
   const work = path.join(lakePath, '_pricelake', 'work');
   const [runId = ''] = readdirSync(work);
-  const file = path.join(work, runId, 'export-1-00001.ndjson.parquet');
+  const file = path.join(work, runId, 'export-all-1-00001.ndjson.parquet');
   symlinkSync('/dev/full', file);
   return file;
 }

@@ -17,6 +17,8 @@ const GLOBS: Partial<Record<TableName, string>> = {
   items: 'items/site_id=*/*.parquet',
   history: 'history/observed_date=*/*.parquet',
 };
+/** No row was rejected, and the service's own products were not asked for. */
+const EMPTY: TableName[] = ['service_products', 'rejects'];
 const globOf = (table: TableName) => GLOBS[table] ?? `${table}/*.parquet`;
 
 async function syncThrice(world: World): Promise<void> {
@@ -43,9 +45,7 @@ describe('after three syncs with changes', () => {
     world = await openWorld({ items: 200, sites: 8 });
     await syncThrice(world);
     db = await Database.open();
-    const folders = await readdir(world.lakePath);
-    // No row was rejected, so that table has no file.
-    tables = TABLE_NAMES.filter((table) => folders.includes(table) && table !== 'rejects');
+    tables = TABLE_NAMES.filter((table) => !EMPTY.includes(table));
     for (const table of tables) {
       globbed.set(table, await readRows(db, `read_parquet('${path.join(world.lakePath, globOf(table))}')`));
     }
@@ -56,7 +56,6 @@ describe('after three syncs with changes', () => {
   });
 
   test('every table has rows by a plain glob', () => {
-    expect(tables).toHaveLength(TABLE_NAMES.length - 1);
     for (const table of tables) expect([table, globbed.get(table)?.length ?? 0]).not.toEqual([table, 0]);
   });
 
