@@ -28,7 +28,7 @@ const SPREAD_DAYS = 90n;
 const RUNS = 10n;
 const DATASETS = 50n;
 const CATEGORIES = 30n;
-const SHOPS = 100n;
+export const MOST_SHOPS = 100;
 
 /**
  * Reads the facts from the views of the tables.
@@ -66,7 +66,7 @@ async function readShops(db: Database, currency: string | null): Promise<rows.Sh
   await setVariables(db, { currency, category: null, min_products: 1n });
   const reader = await db.connection.runAndReadAll(
     `FROM (${readAnalysis('shop_index_by_category')}) WHERE category_slug IS NULL ORDER BY products DESC, site_id LIMIT $1`,
-    [SHOPS],
+    [BigInt(MOST_SHOPS)],
   );
   return parseRows(reader, rows.shopRow);
 }

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html } from '../../src/html.js';
+import { html, stripControls } from '../../src/html.js';
 import { cutText, foreign, formatDuration, formatMoney, formatPercent, link } from '../../src/report/format.js';
 
 describe('money', () => {
@@ -56,5 +57,21 @@ describe('foreign text', () => {
 it('a template escapes every value, and takes lists and nothing', () => {
   expect(html`<p title="${`"'<>&`}">${['<', null, undefined, 1n, [html`<b>`]]}</p>`.text).toBe(
     '<p title="&quot;&#39;&lt;&gt;&amp;">&lt;1<b></p>',
+  );
+});
+
+it('whatever a text holds, it stays one text within an element and within an attribute', () => {
+  const decode = (text: string) =>
+    text.replace(
+      /&(?:#39|[a-z]+);/g,
+      (entity) => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' })[entity] ?? '?',
+    );
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (value) => {
+      const { text } = html`<p title="${value}">${value}</p>`;
+      const [, attribute = '', content = ''] = /^<p title="([^"<>]*)">([^"<>]*)<\/p>$/u.exec(text) ?? [];
+      expect([decode(attribute), decode(content)]).toEqual([stripControls(value), stripControls(value)]);
+    }),
+    { seed: 1, numRuns: 100 },
   );
 });

@@ -2,7 +2,7 @@ import { type Html, html } from '../../html.js';
 import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
 import { countOf, cutText, foreign, formatCount, formatPercent } from '../format.js';
-import type { LakeFacts } from '../read-facts.js';
+import { type LakeFacts, MOST_SHOPS } from '../read-facts.js';
 import type { Shop } from '../rows.js';
 import { type Column, renderTable } from '../table.js';
 import { renderFigure, type Section } from './section.js';
@@ -15,7 +15,10 @@ export async function shopsSection({ shops }: LakeFacts): Promise<Section> {
   const section = { id: 'shops', title: 'Shops' };
   if (shops.length === 0) return { ...section, body: html`<p>No shop sells a product that another one sells too.</p>` };
   const table = renderTable({
-    caption: `${countOf(shops.length, 'shop')}, those with the most compared products first`,
+    caption:
+      shops.length === MOST_SHOPS
+        ? `The ${MOST_SHOPS} shops with the most compared products`
+        : `${countOf(shops.length, 'shop')}, those with the most compared products first`,
     columns: COLUMNS,
     rows: shops,
     sorted: { by: 'Compared', order: 'descending' },
