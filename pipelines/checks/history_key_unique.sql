@@ -1,7 +1,7 @@
 -- name: history_key_unique
 -- severity: gate
--- description: Every change id stands in history once. Within a run only its own ids are looked at.
--- next: Look at the rows of the change ids in the sample; two runs that applied one page show two run_ids.
+-- description: Every change id stands in history once, and every difference once for its item and time. Within a run only its own are looked at.
+-- next: Look at the rows of the keys in the sample; two runs that applied one page show two run_ids.
 WITH scope AS (
   -- Ids below the run's first were checked when they were written.
   SELECT CASE
@@ -10,7 +10,13 @@ WITH scope AS (
   END AS first_id
   FROM history
 )
-SELECT change_id, count(*) AS copies
+SELECT change_id, any_value(item_id) AS item_id, NULL AS observed_at, count(*) AS copies
 FROM history JOIN scope ON change_id >= first_id
 GROUP BY change_id
 HAVING count(*) > 1
+UNION ALL
+SELECT NULL, item_id, observed_at, count(*)
+FROM history
+WHERE change_id IS NULL
+GROUP BY item_id, observed_at
+HAVING count(*) > 1 AND (getvariable('run_id') IS NULL OR bool_or(run_id = getvariable('run_id')))

@@ -12,7 +12,8 @@ steps AS (
     observed_at,
     lag(observed_at) OVER (PARTITION BY item_id ORDER BY change_id) AS observed_before
   FROM history
-  WHERE item_id IS NOT NULL AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
+  WHERE item_id IS NOT NULL AND change_id IS NOT NULL
+    AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
 )
 SELECT item_id, change_id, observed_at, observed_before
 FROM steps

@@ -1,10 +1,10 @@
 import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { rowToJson } from '../duckdb/value-json.js';
-import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { CheckResult } from '../model.js';
 import type { Check, CheckSettings, ParameterType } from './check.js';
+import { explainCheckError } from './prove.js';
 import { type PlannedCheck, planChecks } from './settings.js';
 
 export type { CheckSettings } from './check.js';
@@ -54,10 +54,7 @@ async function countRows(db: Database, check: Check, values: PlannedCheck['value
       for (let i = 0; i < wanted; i += 1) rows.push(rowToJson(names, chunk.getRowValues(i)));
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    // Anything else (out of memory, a damaged file) is no fault of the check's.
-    if (!/^(Parser|Binder|Catalog) Error/u.test(reason)) throw cause;
-    throw new PricelakeError('config', `${check.file}: the check does not run: ${reason}`, {}, { cause });
+    throw explainCheckError(check, cause);
   }
   return { violations, sample: `[${rows.join(',')}]` };
 }

@@ -4,6 +4,7 @@ import { backfillCommand } from './commands/backfill.js';
 import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
+import { planCommand } from './commands/plan.js';
 import { queryCommand } from './commands/query.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { reportCommand } from './commands/report.js';
@@ -18,6 +19,7 @@ import { usageError } from './usage-error.js';
 
 const COMMAND_NAMES = [
   demoCommand,
+  planCommand,
   syncCommand,
   checkCommand,
   spreadCommand,
@@ -78,6 +80,7 @@ export function buildProgram(args: string[]): Argv {
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .epilogue(EPILOGUE)
     .command(demoCommand)
+    .command(planCommand)
     .command(syncCommand)
     .command(checkCommand)
     .command(spreadCommand)

@@ -31,11 +31,16 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
   const blocks = countOverage(allowance, rows);
   if (agreed === null || blocks <= agreed) return undefined;
   const said = agreed === 0n ? 'no overage is agreed' : `only ${agreed} are agreed`;
-  return refuseBy('budget', `${what}: up to ${blocks} blocks of 10,000 would be billed, and ${said}`, quota, {
-    ...facts,
-    overageBlocks: Number(blocks),
-    hint: `agree with --max-overage ${blocks} for a run or budget.overage for a month, or wait for the next month`,
-  });
+  return refuseBy(
+    'budget',
+    `${what}: up to ${blocks} block${blocks === 1n ? '' : 's'} of 10,000 would be billed, and ${said}`,
+    quota,
+    {
+      ...facts,
+      overageBlocks: Number(blocks),
+      hint: `agree with --max-overage ${blocks} for a run or budget.overage for a month, or wait for the next month`,
+    },
+  );
 }
 
 function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): PricelakeError | undefined {

@@ -40,6 +40,17 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   return lake;
 }
 
+/**
+ * The lake at `path`, also where it is still to be created; nothing is written.
+ * @throws PricelakeError `lake_invalid` when the folder holds something else or is of another format version.
+ */
+export async function findLake(path: string): Promise<Lake> {
+  const lake = { root: resolve(path) };
+  if ((await readMarker(lake)) !== undefined) return openLake(path, { create: false });
+  await refuseForeignFolder(lake);
+  return lake;
+}
+
 async function readMarker(lake: Lake): Promise<unknown> {
   const path = privatePath(lake, 'format.json');
   try {

@@ -94,6 +94,12 @@ export interface LandedRun {
   journal: JournalEntries;
 }
 
+/** The run that is not ended, as another process may be writing it. Changes nothing. */
+export async function peekUnfinishedRun(lakeRoot: string): Promise<LandedRun | undefined> {
+  const last = (await listLandedRuns(lakeRoot)).at(-1);
+  return last?.journal.last('end') === undefined ? last : undefined;
+}
+
 /** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Changes nothing. */
 export async function listLandedRuns(lakeRoot: string): Promise<LandedRun[]> {
   const runs: LandedRun[] = [];

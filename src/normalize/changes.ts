@@ -74,9 +74,17 @@ export async function createPendingChanges(db: Database, { applyFrom, cursor, wi
     QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY origin = 'webhook', run_id) = 1`);
 }
 
-/** Newest change of history that webhooks brought ahead of the feed, which ends at `cursor`; 0 when there is none. */
+/**
+ * Newest change of history that webhooks brought ahead of the feed, which ends at `cursor`, or items' histories where
+ * there is no feed; 0 when there is none.
+ */
 export async function findWebhookAhead(db: Database, before: bigint, cursor = 0n): Promise<bigint> {
-  const row = await db.row('SELECT max(change_id) AS newest FROM webhook_changes WHERE change_id > $1', [cursor]);
+  const row = await db.row(
+    `SELECT max(change_id) AS newest
+     FROM (SELECT change_id FROM webhook_changes UNION ALL SELECT change_id FROM backfill_changes)
+     WHERE change_id > $1`,
+    [cursor],
+  );
   const newest = (row?.newest as bigint | null) ?? 0n;
   return newest > before ? newest : before;
 }

@@ -25,7 +25,7 @@ export async function auditRun(
   const files = run.tables.runs.files.map((file) => path.join(run.lake.root, 'runs', file.path));
   await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
     SELECT * FROM ${tableRelation('runs', files)} UNION ALL SELECT * FROM next_runs`);
-  const results = await runChecks(db, await loadChecks(), run.pipeline.checks, io);
+  const results = await runChecks(db, await loadChecks(run.pipeline.checksFolder), run.pipeline.checks, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);

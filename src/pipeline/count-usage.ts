@@ -39,9 +39,15 @@ export async function countUsage(run: Run): Promise<Usage> {
   };
 }
 
-function isWorthIt({ client, landing: { journal } }: Run): boolean {
+function isWorthIt({ landing: { journal } }: Run): boolean {
   if (journal.all('usage.before')[0]?.counted === null) return false;
-  return journal.last('export.begin') !== undefined || client.calls() >= LEAST_CALLS;
+  const exports = journal.all('export.begin').length + journal.all('hydrate.export').length;
+  return isComparisonWorthIt(journal.countCalls(), exports > 0);
+}
+
+/** Whether a run of so many calls asks for the plan once more. */
+export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean {
+  return hasExport || calls >= LEAST_CALLS;
 }
 
 async function readUsage({ client, io }: Run) {

@@ -14,18 +14,28 @@ import type { Run } from './run.js';
  * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless the
  * plan has lost the feed since.
  */
-export async function decideRun(run: Run, { plan, gate }: PlannedRun): Promise<ModeChoice> {
+export async function decideRun(run: Run, planned: PlannedRun): Promise<ModeChoice> {
   const { journal } = run.landing;
   const decided = journal.last('decision');
-  const isFeedLost = decided?.mode === 'feed' && !hasFeed(plan) && journal.last('feed.done') === undefined;
+  const isFeedLost = decided?.mode === 'feed' && !hasFeed(planned.plan) && journal.last('feed.done') === undefined;
   if (decided !== undefined && !isFeedLost) return decided;
-  const { tables, pipeline, io, db } = run;
-  const pointer = await readPointer(run.lake);
+  const choice = await chooseRunMode(run, planned);
+  run.io.log('info', 'decided', { ...choice });
+  await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
+  return choice;
+}
+
+/** How a run that begins now would bring the lake up to date. */
+export async function chooseRunMode(
+  { lake, tables, pipeline, io, db }: Pick<Run, 'lake' | 'tables' | 'pipeline' | 'io' | 'db'>,
+  { plan, gate }: PlannedRun,
+): Promise<ModeChoice> {
+  const pointer = await readPointer(lake);
   const known = await db.row('SELECT count(*) AS n FROM items');
-  const idleRuns = await readIdleRuns(run.lake);
+  const idleRuns = await readIdleRuns(lake);
   const idle = idleRuns.at(-1);
   const snapshotAt = await findLastSnapshot(db, idleRuns);
-  const choice = explainRefusal(plan, () =>
+  return explainRefusal(plan, () =>
     chooseMode({
       wanted: pipeline.source.mode,
       hasItems: tables.items.version >= 0n,
@@ -39,9 +49,6 @@ export async function decideRun(run: Run, { plan, gate }: PlannedRun): Promise<M
       now: io.now(),
     }),
   );
-  io.log('info', 'decided', { ...choice });
-  await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
-  return choice;
 }
 
 /** Why neither exports nor pages can bring all items this month. */

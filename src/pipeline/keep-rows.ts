@@ -9,14 +9,14 @@ import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
-import { type TableName, TXN_CURSOR, TXN_RUN, TXN_WEBHOOK } from '../model.js';
+import { type TableName, TXN_CURSOR, TXN_DAY, TXN_RUN, TXN_WEBHOOK } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
 import type { LockedLake } from './locked-lake.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 
 /**
- * Rows that a rebuild keeps as they are, because the runs that made them are not done again: history and rejects of
- * older runs, and websites as they were then.
+ * Rows that a rebuild keeps as they are, because the runs that made them are not done again: history, rejects and closed
+ * days of older runs, and websites as they were then.
  */
 export async function seedTables(locked: LockedLake, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const [start] = plan.runs;
@@ -33,6 +33,17 @@ export async function seedTables(locked: LockedLake, rebuilt: Lake, plan: Rebuil
   await markWebhooks(locked, rebuilt, cursor ?? 0n, io);
   await keepRows(locked, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
   await keepRows(locked, rebuilt, plan, io, 'rejects', select('rejects', older));
+  await keepDays(locked, rebuilt, plan, io, select('price_spread_daily', older));
+}
+
+/** Closed days that older runs made; those that came since are made again. */
+async function keepDays(locked: LockedLake, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
+  const { txn } = await readTable(locked.lake, 'price_spread_daily');
+  if ((txn[TXN_DAY] ?? 0n) === 0n) return;
+  await refuseUnreadable(locked, 'price_spread_daily');
+  const row = await locked.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
+  const day = (row?.day as bigint | null) ?? 0n;
+  await keepRows(locked, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { [TXN_DAY]: day });
 }
 
 /** Changes that webhooks had brought ahead of the cursor stand in the kept history: the feed's are theirs again. */
@@ -85,6 +96,13 @@ function selectSitesAt(moment: string): string {
     FROM sites WHERE valid_from < ${at}`;
 }
 
+async function refuseUnreadable(locked: LockedLake, table: TableName): Promise<void> {
+  if (await isReadable(locked, table)) return;
+  throw new PricelakeError('lake_invalid', `${table} can't be read, and holds rows that no kept raw bytes make anew`, {
+    hint: '`pricelake verify` names the damaged files; restore them from a backup.',
+  });
+}
+
 async function prepareReplayed({ db }: LockedLake, plan: RebuildPlan): Promise<void> {
   await db.run('CREATE OR REPLACE TEMP TABLE replayed_runs (run_id VARCHAR)');
   for (const { runId } of plan.runs) await db.run('INSERT INTO replayed_runs VALUES ($1)', [runId]);
@@ -100,16 +118,8 @@ async function keepRows(
   txn: Record<string, bigint> = {},
 ): Promise<void> {
   const { db } = locked;
-  for (const needed of new Set<TableName>([table, 'sites'])) {
-    if (await isReadable(locked, needed)) continue;
-    throw new PricelakeError(
-      'lake_invalid',
-      `${needed} can't be read, and holds rows that no kept raw bytes make anew`,
-      {
-        hint: '`pricelake verify` names the damaged files; restore them from a backup.',
-      },
-    );
-  }
+  await refuseUnreadable(locked, table);
+  await refuseUnreadable(locked, 'sites');
   const metadata = describeAttributions(await readAttributions(db, 'sites'));
   const { files, txn: standing } = await readTable(rebuilt, table);
   const layout = files[0] === undefined ? {} : { partitionBy: Object.keys(files[0].partitionValues) };

@@ -33,6 +33,8 @@ export interface Batch {
   /** Undefined when nothing was rejected. */
   rejects: string | undefined;
   tally: RowTally;
+  /** The moment that dates what the run finds. */
+  at: Date;
 }
 
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
@@ -71,6 +73,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     sites,
     rejects: selectRejects(itemFiles, changeFiles, at),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
+    at: new Date(at),
   };
 }
 

@@ -4,7 +4,13 @@ import { loadChecks } from '../check/load.js';
 import { planChecks } from '../check/settings.js';
 import { PricelakeError } from '../errors.js';
 import { explainFault, type Locate } from './pipeline-fault.js';
-import { type KeySource, type Pipeline, pipelineSchema, type ReceiverSettings } from './pipeline-schema.js';
+import {
+  type KeySource,
+  type Pipeline,
+  pipelineSchema,
+  type ReadingSettings,
+  type ReceiverSettings,
+} from './pipeline-schema.js';
 
 export type { Pipeline } from './pipeline-schema.js';
 
@@ -22,15 +28,22 @@ const READ_FAULTS: Record<string, string> = {
  * Reads a pipeline file. Every fault is a `config` error that says file, line, what stands there and what is allowed.
  */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
-  const { values, locate } = await readValues(file, env, 'webhook');
+  const { values, locate } = await readValues(file, env, ['webhook']);
   const { source, webhook: _, ...rest } = values;
-  await refuseUnknownChecks(rest.checks, locate);
+  await refuseWrongChecks(rest, locate);
   return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
+}
+
+/** What commands that only read the lake need of a pipeline file; secrets need not be there. Faults as of `readPipeline`. */
+export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
+  const { values, locate } = await readValues(file, env, ['source', 'webhook']);
+  await refuseWrongChecks(values, locate);
+  return values;
 }
 
 /** What the webhook receiver needs of a pipeline file; it has no use for the key. Faults as of `readPipeline`. */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
-  const { values } = await readValues(file, env, 'source');
+  const { values } = await readValues(file, env, ['source']);
   const secret = values.webhook?.secret;
   if (secret === undefined) {
     const hint = `write webhook: {secret: "\${PRICELAKE_WEBHOOK_SECRET}"} and set the variable`;
@@ -39,8 +52,8 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/** Variables of section `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
-async function readValues(file: string, env: NodeJS.ProcessEnv, unused: 'source' | 'webhook') {
+/** Variables of sections `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
+async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook')[]) {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const hint = 'name a pipeline file, e.g. pricelake sync prices.yaml';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
@@ -112,14 +125,14 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
 
 interface Variables {
   env: NodeJS.ProcessEnv;
-  /** Section in which they are left as they stand. */
-  unused: string;
+  /** Sections in which they are left as they stand. */
+  unused: string[];
   locate: Locate;
 }
 
 function replaceVariables(value: unknown, variables: Variables, path: string[]): unknown {
   const { env, unused, locate } = variables;
-  if (path.length === 1 && path[0] === unused) return value;
+  if (path.length === 1 && unused.includes(path[0] as string)) return value;
   const replaceMember = (member: unknown, name: string) => replaceVariables(member, variables, [...path, name]);
   if (typeof value === 'string') {
     return value.replaceAll(VARIABLE, (expression, name: string) => {
@@ -140,9 +153,12 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
 }
 
 /** Told now, not when the checks run: by then a whole copy may have been paid for. */
-async function refuseUnknownChecks(settings: Pipeline['checks'], locate: Locate): Promise<void> {
-  if (Object.keys(settings).length === 0) return;
-  const checks = await loadChecks();
+async function refuseWrongChecks(
+  { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
+  locate: Locate,
+): Promise<void> {
+  if (Object.keys(settings).length === 0 && checksFolder === undefined) return;
+  const checks = await loadChecks(checksFolder);
   for (const [name, setting] of Object.entries(settings)) {
     try {
       planChecks(checks, { [name]: setting });

@@ -128,6 +128,7 @@ export const pipelineSchema = mapping({
   }).prefault({}),
   analysis: mapping({ daily: days.default(90) }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
+  checksFolder: text('a folder').optional(),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
   webhook: mapping({
     secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
@@ -144,6 +145,9 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
 }
 
 type PipelineValues = z.output<typeof pipelineSchema>;
+
+/** What commands that only read the lake need of a pipeline file. */
+export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'checks' | 'checksFolder'>;
 
 /** What the webhook receiver needs of a pipeline file. */
 export interface ReceiverSettings {

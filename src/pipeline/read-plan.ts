@@ -23,16 +23,26 @@ export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
   return client.json('/plan', {}, seenPlan);
 }
 
+/** Reads the plan for a run, and notes what the service had counted by then. */
+export async function readPlan(run: Run): Promise<PlannedRun> {
+  const { journal } = run.landing;
+  const planned = await openPlan(run, journal);
+  const counted = pickUsage(planned.plan);
+  await journal.append({ type: 'usage.before', counted, calls: run.client.calls() });
+  run.io.log('info', 'plan', { plan: planned.plan.plan, status: planned.plan.status, ...counted });
+  return planned;
+}
+
 /** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
-export async function readPlan({ client, io, pipeline, caps, landing: { journal } }: Run): Promise<PlannedRun> {
+export async function openPlan(
+  { client, io, pipeline, caps }: Pick<Run, 'client' | 'io' | 'pipeline' | 'caps'>,
+  journal: Pick<Journal, 'all'>,
+): Promise<PlannedRun> {
   const plan = await fetchPlan(client);
   client.setRate(plan.limits.ratePerSecond ?? null);
   const allowed = allowance(plan, pipeline.budget, reduceCaps(caps, journal));
   const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
   client.setCallLimit(calls, (made) => refuseCall(allowed, made));
-  const counted = pickUsage(plan);
-  await journal.append({ type: 'usage.before', counted, calls: client.calls() });
-  io.log('info', 'plan', { plan: plan.plan, status: plan.status, ...counted });
   return { plan, gate: createExportGate(allowed, io) };
 }
 

@@ -62,7 +62,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     }
   });
   await createTableViews(db, run.lake, candidate);
-  if (await addDaily(run, candidate, metadata)) await createTableViews(db, run.lake, candidate);
+  if (await addDaily(run, candidate, metadata, batch.at)) await createTableViews(db, run.lake, candidate);
   return { candidate, attributions };
 }
 
@@ -76,14 +76,14 @@ export async function stageServiceProducts(run: Run, { candidate, attributions }
 }
 
 /** Adds the closed days of price_spread_daily; false when the table stays as it is. */
-async function addDaily(run: Run, candidate: Candidate, metadata: Record<string, string>): Promise<boolean> {
+async function addDaily(run: Run, candidate: Candidate, metadata: Record<string, string>, now: Date): Promise<boolean> {
   const table = 'price_spread_daily';
   if (isCommitted(run, table)) return false;
   const change = await stageDaily({
     db: run.db,
     root: run.lake.root,
     table: run.tables[table],
-    now: run.io.now(),
+    now,
     days: run.pipeline.analysis.daily,
     stage: (select) => stage(run, table, select, metadata),
   });

@@ -1,3 +1,4 @@
+import { quoteIdentifier } from '../duckdb/quote.js';
 import type { Io } from '../io.js';
 import { readAttributions } from '../lake/attribution.js';
 import { commitTable } from '../lake/commit.js';
@@ -9,6 +10,7 @@ import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
 import { type StagedFile, TABLE_NAMES, type TableName, TXN_ITEMS, TXN_RUN } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
+import { loadTableSchema } from '../schemas.js';
 import { isReadable } from './keep-rows.js';
 import type { LockedLake } from './locked-lake.js';
 import type { RebuildPlan } from './plan-rebuild.js';
@@ -54,16 +56,30 @@ export async function swapTables(
   return swapped;
 }
 
-/** What a run took stays as it was written down; what became of its rows is counted anew. */
+const COUNTED_ANEW = [
+  'received',
+  'written',
+  'rejected',
+  'deduplicated',
+  'items',
+  'pricelake_version',
+  'duckdb_version',
+];
+
+/** What a run took and found by comparing stays as it was written down; what became of its rows is counted anew. */
 async function stageLedger(locked: LockedLake, rebuilt: Lake): Promise<StagedFile[]> {
   const { db, lake } = locked;
   await createTableView(db, rebuilt, 'runs', 'rebuilt_runs');
-  const kept = ['finished_at', 'seconds', 'tries', 'calls']
-    .map((name) => `coalesce(o.${name}, n.${name}) AS ${name}`)
-    .join(', ');
   const columns = selectColumns('runs');
+  const merged = loadTableSchema('runs').columns.map(({ name }) => {
+    const column = quoteIdentifier(name);
+    const value = COUNTED_ANEW.includes(name)
+      ? `n.${column}`
+      : `CASE WHEN o.run_id IS NULL THEN n.${column} ELSE o.${column} END`;
+    return `${value} AS ${column}`;
+  });
   const select = (await isReadable(locked, 'runs'))
-    ? `SELECT n.* REPLACE (${kept}) FROM rebuilt_runs AS n LEFT JOIN runs AS o USING (run_id)
+    ? `SELECT ${merged.join(', ')} FROM rebuilt_runs AS n LEFT JOIN runs AS o ON o.run_id = n.run_id
        UNION ALL SELECT ${columns} FROM runs WHERE run_id NOT IN (SELECT run_id FROM rebuilt_runs)`
     : `SELECT ${columns} FROM rebuilt_runs`;
   return stageTable(db, lake, { table: 'runs', runId: 'rebuild', select });

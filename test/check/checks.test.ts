@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadChecks } from '../../src/check/load.js';
 import { runChecks } from '../../src/check/run.js';
 import type { Database } from '../../src/duckdb/connection.js';
@@ -9,18 +9,34 @@ import { insertRows, openEmptyTables, type Row } from './lake-world.js';
 const checks = await loadChecks();
 let db: Database;
 
-beforeEach(async () => {
+beforeAll(async () => {
   db = await openEmptyTables();
+});
+afterAll(() => db.close());
+
+beforeEach(async () => {
+  await db.run('BEGIN');
   await insertRows(db, 'sites', [{}]);
   await insertRows(db, 'runs', [{}]);
 });
-afterEach(() => db.close());
+afterEach(() => db.run('ROLLBACK'));
 
 /** Violations by check, of the checks that found any. */
 async function findViolations(): Promise<Record<string, bigint>> {
   const results = await runChecks(db, checks, {}, realIo);
   return Object.fromEntries(results.filter((r) => r.violations > 0n).map((r) => [r.name, r.violations]));
 }
+
+const day = (n: number): Row => ({
+  observed_at: `TIMESTAMPTZ '2026-01-0${n} 00:00:00Z'`,
+  observed_date: `DATE '2026-01-0${n}'`,
+});
+const DIFF: Row = { change_id: 'NULL', origin: "'diff'" };
+/** As its change of the first of January left it. */
+const SEEN: Row = { last_changed_at: "TIMESTAMPTZ '2026-01-01 00:00:00Z'" };
+const GONE: Row = { is_listed: 'false', removed_at: "TIMESTAMPTZ '2026-02-01 00:00:00Z'" };
+const listings = (count: number, from = 1, row: Row = {}): Row[] =>
+  Array.from({ length: count }, (_, i) => ({ ...row, item_id: String(from + i) }));
 
 describe('the shipped checks', () => {
   it('find nothing in an empty lake and in a sound one', async () => {
@@ -41,7 +57,7 @@ describe('the shipped checks', () => {
     {
       check: 'history_ordered',
       when: 'a later change was observed earlier',
-      rows: { history: [{}, { change_id: '2', observed_at: "TIMESTAMPTZ '2025-12-31 00:00:00Z'" }] },
+      rows: { history: [day(2), { change_id: '2' }] },
     },
     {
       check: 'history_price_chain',
@@ -128,11 +144,240 @@ describe('the shipped checks', () => {
       rows: { price_spread: [{ p25: '11' }] },
     },
     { check: 'price_spread_consistent', when: 'there is one shop', rows: { price_spread: [{ shops: '1' }] } },
+    {
+      check: 'price_spread_consistent',
+      when: 'an inlier is below the lowest price',
+      rows: { price_spread: [{ inlier_min: '9' }] },
+    },
+    {
+      check: 'price_spread_daily_consistent',
+      when: 'the highest price is below the others',
+      rows: { price_spread_daily: [{ max: '9' }] },
+    },
+    {
+      check: 'history_key_unique',
+      when: 'a difference of an item stands twice',
+      rows: { history: [DIFF, { ...DIFF, kind: "'REMOVED'" }] },
+    },
+    {
+      check: 'history_price_chain',
+      when: 'a change without a price stands between',
+      rows: {
+        history: [{ price: '10' }, { change_id: '2' }, { change_id: '3', price: '12', previous_price: '11' }],
+      },
+    },
+    {
+      check: 'history_price_chain',
+      when: 'a difference told another price',
+      rows: {
+        history: [
+          { ...DIFF, price: '10' },
+          { change_id: '2', ...day(2), price: '12', previous_price: '11' },
+        ],
+      },
+    },
+    {
+      check: 'history_day',
+      when: 'a change stands in the folder of another day',
+      rows: { history: [{ observed_date: "DATE '2026-01-02'" }] },
+    },
+    {
+      check: 'item_price_last_change',
+      when: 'the last change told another price',
+      rows: { items: [SEEN], history: [{ price: '9' }, { change_id: '2', price: '11', previous_price: '9' }] },
+    },
+    {
+      check: 'listed_last_change',
+      when: 'a removed item has no removal time',
+      rows: { items: [SEEN], history: [{ kind: "'REMOVED'" }] },
+    },
+    {
+      check: 'listed_last_change',
+      when: 'an item is removed, but was listed again',
+      rows: {
+        items: [{ ...SEEN, is_listed: 'false', removed_at: SEEN.last_changed_at as string }],
+        history: [{ kind: "'REMOVED'" }, { change_id: '2', kind: "'RELISTED'" }],
+      },
+    },
+    {
+      check: 'datasets_fresh',
+      when: 'the newest read is two days old',
+      rows: { datasets: [{ newest_scrape_at: "TIMESTAMPTZ '2025-12-30 11:59:59Z'" }] },
+    },
+    { check: 'datasets_fresh', when: 'nothing was ever read', rows: { datasets: [{ newest_scrape_at: 'NULL' }] } },
+    { check: 'sources_healthy', when: 'three of ten are ill', rows: { datasets: [{ healthy_models: '7' }] } },
+    {
+      check: 'price_jump',
+      when: 'a price is ten times the one before',
+      rows: { items: [{ price: '99', previous_price: '9.9' }] },
+    },
+    {
+      check: 'price_jump',
+      when: 'a price is a hundredth of the one before',
+      rows: { items: [{ price: '1', previous_price: '100' }] },
+    },
+    {
+      check: 'pack_size_suspected',
+      when: 'a price far off is six times the others',
+      rows: { items: [{ price: '60.9' }], price_spread: [{ outliers: '1', inlier_median: '10' }] },
+    },
+    {
+      check: 'pack_size_suspected',
+      when: 'a price far off is half of the others',
+      rows: { items: [{ price: '5' }], price_spread: [{ outliers: '1', inlier_median: '10' }] },
+    },
+    {
+      check: 'spread_plausible',
+      when: 'the highest price is eleven times the lowest',
+      rows: { price_spread: [{ inlier_spread_pct: '1000' }] },
+    },
+    {
+      check: 'site_currency',
+      when: 'one of twenty listings is in another currency',
+      rows: { items: [...listings(19), { item_id: '100', currency: "'PLN'" }] },
+    },
+    {
+      check: 'offer_duplicate',
+      when: 'two listings of a website are one page',
+      rows: { items: [{ url: "'https://a/1'" }, { item_id: '2', url: "'https://a/1'" }] },
+    },
+    {
+      check: 'licence_text_changed',
+      when: 'the last run brought another text',
+      rows: {
+        sites: [
+          { site_id: '2', attribution: "'CC BY 4.0'", is_current: 'false' },
+          { site_id: '2', attribution: "'CC BY-NC 4.0'", valid_from: "TIMESTAMPTZ '2026-02-01 00:00:00Z'" },
+        ],
+      },
+    },
+    {
+      check: 'site_names',
+      when: 'an item names its website in another way',
+      rows: { items: [{ site_name: "'Old'" }] },
+    },
+    {
+      check: 'site_vanished',
+      when: 'a website lost 20 of its 39 listings',
+      rows: {
+        runs: [{ run_number: '2', run_id: "'r2'" }],
+        items: [...listings(19), ...listings(20, 100, { ...GONE, run_id: "'r2'" })],
+      },
+    },
+    {
+      check: 'times_ordered',
+      when: 'an item was last seen before it was first',
+      rows: { items: [{ last_seen_at: "TIMESTAMPTZ '2025-12-31 23:59:59Z'" }] },
+    },
   ];
 
   it.each(faults)('$check finds it when $when', async ({ check, rows }) => {
     for (const [table, list] of Object.entries(rows)) await insertRows(db, table as TableName, list);
     expect(await findViolations()).toEqual({ [check]: 1n });
+  });
+
+  const sound: { when: string; rows: Partial<Record<TableName, Row[]>> }[] = [
+    { when: 'differences are of other items or times', rows: { history: [DIFF, { ...DIFF, ...day(2) }] } },
+    {
+      when: 'a price went away and came back',
+      rows: {
+        history: [{ price: '10' }, { change_id: '2', previous_price: '10' }, { change_id: '3', price: '12' }],
+      },
+    },
+    {
+      when: 'an item changed after its last change that is known',
+      rows: {
+        items: [{ last_changed_at: "TIMESTAMPTZ '2026-01-01 00:00:01Z'" }],
+        history: [{ price: '9' }, { change_id: '2', kind: "'REMOVED'", price: '9' }],
+      },
+    },
+    {
+      when: 'a webhook is ahead of the feed',
+      rows: {
+        runs: [{ run_number: '2', cursor_to: '1' }],
+        items: [SEEN],
+        history: [{ price: '10' }, { change_id: '2', ...day(2), kind: "'REMOVED'", price: '9', origin: "'webhook'" }],
+      },
+    },
+    {
+      when: 'an item was removed by its last change',
+      rows: {
+        items: [{ ...SEEN, is_listed: 'false', removed_at: SEEN.last_changed_at as string }],
+        history: [{ kind: "'RELISTED'" }, { change_id: '2', kind: "'REMOVED'" }],
+      },
+    },
+    {
+      when: 'datasets are fresh and healthy, or have no source',
+      rows: {
+        datasets: [
+          { newest_scrape_at: "TIMESTAMPTZ '2025-12-30 12:00:00Z'", healthy_models: '8' },
+          { dataset_id: '2', models: '0', healthy_models: '0', newest_scrape_at: 'NULL' },
+        ],
+      },
+    },
+    { when: 'a price is nine times the one before', rows: { items: [{ price: '90', previous_price: '10' }] } },
+    {
+      when: 'a price far off is no whole number of times the others, or none is far off',
+      rows: {
+        items: [{ price: '65' }, { item_id: '2', product_id: "'b'", price: '60' }],
+        price_spread: [
+          { outliers: '1', inlier_median: '10' },
+          { product_id: "'b'", inlier_median: '10' },
+        ],
+      },
+    },
+    { when: 'the highest price is ten times the lowest', rows: { price_spread: [{ inlier_spread_pct: '900' }] } },
+    {
+      when: 'a website sells in two currencies, or has few listings',
+      rows: {
+        sites: [{ site_id: '2' }],
+        items: [
+          ...listings(30),
+          ...listings(2, 100, { currency: "'PLN'" }),
+          ...listings(18, 200, { site_id: '2' }),
+          { item_id: '300', site_id: '2', currency: "'PLN'" },
+        ],
+      },
+    },
+    {
+      when: 'one page was two listings, of which one is gone, or is in two websites',
+      rows: {
+        sites: [{ site_id: '2' }],
+        items: [
+          { url: "'https://a/1'" },
+          { ...GONE, item_id: '2', url: "'https://a/1'" },
+          { item_id: '3', site_id: '2', url: "'https://a/1'" },
+        ],
+      },
+    },
+    {
+      when: 'a website lost half of its listings, or they were lost before',
+      rows: {
+        runs: [{ run_number: '2', run_id: "'r2'" }],
+        sites: [{ site_id: '2' }],
+        items: [
+          ...listings(20),
+          ...listings(20, 100, { ...GONE, run_id: "'r2'" }),
+          ...listings(30, 200, { ...GONE, site_id: '2' }),
+        ],
+      },
+    },
+    { when: 'a first copy holds removed listings', rows: { items: listings(30, 1, GONE) } },
+    {
+      when: 'a text was changed by an earlier run',
+      rows: {
+        runs: [{ run_number: '2', run_id: "'r2'" }],
+        sites: [
+          { site_id: '2', attribution: "'CC BY 4.0'", is_current: 'false' },
+          { site_id: '2', attribution: "'CC0'", valid_from: "TIMESTAMPTZ '2026-02-01 00:00:00Z'" },
+        ],
+      },
+    },
+  ];
+
+  it.each(sound)('find nothing when $when', async ({ rows }) => {
+    for (const [table, list] of Object.entries(rows)) await insertRows(db, table as TableName, list);
+    expect(await findViolations()).toEqual({});
   });
 
   it('have a case each', () => {

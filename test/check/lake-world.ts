@@ -69,6 +69,18 @@ const PLAIN: Partial<Record<TableName, Row>> = {
     rejected: '0',
     deduplicated: '2',
   },
+  datasets: {
+    dataset_id: '1',
+    name: text('Kitchen'),
+    items: '1',
+    sites: '1',
+    models: '10',
+    healthy_models: '9',
+    newest_scrape_at: "TIMESTAMPTZ '2026-01-01 00:00:00Z'",
+    oldest_scrape_at: "TIMESTAMPTZ '2025-12-31 00:00:00Z'",
+    read_at: "TIMESTAMPTZ '2026-01-01 12:00:00Z'",
+    run_id: text('r1'),
+  },
   price_spread: {
     product_id: text('4006381333931'),
     currency: text('EUR'),
@@ -92,3 +104,4 @@ const PLAIN: Partial<Record<TableName, Row>> = {
     run_id: text('r1'),
   },
 };
+PLAIN.price_spread_daily = { ...PLAIN.price_spread, day: "DATE '2026-01-01'" };

@@ -39,7 +39,7 @@ describe('a check file', () => {
     const folder = await mkdtemp(join(tmpdir(), 'checks-'));
     await writeFile(join(folder, 'a.sql'), `${HEADER}SELECT 1`);
     await writeFile(join(folder, 'b.sql'), `${HEADER}SELECT 1`);
-    await expect(loadChecks([folder])).rejects.toThrow(/b\.sql: the check a is in .*a\.sql as well/u);
+    await expect(loadChecks(folder)).rejects.toThrow(/b\.sql: the check a is in .*a\.sql as well/u);
     await rm(folder, { recursive: true });
   });
 });

@@ -73,7 +73,7 @@ describe('a run of checks', () => {
   it('names the file of a check that does not run', async () => {
     await expect(run([writeCheck('broken', 'SELECT * FROM nowhere')])).rejects.toMatchObject({
       code: 'config',
-      message: expect.stringMatching(/^broken\.sql: the check does not run: Catalog Error/u),
+      message: expect.stringMatching(/^broken\.sql:5: the check does not run: Catalog Error: [^\n]*nowhere[^\n]*$/u),
     });
   });
 });

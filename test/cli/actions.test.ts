@@ -176,6 +176,24 @@ describe('check', () => {
     expect(toJsonText(error.facts.checks)).toContain('"sample":[{"gtin":"4006381333932","items":1,"first_item_id":5}]');
   });
 
+  it('takes lake, severities, thresholds and checks from the pipeline file, whose secrets need not be set', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pricelake-own-checks-'));
+    const own = '-- name: no_lamps\n-- severity: warn\n-- description: d\n-- next: Sell lamps elsewhere.\n';
+    await writeFile(join(folder, 'no_lamps.sql'), `${own}SELECT item_id FROM items WHERE product_id = 'lamp-1'`);
+    const file = join(folder, 'prices.yaml');
+    const source = `source: { baseUrl: "\${NOT_SET}", apiKey: "\${NOT_SET}" }`;
+    const checks = 'checks: { price_not_negative: { severity: off }, gtin_check_digit: { severity: gate } }';
+    await writeFile(file, `${source}\nlake: { path: ${faulty} }\nchecksFolder: ${folder}\n${checks}\n`);
+    const context = openContext();
+    await expect(runCheckCommand({ pipeline: file, failOn: 'gate' }, context)).rejects.toMatchObject({
+      message: `1 of ${CHECKS} checks failed: gtin_check_digit`,
+    });
+    expect(context.output.text).toMatch(/FAILED +warn +no_lamps +1\n/u);
+    expect(context.output.text).toContain('→ Sell lamps elsewhere.');
+    await runCheckCommand({ pipeline: file, lake, failOn: 'warn', select: ['row_equation'] }, openContext());
+    await rm(folder, { recursive: true });
+  });
+
   it('names the check that was meant', async () => {
     await expect(
       runCheckCommand({ lake, failOn: 'error', select: ['gtin_check_digits'] }, openContext()),

@@ -73,6 +73,20 @@ async function expectSameRows(): Promise<void> {
   expect(world.requests).toEqual([]);
 }
 
+/** When and by which run a value came is as the complete copy tells it, where older runs are not done again. */
+async function expectSameValues(): Promise<void> {
+  const forget = (rows: string[] = []) =>
+    rows.map((row) =>
+      row.replaceAll(/"(last_seen_at|read_at|change_id|run_id|received|written|deduplicated)":("[^"]*"|\w+),?/g, ''),
+    );
+  const after = await readTables(pipeline.lake.path);
+  for (const table of TABLE_NAMES) {
+    const list = ['items', 'runs'].includes(table) ? forget : (rows: string[] = []) => rows;
+    expect([table, list(after[table]).sort()]).toEqual([table, list(before[table]).sort()]);
+  }
+  expect(world.requests).toEqual([]);
+}
+
 describe('rebuild', () => {
   test('makes every row anew, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
     const names = await readdir(pipeline.lake.path, { recursive: true });
@@ -101,7 +115,7 @@ describe('rebuild', () => {
     pipeline.lake.tables = { items: { partitionBy: [] } };
     const report = await rebuildLake(pipeline, testIo, signal);
     expect(report.runs).toHaveLength(1);
-    await expectSameRows();
+    await expectSameValues();
     const folders = await readdir(path.join(pipeline.lake.path, 'items'));
     expect(folders.filter((name) => name.startsWith('site_id'))).toEqual([]);
   });
@@ -123,7 +137,7 @@ describe('rebuild', () => {
         expect(state).not.toContain('rebuild');
       } else {
         await rebuildLake(pipeline, testIo, signal);
-        await expectSameRows();
+        await expectSameValues();
       }
     }
   });

@@ -1,6 +1,6 @@
 import type { Check } from '../../check/check.js';
 import { loadChecks } from '../../check/load.js';
-import { runChecks } from '../../check/run.js';
+import { type CheckSettings, runChecks } from '../../check/run.js';
 import { PricelakeError } from '../../errors.js';
 import type { CheckResult, Severity } from '../../model.js';
 import { suggestName } from '../../suggest-name.js';
@@ -8,10 +8,12 @@ import { RawJson } from '../json-text.js';
 import { layOutTable } from '../output/table-layout.js';
 import { formatCount } from '../progress.js';
 import { readLake } from '../read-lake.js';
+import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface CheckRequest {
-  lake: string;
+export interface CheckRequest extends ReadingArguments {
+  /** Folder of checks beside the shipped ones. */
+  checks?: string | undefined;
   failOn: Severity;
   select?: string[] | undefined;
 }
@@ -24,10 +26,12 @@ const ORDER: Severity[] = ['gate', 'error', 'warn'];
  * @throws PricelakeError `check_failed` when one of severity `failOn` or graver found something.
  */
 export async function runCheckCommand(request: CheckRequest, context: CommandContext): Promise<CommandReport> {
-  const checks = selectChecks(await loadChecks(), request.select);
+  const { lake, settings } = await findTarget(request, process.env);
+  const all = await loadChecks(request.checks ?? settings?.checksFolder);
+  const checks = selectChecks(all, request.select);
   const quiet = { ...context.io, log: () => {} };
-  const results = await readLake({ path: request.lake, signal: context.signal }, ({ db }) =>
-    runChecks(db, checks, {}, quiet),
+  const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
+    runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks), quiet),
   );
   if (!context.json) await context.output.write(formatResults(results, checks, context.output.columns));
   const report = results.map(describeResult);
@@ -58,6 +62,12 @@ function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
   return checks.filter(({ name }) => names.includes(name));
 }
 
+/** Settings of checks that are not run are no mistake. */
+function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings {
+  const names = new Set(checks.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
+}
+
 function formatResults(results: CheckResult[], checks: Check[], width: number | undefined): string {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   const rows = results.map(({ name, severity, violations }) => {
@@ -76,7 +86,8 @@ function formatResults(results: CheckResult[], checks: Check[], width: number | 
       ({ name, description, sample }) =>
         `\n${name}: ${description}\n  first rows: ${sample}\n  → ${next.get(name) ?? ''}\n`,
     );
-  return table + notes.map(removeControls).join('');
+  const summary = `\n${results.length - notes.length} of ${results.length} checks passed\n`;
+  return table + notes.map(removeControls).join('') + summary;
 }
 
 /** Samples are data of others: JSON escapes C0 controls, but not C1 and bidirectional ones. */

@@ -1,20 +1,29 @@
 import type { CommandModule } from 'yargs';
 import type { Severity } from '../../model.js';
-import { LAKE_OPTION } from '../lake-option.js';
+import { LAKE_OR_PIPELINE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface CheckArguments {
-  lake: string;
+  pipeline: string | undefined;
+  lake: string | undefined;
+  checks: string | undefined;
   'fail-on': Severity;
   select: string[] | undefined;
 }
 
 export const checkCommand: CommandModule<object, CheckArguments> = {
-  command: 'check',
+  command: 'check [pipeline]',
   describe: 'Check the published tables',
   builder: (yargs) =>
     yargs
-      .option('lake', LAKE_OPTION)
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', LAKE_OR_PIPELINE_OPTION)
+      .option('checks', {
+        type: 'string',
+        requiresArg: true,
+        describe:
+          'Folder of checks of your own (*.sql), beside the shipped ones; default checksFolder of the pipeline file',
+      })
       .option('fail-on', {
         choices: ['gate', 'error', 'warn'] as const,
         default: 'error' as Severity,
@@ -22,8 +31,17 @@ export const checkCommand: CommandModule<object, CheckArguments> = {
       })
       .option('select', { type: 'string', array: true, describe: 'Only these checks' })
       .example('$0 check', 'All checks; exit 3 when a gate or an error fails')
+      .example('$0 check prices.yaml', 'With the severities, thresholds and checks of the pipeline file')
       .example('$0 check --fail-on warn --select gtin_check_digit', 'One check, strictly')
-      .epilogue('A check is a file in pipelines/checks: the rows its SELECT returns are violations.'),
+      .epilogue(
+        `A check is a file in pipelines/checks, or in a folder of your own: the rows its SELECT returns are violations. Its
+header says how grave they are and what to look at next:
+    -- name: no_free_kettles
+    -- severity: warn                (gate, error or warn; a gate holds a batch back)
+    -- description: No listed kettle costs less than a limit.
+    -- next: Look at the item's page.
+    -- parameter: limit DOUBLE default 1: lowest price     ($limit in the SQL; checks: of a pipeline file sets it)`,
+      ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-check.js')).runCheckCommand(argv, context)),
 };

@@ -1,0 +1,8 @@
+-- name: history_day
+-- severity: error
+-- description: A change stands in the folder of the day (UTC) on which it was observed. Within a run only its own are looked at.
+-- next: Readers that skip folders by day miss these changes; look at the run that wrote them.
+SELECT change_id, item_id, observed_at, observed_date, run_id
+FROM history
+WHERE observed_date <> DATE '1970-01-01' + floor(epoch_us(observed_at) / 86400000000)::INTEGER
+  AND (getvariable('run_id') IS NULL OR run_id = getvariable('run_id'))

@@ -1,0 +1,17 @@
+-- name: licence_text_changed
+-- severity: warn
+-- description: In the last run, no website's licence text became another.
+-- next: Read the new text: what may be done with the data may have changed; ATTRIBUTION.md and new files have it.
+WITH last_run AS (
+  SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
+),
+texts AS (
+  SELECT
+    *,
+    lag(attribution) OVER (PARTITION BY site_id ORDER BY valid_from) AS attribution_before
+  FROM sites
+)
+SELECT site_id, name, attribution_before, attribution
+FROM texts
+WHERE is_current AND attribution <> attribution_before
+  AND run_id = (SELECT run_id FROM last_run)

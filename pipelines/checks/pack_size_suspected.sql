@@ -1,0 +1,22 @@
+-- name: pack_size_suspected
+-- severity: warn
+-- description: No offer that lies far from the others costs a whole number of times as much, or a whole part: other pack sizes under one product.
+-- next: Compare the titles of the product's offers: a pack of six has the GTIN of one piece, or 10 and 100 are a decimal point.
+-- parameter: tolerance DOUBLE default 0.03: how far from the whole number, as a share of it
+WITH far_off AS (
+  SELECT
+    items.item_id,
+    items.product_id,
+    items.currency,
+    items.title,
+    items.price,
+    spread.inlier_median,
+    greatest(items.price, spread.inlier_median)::DOUBLE / least(items.price, spread.inlier_median)::DOUBLE AS times
+  FROM items
+  JOIN price_spread AS spread USING (product_id, currency)
+  WHERE spread.outliers > 0 AND items.is_listed AND items.price > 0
+    AND items.price NOT BETWEEN spread.inlier_min AND spread.inlier_max
+)
+SELECT item_id, product_id, currency, price, inlier_median, round(times) AS times, title
+FROM far_off
+WHERE times BETWEEN 1.5 AND 100.5 AND abs(times - round(times)) <= $tolerance * round(times)

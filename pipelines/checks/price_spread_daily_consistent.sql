@@ -1,0 +1,12 @@
+-- name: price_spread_daily_consistent
+-- severity: error
+-- description: Figures of every product and day are in order, min to max, over two or more shops. Within a run only its own are looked at.
+-- next: The figures are derived; if history is right, this is a fault of the analysis.
+SELECT day, product_id, currency, offers, shops, "min", p25, median, p75, "max", inlier_min, inlier_max
+FROM price_spread_daily
+WHERE (getvariable('run_id') IS NULL OR run_id = getvariable('run_id'))
+  AND (
+    NOT ("min" <= p25 AND p25 <= median AND median <= p75 AND p75 <= "max")
+    OR NOT ("min" <= inlier_min AND inlier_min <= inlier_max AND inlier_max <= "max")
+    OR shops < 2 OR offers < shops OR outliers > offers
+  )

@@ -1,0 +1,23 @@
+-- name: site_currency
+-- severity: warn
+-- description: A website that sells in one currency has no listings in another.
+-- next: Look at the items in the sample; a price in the wrong currency stands in no comparison with its product's others.
+-- parameter: share DOUBLE default 0.95: share of a website's listings from which on their currency is its usual one
+-- parameter: listings BIGINT default 20: smallest number of a website's listings that tells
+WITH counted AS (
+  SELECT site_id, currency, count(*) AS listings, min(item_id) AS first_item_id
+  FROM items
+  WHERE is_listed AND currency IS NOT NULL AND price IS NOT NULL
+  GROUP BY site_id, currency
+),
+shared AS (
+  SELECT
+    *,
+    sum(listings) OVER (PARTITION BY site_id) AS site_listings,
+    first_value(currency) OVER (PARTITION BY site_id ORDER BY listings DESC, currency) AS usual_currency,
+    max(listings) OVER (PARTITION BY site_id) AS usual_listings
+  FROM counted
+)
+SELECT site_id, usual_currency, currency, listings, first_item_id
+FROM shared
+WHERE currency <> usual_currency AND site_listings >= $listings AND usual_listings >= $share * site_listings

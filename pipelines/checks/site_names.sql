@@ -1,0 +1,9 @@
+-- name: site_names
+-- severity: error
+-- description: Items name their website as sites does.
+-- next: A website was renamed; the next run that reads one of its items whole puts all of them right.
+SELECT items.site_id, sites.name, items.site_name, sites.host, items.site_host, count(*) AS items
+FROM items
+JOIN sites ON sites.site_id = items.site_id AND sites.is_current
+WHERE items.site_name <> sites.name OR items.site_host <> sites.host
+GROUP BY ALL

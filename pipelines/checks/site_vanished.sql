@@ -1,0 +1,23 @@
+-- name: site_vanished
+-- severity: warn
+-- description: In the last run, no website lost most of its listings.
+-- next: A shop that closed looks like this, and so does a source that stopped seeing its pages; ask the service.
+-- parameter: share DOUBLE default 0.5: largest share of a website's listings that may go in one run
+-- parameter: listings BIGINT default 20: smallest number of listings lost that tells
+WITH last_run AS (
+  SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
+),
+counted AS (
+  SELECT
+    site_id,
+    count(*) FILTER (is_listed) AS listed,
+    count(*) FILTER (NOT is_listed AND run_id = (SELECT run_id FROM last_run)) AS lost
+  FROM items
+  GROUP BY site_id
+)
+SELECT site_id, sites.name, listed, lost
+FROM counted
+LEFT JOIN sites USING (site_id)
+-- A first copy holds what was removed long ago.
+WHERE coalesce(sites.is_current, true) AND lost >= $listings AND lost > $share * (listed + lost)
+  AND (SELECT count(*) FROM runs) > 1

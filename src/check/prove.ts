@@ -1,0 +1,56 @@
+import { StatementType } from '@duckdb/node-api';
+import { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors.js';
+import { TABLE_NAMES } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import type { Check } from './check.js';
+
+/**
+ * Refuses checks that would not run, without a lake: each is one SELECT that binds to the tables of schemas/. Told
+ * before a run begins, since at its end a whole copy may have been paid for.
+ * @throws PricelakeError `config` that names file and line.
+ */
+export async function proveChecks(checks: readonly Check[]): Promise<void> {
+  if (checks.length === 0) return;
+  const db = await Database.open();
+  try {
+    for (const table of TABLE_NAMES) {
+      const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
+      await db.run(`CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`);
+    }
+    for (const check of checks) await proveCheck(db, check);
+  } finally {
+    db.close();
+  }
+}
+
+async function proveCheck(db: Database, check: Check): Promise<void> {
+  try {
+    const statements = await db.connection.extractStatements(check.sql);
+    if (statements.count !== 1) throw refuse(check, `${statements.count} statements`);
+    const { statementType } = await statements.prepare(0);
+    if (statementType !== StatementType.SELECT) throw refuse(check, `${StatementType[statementType]}`);
+  } catch (cause) {
+    throw explainCheckError(check, cause);
+  }
+}
+
+function refuse({ file }: Check, found: string): PricelakeError {
+  return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, here is ${found}`);
+}
+
+/** An error of the check's SQL with its file and line; anything else (out of memory, a damaged file) as it is. */
+export function explainCheckError({ file }: Check, cause: unknown): unknown {
+  const text = cause instanceof Error ? cause.message.replace(/^Failed to extract statements: /u, '') : '';
+  if (cause instanceof PricelakeError) return cause;
+  // The binding has no better answer for a text without a statement.
+  if (text === 'Error in native callback')
+    return new PricelakeError('config', `${file}: there is no SQL`, {}, { cause });
+  if (!/^(Parser|Binder|Catalog) Error/u.test(text)) return cause;
+  const [, line] = /\n\s*LINE (\d+):/u.exec(text) ?? [];
+  const [reason = ''] = text.split(/\n\s*LINE \d+:/u);
+  const where = line === undefined ? file : `${file}:${line}`;
+  const message = `${where}: the check does not run: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;
+  return new PricelakeError('config', message, {}, { cause });
+}

@@ -1,0 +1,73 @@
+import { PricelakeError } from '../../errors.js';
+import { type Forecast, forecastRun } from '../../pipeline/forecast-run.js';
+import { readPipeline } from '../../pipeline/pipeline-file.js';
+import { readCaps } from '../cap-options.js';
+import { type Align, layOutTable } from '../output/table-layout.js';
+import { toPlainLine } from '../plain-text.js';
+import { formatCount, formatSeconds } from '../progress.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface PlanRequest {
+  pipeline: string;
+  lake?: string | undefined;
+  reconcile: boolean;
+  'max-rows'?: string;
+  'max-overage'?: string;
+}
+
+/**
+ * Shows what the next run would do and take.
+ * @throws PricelakeError `budget` or `quota`, with the plan in its facts, when sync would be refused or stop early.
+ */
+export async function showPlan(request: PlanRequest, context: CommandContext): Promise<CommandReport> {
+  const { io, signal, json, output } = context;
+  const caps = readCaps(request);
+  const pipeline = await readPipeline(request.pipeline, process.env);
+  io.protectSecret(pipeline.source.apiKey);
+  if (request.lake !== undefined) pipeline.lake.path = request.lake;
+  if (request.reconcile) pipeline.source.mode = 'snapshot';
+  const forecast = await forecastRun(pipeline, io, { signal, caps });
+  if (!json) await output.write(formatForecast(forecast, output.columns));
+  const { refusal, ...plan } = forecast;
+  const report = { lake: pipeline.lake.path, ...plan };
+  if (refusal === undefined) return report;
+  throw new PricelakeError(refusal.code, `sync would stop: ${refusal.message}`, { ...refusal.facts, plan: report });
+}
+
+function formatForecast(forecast: Forecast, width: number | undefined): string {
+  const { mode, reason, plan, unfinished, steps, looked } = forecast;
+  const lines = [
+    toPlainLine(`Mode: ${mode}, because ${reason}.`),
+    toPlainLine(`Plan: ${plan.name} (${plan.plan}${plan.status ? `, ${plan.status}` : ''})`),
+  ];
+  if (unfinished !== undefined) lines.push(formatUnfinished(unfinished));
+  const rows = steps.map(({ step, calls, exportRows, exact, basis }) => [
+    step,
+    `${exact ? '' : '≈ '}${formatCount(calls)}`,
+    exportRows === 0n ? '' : `${exact ? '' : '≈ '}${formatCount(exportRows)}`,
+    basis,
+  ]);
+  const aligns: Align[] = ['left', 'right', 'right', 'left'];
+  const table = steps.length === 0 ? '' : layOutTable(['step', 'calls', 'export rows', ''], rows, aligns, width);
+  const counted = `Looked with ${looked} calls; nothing was written.`;
+  return `${lines.join('\n')}\n\n${table}${table === '' ? '' : '\n'}${formatTotal(forecast)}${counted}\n`;
+}
+
+function formatUnfinished({ runId, held }: NonNullable<Forecast['unfinished']>): string {
+  if (held.length === 0) return `Run ${runId} was interrupted: what is left of it comes first.`;
+  return `Run ${runId} is held by ${held.join(', ')}: it is checked again without a call.`;
+}
+
+function formatTotal({ calls, exportRows, exact, overageBlocks, seconds, allowed, rest, resetsAt }: Forecast): string {
+  const about = exact ? '' : '≈ ';
+  const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the rate of the plan`;
+  const of = (left: bigint | undefined, before: bigint | undefined) =>
+    before === undefined ? 'unlimited' : `${formatCount(left ?? 0n)} of ${formatCount(before)}`;
+  const until = resetsAt === undefined ? '' : ` until ${resetsAt.toISOString()}`;
+  return [
+    `In all: ${about}${formatCount(calls)} calls and ${about}${formatCount(exportRows)} export rows${time}.`,
+    `Overage: ${overageBlocks === 0n ? 'none' : `up to ${overageBlocks} block${overageBlocks === 1n ? '' : 's'} of 10,000 rows`}.`,
+    `Left then: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
+    '',
+  ].join('\n');
+}

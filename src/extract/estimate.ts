@@ -1,0 +1,136 @@
+import { type Allowance, countLeft } from './allowance.js';
+
+/** A count as the service gives it, or one that is worked out of what it gives. */
+export interface Count {
+  count: bigint;
+  exact: boolean;
+}
+
+/** What a run has before it, as far as a look at the lake and the service tells. Undefined is a step it doesn't have. */
+export interface Ahead {
+  /** False for a run whose calls are made: it only has to publish what has landed. */
+  plan: boolean;
+  /** Calls that only look: the newest change, items in all, listed items by website. */
+  fence: number | undefined;
+  /** Exports of a complete copy, and their rows. */
+  exports: { calls: number; rows: bigint } | undefined;
+  /** Items that changed since the last run, or while a copy was taken in parts. */
+  changedItems: Count | undefined;
+  /** Changes that wait in the feed. */
+  changes: Count | undefined;
+  /** Whole reads of items that the changes tell too little of, and how they are read. */
+  hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
+  /** Calls for what a run that publishes asks beside: datasets, products, the sample. */
+  datasets: number;
+  products: number;
+  sample: number;
+  /** Whether the plan is asked for once more, to compare the ledger. */
+  countsUsage: (calls: number, rows: bigint) => boolean;
+}
+
+export interface Step {
+  step: 'plan' | 'fence' | 'export' | 'poll' | 'feed' | 'hydrate' | 'datasets' | 'products' | 'sample' | 'usage';
+  calls: number;
+  exportRows: bigint;
+  /** False where it is an estimate. */
+  exact: boolean;
+  /** What it rests on. */
+  basis: string;
+}
+
+const CHANGES_A_PAGE = 1_000n;
+const ITEMS_A_PAGE = 500n;
+
+/** The steps of a run and what each takes, in their order. */
+export function estimateSteps(ahead: Ahead): Step[] {
+  const { fence, exports, changedItems, changes, hydration } = ahead;
+  const steps: (Step | undefined)[] = [
+    ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
+    fence === undefined ? undefined : call('fence', fence, true, 'where the service stands before items are read'),
+    exports === undefined
+      ? undefined
+      : { ...call('export', exports.calls, true, 'items counted now'), exportRows: exports.rows },
+    changedItems === undefined
+      ? undefined
+      : call(
+          'poll',
+          countPages(changedItems.count, ITEMS_A_PAGE),
+          changedItems.exact,
+          `${changedItems.count} items changed since`,
+        ),
+    changes === undefined
+      ? undefined
+      : call(
+          'feed',
+          countPages(changes.count, CHANGES_A_PAGE),
+          changes.exact,
+          `${changes.exact ? '' : 'about '}${changes.count} changes wait`,
+        ),
+    hydration === undefined
+      ? undefined
+      : { ...call('hydrate', hydration.calls, hydration.exact, hydration.reason), exportRows: hydration.rows },
+    call('datasets', ahead.datasets, true, 'as the service describes them'),
+    call('products', ahead.products, true, 'the grouping of the service, to compare with ours'),
+    call('sample', ahead.sample, true, 'items read again, to compare them with the lake'),
+  ];
+  const known = steps.filter((step) => step !== undefined && step.calls > 0) as Step[];
+  const { calls, exportRows } = sumSteps(known);
+  return ahead.countsUsage(calls, exportRows)
+    ? [...known, call('usage', 1, true, 'to compare the ledger with what the service counted')]
+    : known;
+}
+
+function call(step: Step['step'], calls: number, exact: boolean, basis: string): Step {
+  return { step, calls, exportRows: 0n, exact, basis };
+}
+
+/** Even nothing is one page. */
+function countPages(rows: bigint, pageSize: bigint): number {
+  return rows === 0n ? 1 : Number((rows + pageSize - 1n) / pageSize);
+}
+
+export interface Total {
+  calls: number;
+  exportRows: bigint;
+  exact: boolean;
+}
+
+export function sumSteps(steps: readonly Step[]): Total {
+  return {
+    calls: steps.reduce((sum, step) => sum + step.calls, 0),
+    exportRows: steps.reduce((sum, step) => sum + step.exportRows, 0n),
+    exact: steps.every((step) => step.exact),
+  };
+}
+
+/**
+ * Changes that wait behind a page of the feed, by how far apart its ids lie: `newest` is the id of the newest change.
+ */
+export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
+  const { first, last, rows } = page;
+  if (newest <= last || rows < 2n) return rows;
+  return rows + ((newest - last) * (rows - 1n) + (last - first) - 1n) / (last - first);
+}
+
+/** What is left of the month when so much is taken; undefined where nothing bounds it. */
+export function countRest(
+  { calls, rows, quota }: Allowance,
+  total: Pick<Total, 'calls' | 'exportRows'>,
+): { calls?: bigint; exportRows?: bigint } {
+  const rest = (bound: typeof calls, taken: bigint) => {
+    const left = bound === undefined ? undefined : countLeft(bound) - taken;
+    return left === undefined || left > 0n ? left : 0n;
+  };
+  const ofRows = [rest(rows, total.exportRows), rest(quota, total.exportRows)].filter((left) => left !== undefined);
+  const least = ofRows.reduce<bigint | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
+  const left = rest(calls, BigInt(total.calls));
+  return {
+    ...(left === undefined ? {} : { calls: left }),
+    ...(least === undefined ? {} : { exportRows: least }),
+  };
+}
+
+/** Seconds that so many calls take at a rate; undefined where it is unlimited. */
+export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
+  return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;
+}

@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { int64 } from '../api/contract.js';
+import { countLeft, findTightest } from '../extract/allowance.js';
+import { chooseHydration } from '../extract/choose-hydration.js';
+import type { Ahead } from '../extract/estimate.js';
+import { TXN_CURSOR } from '../model.js';
+import { createItemViews } from '../normalize/batch.js';
+import { createNewChanges, createPendingChanges } from '../normalize/changes.js';
+import { findNeeds } from '../normalize/merge.js';
+import type { WaitingFeed } from './look-at-feed.js';
+import type { Lookout } from './lookout.js';
+import type { PlannedRun } from './read-plan.js';
+
+const counted = z.looseObject({ totalElements: int64 });
+const ITEMS_A_PAGE = 500n;
+
+/**
+ * What reading items whole would take: those that a page of the feed tells too little of, found and read as a run does
+ * it; where more changes wait, in proportion. What changed is counted by one call (section 4, /items, `changedSince`).
+ */
+export async function lookAtNeeds(
+  lookout: Lookout,
+  { plan, gate }: PlannedRun,
+  feed: WaitingFeed,
+): Promise<Ahead['hydration']> {
+  const need = await findPageNeeds(lookout, feed);
+  if (need === undefined) return undefined;
+  const rowsOfPage = BigInt(feed.page?.changes.length ?? 1);
+  const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
+  if (needed === 1) return { calls: 1, rows: 0n, exact: feed.changes.exact, reason: 'an item' };
+  const query = { status: 'all', changedSince: need.changedSince, size: 1 };
+  const { totalElements: changed } = await lookout.client.json('/items', query, counted);
+  const { calls, rows, quota } = gate.left();
+  const tightest = findTightest(rows, quota);
+  const pages = Number((changed + ITEMS_A_PAGE - 1n) / ITEMS_A_PAGE);
+  const choice = chooseHydration({
+    needed,
+    pages: Math.max(0, pages - 1),
+    rows: changed,
+    callsLeft: calls === undefined ? null : countLeft(calls),
+    rowsLeft: tightest === undefined ? null : countLeft(tightest),
+    ratePerSecond: plan.limits.ratePerSecond ?? null,
+  });
+  // The first page is read before the way is chosen; it may hold all that is needed.
+  const isOnePage = pages <= 1;
+  const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
+  return {
+    calls: 1 + rest.calls,
+    rows: rest.rows,
+    exact: false,
+    reason: `about ${needed} items of ${changed} changed`,
+  };
+}
+
+/** As normalizing does it, over the lake as it is. */
+async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body, page }: WaitingFeed) {
+  if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
+  const file = path.join(workFolder, 'feed-page.ndjson');
+  const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
+  await writeFile(file, lines.map((line) => `${line}\n`).join(''));
+  const typed = await typer.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
+  await createItemViews(db, []);
+  await createNewChanges(db, [typed], { feedFrom: 0n, webhookAhead: 0n, cursor: page.nextCursor });
+  const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
+  await createPendingChanges(db, { applyFrom, cursor: page.nextCursor, withHistory: false });
+  await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM items');
+  return findNeeds(db);
+}

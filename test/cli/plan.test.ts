@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { showPlan } from '../../src/cli/actions/show-plan.js';
+import { describeError } from '../../src/cli/error-report.js';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import type { PricelakeError } from '../../src/errors.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { openContext } from './open-context.js';
+
+let sandbox: Sandbox;
+let folder: string;
+let pipeline: string;
+beforeAll(async () => {
+  sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null, limits: { exportRowsPerMonth: 100 } });
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-plan-test-'));
+  pipeline = path.join(folder, 'prices.yaml');
+  await writeFile(path.join(folder, 'key'), sandbox.keys.live);
+  await writeFile(
+    pipeline,
+    `source: {baseUrl: '${sandbox.baseUrl}', apiKey: {file: '${folder}/key'}}\nlake: {path: '${folder}/lake'}\n`,
+  );
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+describe('pricelake plan', () => {
+  test('shows mode, steps, cost, and what the month has left then', async () => {
+    const context = openContext();
+    const report = await showPlan({ pipeline, reconcile: false, 'max-overage': '1' }, context);
+    const { text } = context.output;
+    expect(text).toContain('Mode: snapshot, because the lake holds no items yet.');
+    expect(text).toMatch(/^export +1 +120 +items counted now$/m);
+    expect(text).toMatch(/^sample +10 +items read again/m);
+    expect(text).toContain('Overage: up to 1 block of 10,000 rows.');
+    expect(text).toMatch(/Left then: calls [\d,]+ of [\d,]+, export rows 0 of 100 until 2026-12-01T00:00:00.000Z\./);
+    expect(text).toMatch(/Looked with \d calls; nothing was written\.\n$/);
+    expect(JSON.parse(toJsonText(report))).toMatchObject({
+      mode: 'snapshot',
+      exportRows: 120,
+      overageBlocks: 1,
+      steps: expect.arrayContaining([expect.objectContaining({ step: 'export', calls: 1, exportRows: 120 })]),
+    });
+  });
+
+  test('exits with 5 when sync would be refused, and its JSON holds the plan and when to come back', async () => {
+    const context = openContext(true);
+    const error = await showPlan({ pipeline, reconcile: false }, context).then(
+      () => expect.unreachable('sync would be refused'),
+      (reason: PricelakeError) => reason,
+    );
+    expect(exitCodeOf(error)).toBe(5);
+    expect(context.output.text).toBe('');
+    const json = JSON.parse(toJsonText(describeError(error)));
+    expect(json.error).toMatchObject({ code: 'budget', nextRunAt: '2026-12-01T00:00:00.000Z' });
+    expect(json.error.facts.plan).toMatchObject({ exportRows: 120, overageBlocks: 1, looked: expect.any(Number) });
+  });
+
+  test.each(['-1', '1.5', 'many'])('refuses --max-rows %s', async (rows) => {
+    const request = { pipeline, reconcile: false, 'max-rows': rows };
+    await expect(showPlan(request, openContext())).rejects.toMatchObject({ code: 'usage' });
+  });
+});
