@@ -146,6 +146,27 @@ async function linkExclusively(from: string, to: string): Promise<boolean> {
   }
 }
 
+/** Who holds a lake's lock, as far as can be seen from here. */
+export interface LockState {
+  pid: number;
+  host: string;
+  since: string;
+  /** When the owner last showed that it lives, by the file system's clock. */
+  beatAt: Date;
+  /** False when the next writer takes the lock over. */
+  alive: boolean;
+}
+
+/** The lock as it is now; undefined when nobody holds it. Takes and changes nothing. */
+export async function readLock(lake: Lake, io: Io): Promise<LockState | undefined> {
+  const last = (await readChain(lake)).at(-1);
+  const beat = last === undefined ? undefined : await stat(last.path).catch(ignoreMissing);
+  if (last === undefined || beat === undefined) return undefined;
+  const { pid, host, acquiredAt: since } = last.owner;
+  const alive = isAlive(last.owner) ?? io.now().getTime() - beat.mtimeMs <= STALE_MS;
+  return { pid, host, since, beatAt: beat.mtime, alive };
+}
+
 /** Removes what contenders that died left beside the lock. */
 export async function clearLockLeftovers(lake: Lake): Promise<void> {
   const now = Date.now();

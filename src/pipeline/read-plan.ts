@@ -1,16 +1,11 @@
-import type { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { planInfo } from '../api/contract.js';
 import { allowance, countLeft, type RunCaps, refuseCall } from '../extract/allowance.js';
 import { createExportGate, type ExportGate } from '../extract/export-gate.js';
 import type { Journal } from '../landing/journal.js';
 import type { Run } from './run.js';
+import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
 
-/** A service may leave out what is null. */
-const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
-
-/** The plan as the service told it (section 2, PlanInfo). */
-export type SeenPlan = z.output<typeof seenPlan>;
+export type { SeenPlan } from './seen-plan.js';
 
 /** The plan, and what a run may export by it. */
 export interface PlannedRun {
@@ -27,6 +22,7 @@ export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
 export async function readPlan(run: Run): Promise<PlannedRun> {
   const { journal } = run.landing;
   const planned = await openPlan(run, journal);
+  await rememberPlan(run.lake, planned.plan, run.io.now());
   const counted = pickUsage(planned.plan);
   await journal.append({ type: 'usage.before', counted, calls: run.client.calls() });
   run.io.log('info', 'plan', { plan: planned.plan.plan, status: planned.plan.status, ...counted });

@@ -1,120 +1,70 @@
-import type { DuckDBValue } from '@duckdb/node-api';
-import type { Database } from '../../duckdb/connection.js';
-import { rowToJson, valueToText } from '../../duckdb/value-json.js';
-import { type Pointer, readPointer } from '../../lake/publish.js';
-import { countFiles } from '../../webhook/event-files.js';
+import { rowToJson } from '../../duckdb/value-json.js';
+import { PricelakeError } from '../../errors.js';
+import type { Budget } from '../../extract/allowance.js';
+import { askService, type ServiceState } from '../../pipeline/ask-service.js';
+import { readPipeline } from '../../pipeline/pipeline-file.js';
 import { RawJson } from '../json-text.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
-import { toPlainLine } from '../plain-text.js';
-import { formatBytes, formatCount } from '../progress.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
+import { formatStatus } from './format-status.js';
+import { type Rows, readStatus, type Status } from './read-status.js';
 
-const RUNS_SHOWN = 5;
-const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) AS seconds, calls, export_rows, received,
-  written, rejected, deduplicated, cursor_to, caught_up FROM runs ORDER BY run_number DESC LIMIT ${RUNS_SHOWN}`;
-const CHECKS_SQL = `SELECT name, severity, violations FROM check_results
-  WHERE run_id = (SELECT arg_max(run_id, run_number) FROM runs) ORDER BY violations DESC, name`;
-
-interface Rows {
-  names: string[];
-  rows: DuckDBValue[][];
+export interface StatusRequest {
+  /** With it the service is asked. */
+  pipeline?: string | undefined;
+  lake?: string | undefined;
+  /** Ask the service at PRICELAKE_BASE_URL with PRICELAKE_API_KEY. */
+  online?: boolean | undefined;
 }
 
-interface TableStatus {
-  table: string;
-  version: bigint;
-  rows: bigint;
-  files: number;
-  bytes: number;
-}
+const DEFAULT_LAKE = './lake';
+/** What a pipeline file without `budget` has. */
+const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
-/** Shows the newest published run, the tables, the last runs and the checks of the last run. */
-export async function showStatus({ lake: path }: { lake: string }, context: CommandContext): Promise<CommandReport> {
-  return readLake({ path, signal: context.signal }, async ({ lake, db }) => {
-    const pointer = await readPointer(lake);
-    const tables = listTables(pointer);
-    const runs = await readRows(db, RUNS_SQL);
-    const checks = await readRows(db, CHECKS_SQL);
-    const webhooks = await countFiles(lake.root);
-    if (!context.json) {
-      const width = context.output.columns;
-      await context.output.write(`${formatPointer(lake.root, pointer)}${formatTables(tables, width)}`);
-      await context.output.write(`\nlast runs\n${formatRows(runs, width)}${formatChecks(checks, width)}`);
-      await context.output.write(formatWebhooks(webhooks));
-    }
-    const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
-    return {
-      lake: lake.root,
-      published: pointer !== undefined,
-      pipeline,
-      runId,
-      runNumber,
-      cursor,
-      at,
-      tables,
-      webhooks,
-      runs: toJsonRows(runs),
-      checks: toJsonRows(checks),
-    };
+/**
+ * Shows what a lake holds, what waits, and what is left of the month. Makes no call, unless a pipeline file or
+ * `--online` names the service: then two.
+ */
+export async function showStatus(request: StatusRequest, context: CommandContext): Promise<CommandReport> {
+  const { io, signal, json, output } = context;
+  const { path, budget, service } = await chooseSource(request, context);
+  const asked: ServiceState | undefined = service === undefined ? undefined : await askService(service, io, signal);
+  return readLake({ path, signal }, async ({ lake, db }) => {
+    const status = await readStatus(lake, db, asked, budget, io);
+    if (!json) await output.write(formatStatus(status, output.columns));
+    return describeStatus(status);
   });
 }
 
-function listTables(pointer: Pointer | undefined): TableStatus[] {
-  return Object.entries(pointer?.tables ?? {}).map(([table, state]) => ({
-    table,
-    version: state.version,
-    rows: state.rows,
-    files: state.files.length,
-    bytes: state.files.reduce((sum, file) => sum + file.bytes, 0),
-  }));
+async function chooseSource({ pipeline: file, lake, online }: StatusRequest, { io }: CommandContext) {
+  if (file !== undefined) {
+    const { source, lake: own, budget } = await readPipeline(file, process.env);
+    io.protectSecret(source.apiKey);
+    return { path: lake ?? own.path, budget, service: { baseUrl: source.baseUrl, apiKey: source.apiKey } };
+  }
+  const path = lake ?? DEFAULT_LAKE;
+  if (online !== true) return { path, budget: DEFAULT_BUDGET, service: undefined };
+  const { PRICELAKE_BASE_URL: baseUrl = '', PRICELAKE_API_KEY: apiKey = '' } = process.env;
+  if (baseUrl === '' || apiKey === '') {
+    throw new PricelakeError('usage', '--online needs PRICELAKE_BASE_URL and PRICELAKE_API_KEY, or a pipeline file');
+  }
+  return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-function formatPointer(root: string, pointer: Pointer | undefined): string {
-  if (pointer === undefined) return `${root}: nothing is published yet\n`;
-  const { runNumber, runId, at, cursor, pipeline } = pointer;
-  return `${root}: run ${runNumber} (${runId}) of ${toPlainLine(pipeline)}, published ${at.toISOString()}, cursor ${cursor}\n`;
-}
-
-/** Nothing, where nothing waits and nothing is wrong. */
-function formatWebhooks({ waiting, setAside }: Awaited<ReturnType<typeof countFiles>>): string {
-  if (waiting === 0 && setAside === 0) return '';
-  const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
-  return `\nwebhook events for the next sync: ${formatCount(waiting)}${unread}\n`;
-}
-
-function formatTables(tables: TableStatus[], width: number | undefined): string {
-  if (tables.length === 0) return '';
-  const rows = tables.map(({ table, version, rows: count, files, bytes }) => [
-    table,
-    String(version),
-    formatCount(count),
-    formatCount(files),
-    formatBytes(bytes),
-  ]);
-  const aligns: Align[] = ['left', 'right', 'right', 'right', 'right'];
-  return `\n${layOutTable(['table', 'version', 'rows', 'files', 'size'], rows, aligns, width)}`;
-}
-
-/** Checks that found something by name; the others as a count. */
-function formatChecks({ names, rows }: Rows, width: number | undefined): string {
-  if (rows.length === 0) return '';
-  const failed = rows.filter((row) => row[names.indexOf('violations')] !== 0n);
-  const summary = `\nchecks of the last run: ${rows.length - failed.length} passed, ${failed.length} found something\n`;
-  return failed.length === 0 ? summary : summary + formatRows({ names, rows: failed }, width);
-}
-
-function formatRows({ names, rows }: Rows, width: number | undefined): string {
-  const cells = rows.map((row) => row.map((value) => (value === null ? '' : toPlainLine(valueToText(value)))));
-  const aligns = names.map(
-    (_, i): Align => (typeof rows[0]?.[i] === 'bigint' || typeof rows[0]?.[i] === 'number' ? 'right' : 'left'),
-  );
-  return layOutTable(names, cells, aligns, width);
-}
-
-async function readRows(db: Database, sql: string): Promise<Rows> {
-  const reader = await db.connection.runAndReadAll(sql);
-  return { names: reader.columnNames(), rows: reader.getRows() };
+/** Everything, for machines. */
+function describeStatus({ pointer, runs, checks, ...status }: Status): CommandReport {
+  const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
+  return {
+    ...status,
+    published: pointer !== undefined,
+    pipeline,
+    runId,
+    runNumber,
+    cursor,
+    at,
+    runs: toJsonRows(runs),
+    checks: toJsonRows(checks),
+  };
 }
 
 function toJsonRows({ names, rows }: Rows): RawJson[] {

@@ -1,0 +1,116 @@
+import { valueToText } from '../../duckdb/value-json.js';
+import { type Align, layOutTable } from '../output/table-layout.js';
+import { toPlainLine } from '../plain-text.js';
+import { formatBytes, formatCount, formatSeconds } from '../progress.js';
+import type { BoundStatus, Rows, Status, TableStatus } from './read-status.js';
+
+/** A status for people: what stands, what waits, what is left. */
+export function formatStatus(status: Status, width: number | undefined): string {
+  const lines = [
+    formatPointer(status),
+    formatLag(status),
+    formatOpen(status),
+    formatLock(status),
+    formatBudget(status),
+    formatSizes(status),
+    formatWebhooks(status),
+  ];
+  const facts = lines.filter((line) => line !== '').map((line) => `${toPlainLine(line)}\n`);
+  const tables = formatTables(status.tables, width);
+  const runs = status.runs.rows.length === 0 ? '' : `\nlast runs\n${formatRows(status.runs, width)}`;
+  return facts.join('') + tables + runs + formatChecks(status.checks, width);
+}
+
+function formatPointer({ lake, pointer, upToDateAt, idleRuns }: Status): string {
+  if (pointer === undefined) return `${lake}: nothing is published yet`;
+  const { runNumber, runId, at, cursor, pipeline } = pointer;
+  const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
+  const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} without news since)`;
+  return `${lake}: run ${runNumber} (${runId}) of ${pipeline}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
+}
+
+function formatLag({ lag }: Status): string {
+  if (lag === undefined) return '';
+  if (lag.newestChange === undefined) return 'feed: the service shows no change';
+  const behind =
+    lag.seconds === 0 ? 'the lake does not have it yet' : `the lake is ${formatSeconds(lag.seconds)} behind`;
+  const state = lag.isBehind ? behind : 'the lake has it';
+  return `feed: newest change ${lag.newestChange}, observed ${lag.newestAt?.toISOString()}; ${state}`;
+}
+
+function formatOpen({ open }: Status): string {
+  if (open === undefined) return '';
+  const { landed, checks, state } = open;
+  const parts = [
+    `${formatCount(landed.exportRows)} export rows`,
+    `${formatCount(landed.changes)} changes`,
+    `${formatCount(landed.items)} items`,
+  ];
+  const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
+  const next = {
+    held: ': change checks: and sync, or sync --publish-held',
+    interrupted: ': the next sync goes on with it',
+    running: '',
+  }[state];
+  return `run ${open.runNumber} (${open.runId}) is ${state}${why}, landed ${parts.join(', ')} in ${open.calls} calls${next}`;
+}
+
+function formatLock({ lock }: Status): string {
+  if (lock === undefined) return '';
+  const { pid, host, since, beatAt, alive } = lock;
+  const state = alive ? '' : '; it is gone, and the next run takes the lock over';
+  return `lock: process ${pid} on ${host} since ${since}, last seen ${beatAt.toISOString()}${state}`;
+}
+
+function formatBudget({ budget }: Status): string {
+  if (budget === undefined) return '';
+  const { calls, exportRows, resetsAt, plan, seenAt } = budget;
+  const resets = resetsAt === undefined ? '' : `, until ${resetsAt.toISOString()}`;
+  const left = `${formatBound(calls)} calls, ${formatBound(exportRows)} export rows`;
+  return `budget: ${left}${resets} (plan ${plan}, as of ${seenAt.toISOString()})`;
+}
+
+function formatBound(bound: BoundStatus | undefined): string {
+  return bound === undefined ? 'unlimited' : `${formatCount(bound.left)} of ${formatCount(bound.allowed)}`;
+}
+
+function formatSizes({ bytes }: Status): string {
+  const superseded = bytes.superseded === 0 ? '' : `, superseded files ${formatBytes(bytes.superseded)}`;
+  return `on disk: tables ${formatBytes(bytes.tables)}${superseded}, raw bytes ${formatBytes(bytes.landing)}`;
+}
+
+/** Nothing, where nothing waits and nothing is wrong. */
+function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
+  if (waiting === 0 && setAside === 0) return '';
+  const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
+  return `webhook events for the next sync: ${formatCount(waiting)}${unread}`;
+}
+
+function formatTables(tables: TableStatus[], width: number | undefined): string {
+  if (tables.length === 0) return '';
+  const rows = tables.map(({ table, version, rows: count, files, bytes }) => [
+    table,
+    String(version),
+    formatCount(count),
+    formatCount(files),
+    formatBytes(bytes),
+  ]);
+  const aligns: Align[] = ['left', 'right', 'right', 'right', 'right'];
+  return `\n${layOutTable(['table', 'version', 'rows', 'files', 'size'], rows, aligns, width)}`;
+}
+
+/** Checks that found something by name; the others as a count. */
+function formatChecks({ names, rows }: Rows, width: number | undefined): string {
+  if (rows.length === 0) return '';
+  const failed = rows.filter((row) => row[names.indexOf('violations')] !== 0n);
+  const summary = `\nchecks of the last run: ${rows.length - failed.length} passed, ${failed.length} found something\n`;
+  return failed.length === 0 ? summary : summary + formatRows({ names, rows: failed }, width);
+}
+
+function formatRows({ names, rows }: Rows, width: number | undefined): string {
+  const cells = rows.map((row) => row.map((value) => (value === null ? '' : toPlainLine(valueToText(value)))));
+  const aligns = names.map(
+    (_, i): Align => (typeof rows[0]?.[i] === 'bigint' || typeof rows[0]?.[i] === 'number' ? 'right' : 'left'),
+  );
+  return layOutTable(names, cells, aligns, width);
+}

@@ -1,0 +1,181 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Database } from '../../duckdb/connection.js';
+import { allowance, type Bound, type Budget, countLeft } from '../../extract/allowance.js';
+import type { Io } from '../../io.js';
+import type { Lake } from '../../lake/lake.js';
+import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
+import { type Pointer, readPointer } from '../../lake/publish.js';
+import { TABLE_NAMES } from '../../model.js';
+import type { ServiceState } from '../../pipeline/ask-service.js';
+import { readIdleRuns } from '../../pipeline/idle-runs.js';
+import { inspectActivity, type LakeActivity } from '../../pipeline/inspect-runs.js';
+import { recallPlan } from '../../pipeline/seen-plan.js';
+import { countFiles } from '../../webhook/event-files.js';
+
+const RUNS_SHOWN = 5;
+const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) AS seconds, calls, export_rows, received,
+  written, rejected, deduplicated, cursor_to, caught_up FROM runs ORDER BY run_number DESC LIMIT ${RUNS_SHOWN}`;
+const CHECKS_SQL = `SELECT name, severity, violations, let_through FROM check_results
+  WHERE run_id = (SELECT arg_max(run_id, run_number) FROM runs) ORDER BY violations DESC, name`;
+
+export interface Rows {
+  names: string[];
+  rows: DuckDBValue[][];
+}
+
+export interface TableStatus {
+  table: string;
+  version: bigint;
+  rows: bigint;
+  files: number;
+  bytes: number;
+}
+
+/** What is left of the month, by the tightest rule. */
+export interface BudgetStatus {
+  /** When the service told it. */
+  seenAt: Date;
+  plan: string;
+  status: string | null | undefined;
+  calls: BoundStatus | undefined;
+  exportRows: BoundStatus | undefined;
+  resetsAt: Date | undefined;
+}
+
+export interface BoundStatus {
+  rule: string;
+  allowed: bigint;
+  left: bigint;
+}
+
+/** How far the lake is behind the feed. */
+export interface LagStatus {
+  newestChange: bigint | undefined;
+  newestAt: Date | undefined;
+  /** True when the lake lacks it. */
+  isBehind: boolean;
+  /** Seconds between the newest change that the lake shows and the feed's, by the service's clock. */
+  seconds: number;
+}
+
+/** All that a status tells. */
+export interface Status extends LakeActivity {
+  lake: string;
+  pointer: Pointer | undefined;
+  /** When a run last came to the feed's end. */
+  upToDateAt: Date | undefined;
+  /** Runs without news since the last publication. */
+  idleRuns: number;
+  tables: TableStatus[];
+  /** Bytes by what they are for. */
+  bytes: { tables: number; superseded: number; landing: number };
+  webhooks: Awaited<ReturnType<typeof countFiles>>;
+  budget: BudgetStatus | undefined;
+  /** Undefined where the service was not asked. */
+  lag: LagStatus | undefined;
+  runs: Rows;
+  checks: Rows;
+}
+
+/** Gathers the state of a lake; `service` is what was asked of the service, if it was. */
+export async function readStatus(
+  lake: Lake,
+  db: Database,
+  service: ServiceState | undefined,
+  budget: Budget,
+  io: Io,
+): Promise<Status> {
+  const pointer = await readPointer(lake);
+  const tables = listTables(pointer);
+  const idle = await readIdleRuns(lake);
+  const finished = idle.at(-1)?.finished_at;
+  const tableBytes = tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  return {
+    lake: lake.root,
+    pointer,
+    upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
+    idleRuns: idle.length,
+    tables,
+    bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
+    ...(await inspectActivity(lake, io)),
+    webhooks: await countFiles(lake.root),
+    budget: await readBudget(lake, service, budget, io),
+    lag: service === undefined ? undefined : await measureLag(db, pointer, service),
+    runs: await readRows(db, RUNS_SQL),
+    checks: await readRows(db, CHECKS_SQL),
+  };
+}
+
+function listTables(pointer: Pointer | undefined): TableStatus[] {
+  return Object.entries(pointer?.tables ?? {}).map(([table, state]) => ({
+    table,
+    version: state.version,
+    rows: state.rows,
+    files: state.files.length,
+    bytes: state.files.reduce((sum, file) => sum + file.bytes, 0),
+  }));
+}
+
+async function measureFolders(lake: Lake, tableBytes: number): Promise<{ superseded: number; landing: number }> {
+  let onDisk = 0;
+  for (const table of TABLE_NAMES)
+    onDisk += await measureFolder(tablePath(lake, table), (name) => name.endsWith('.parquet'));
+  return {
+    superseded: Math.max(0, onDisk - tableBytes),
+    landing: await measureFolder(privatePath(lake, 'landing'), () => true),
+  };
+}
+
+/** Bytes of a folder's files, those of logs apart; what vanishes meanwhile counts nothing. */
+async function measureFolder(folder: string, counts: (name: string) => boolean): Promise<number> {
+  const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (!entry.isFile() || !counts(entry.name) || entry.parentPath.endsWith('_delta_log')) continue;
+    bytes += (await lstat(join(entry.parentPath, entry.name)).catch(ignoreMissing))?.size ?? 0;
+  }
+  return bytes;
+}
+
+async function readBudget(
+  lake: Lake,
+  service: ServiceState | undefined,
+  budget: Budget,
+  io: Io,
+): Promise<BudgetStatus | undefined> {
+  const seen = service === undefined ? await recallPlan(lake) : { plan: service.plan, seenAt: io.now() };
+  if (seen === undefined) return undefined;
+  const { plan, seenAt } = seen;
+  const left = allowance(plan, budget);
+  return {
+    seenAt,
+    plan: plan.name,
+    status: plan.status,
+    calls: describeBound(left.calls),
+    exportRows: describeBound(left.rows ?? left.quota),
+    resetsAt: left.resetsAt,
+  };
+}
+
+function describeBound(bound: Bound | undefined): BoundStatus | undefined {
+  if (bound === undefined) return undefined;
+  return { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
+}
+
+async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState): Promise<LagStatus> {
+  if (newest === undefined) return { newestChange: undefined, newestAt: undefined, isBehind: false, seconds: 0 };
+  const newestAt = new Date(newest.observedAt);
+  const isBehind = newest.id > (pointer?.cursor ?? 0n);
+  const row = await db.row(`SELECT epoch_ms(greatest(
+    (SELECT max(observed_at) FROM history), (SELECT max(last_changed_at) FROM items))) AS at`);
+  const shownAt = typeof row?.at === 'bigint' ? Number(row.at) : newestAt.getTime();
+  const ms = isBehind ? Math.max(0, newestAt.getTime() - shownAt) : 0;
+  return { newestChange: newest.id, newestAt, isBehind, seconds: ms / 1000 };
+}
+
+async function readRows(db: Database, sql: string): Promise<Rows> {
+  const reader = await db.connection.runAndReadAll(sql);
+  return { names: reader.columnNames(), rows: reader.getRows() };
+}

@@ -1,0 +1,92 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
+
+import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { showStatus } from '../../src/cli/actions/show-status.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import { openLake } from '../../src/lake/lake.js';
+import { lockLake } from '../../src/lake/lock.js';
+import { syncPipeline } from '../../src/pipeline/sync.js';
+import { openWorld, testIo, type World } from '../pipeline/world.js';
+import { openContext } from './open-context.js';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 40, sites: 2, history: 'none' });
+});
+afterAll(() => world.close());
+afterEach(() => vi.unstubAllEnvs());
+
+async function status(request: Parameters<typeof showStatus>[0] = {}) {
+  world.requests.length = 0;
+  const context = openContext();
+  const report = await showStatus({ lake: world.lakePath, ...request }, context);
+  return { text: context.output.text, json: JSON.parse(toJsonText(report)) as Record<string, unknown> };
+}
+
+test('a held batch: what holds it, what it has landed, what the plan left, and all without a call', async () => {
+  world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
+  await expect(world.sync()).rejects.toMatchObject({ code: 'gate_failed' });
+  const { text, json } = await status();
+  expect(world.requests).toEqual([]);
+  expect(text).toMatch(/: nothing is published yet\n/);
+  expect(text).toMatch(
+    /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, \d+ changes, \d+ items in \d+ calls: /m,
+  );
+  expect(text).toMatch(/^budget: [\d,]+ of [\d,]+ calls, .* export rows, until 20\d\d-\S+ \(plan \S.*, as of 20/m);
+  expect(text).toMatch(/^on disk: tables 0 B, raw bytes \d+\.\d kB$/m);
+  expect(text).not.toMatch(/lock:|feed:/);
+  expect(json).toMatchObject({
+    published: false,
+    open: { state: 'held', checks: ['rejects_few'], tries: 1, landed: { exportRows: 40 } },
+    budget: { calls: { rule: 'budget.calls' } },
+  });
+});
+
+test('a lock: who holds it, and whether that process lives', async () => {
+  const lock = await lockLake(await openLake(world.lakePath, { create: false }), testIo);
+  try {
+    const { text, json } = await status();
+    expect(text).toContain(`lock: process ${process.pid} on ${hostname()} since `);
+    expect(text).toMatch(/^run 1 \(000001-\S+\) is running, landed/m);
+    expect(json).toMatchObject({ lock: { pid: process.pid, alive: true }, open: { state: 'running' } });
+  } finally {
+    await lock.release();
+  }
+});
+
+test('how far the lake is behind the feed, when a pipeline file or the environment names the service', async () => {
+  await syncPipeline(world.pipeline, testIo, undefined, { publishHeld: true });
+  vi.stubEnv('PRICELAKE_BASE_URL', world.sandbox.baseUrl);
+  vi.stubEnv('PRICELAKE_API_KEY', world.sandbox.keys.live);
+  const before = await status({ online: true });
+  expect(world.requests).toEqual(['/plan', '/changes/recent?limit=1']);
+  expect(before.text).toMatch(/^feed: newest change \d+, observed 20\S+; the lake has it$/m);
+  expect(before.json).toMatchObject({ published: true, lag: { isBehind: false, seconds: 0 } });
+  expect(before.json.open).toBeUndefined();
+
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+  const file = path.join(world.folder, 'prices.yaml');
+  const source = 'source:\n  baseUrl: ${PRICELAKE_BASE_URL}\n  apiKey: ${PRICELAKE_API_KEY}\n';
+  await writeFile(file, `${source}lake:\n  path: ${world.lakePath}\nbudget:\n  calls: 1000\n`);
+  const { text, json } = await status({ pipeline: file, lake: undefined });
+  expect(text).toMatch(/; the lake is \d+.* behind$/m);
+  expect((json.lag as { seconds: number }).seconds).toBeGreaterThan(0);
+  expect(json).toMatchObject({ budget: { calls: { rule: 'budget.calls', allowed: 1000 } } });
+  vi.unstubAllEnvs();
+  await expect(status({ online: true })).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('superseded files that a retention keeps, and runs without news since', async () => {
+  world.pipeline.checks = {};
+  world.pipeline.lake.retention = 3_600_000;
+  await world.sync();
+  await world.sync();
+  const { text, json } = await status();
+  expect(text).toMatch(/^on disk: tables \S+ kB, superseded files \S+ kB, raw bytes/m);
+  expect(text).toMatch(/, up to date at 20\S+ \(one run without news since\)/);
+  expect(json).toMatchObject({ idleRuns: 1, upToDateAt: expect.stringMatching(/^20/) });
+});
