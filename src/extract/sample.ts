@@ -17,24 +17,17 @@ export interface LandedSample {
   missing: bigint[];
 }
 
-/**
- * Reads items one by one (section 4, /items/{id}) and lands them. A sample that has landed is not read again.
- * Undefined when no call is left for it, or the service can't or must not be reached: a sample is a proof, not a need.
- */
+/** Reads items one by one (section 4, /items/{id}) and lands them. A sample that has landed is not read again. */
 export async function landSample(
   client: ApiClient,
   landing: Landing,
   itemIds: readonly bigint[],
   io: Io,
-): Promise<LandedSample | undefined> {
+): Promise<LandedSample> {
   const { journal } = landing;
   if (journal.last('sample.done') === undefined) {
-    try {
-      const missing = await readSample(client, landing, itemIds, io);
-      await journal.append({ type: 'sample.done', missing, calls: client.calls() });
-    } catch (error) {
-      return skipSample(error, io);
-    }
+    const missing = await readSample(client, landing, itemIds, io);
+    await journal.append({ type: 'sample.done', missing, calls: client.calls() });
   }
   return { files: listItemFiles(landing, 'sample.page'), missing: journal.last('sample.done')?.missing ?? [] };
 }

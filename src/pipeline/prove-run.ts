@@ -1,6 +1,6 @@
 import { boundMismatchRate } from '../check/mismatch-bound.js';
 import type { Database } from '../duckdb/connection.js';
-import { type LandedSample, landSample } from '../extract/sample.js';
+import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
 import { createItemViews } from '../normalize/batch.js';
 import { readModel } from '../normalize/model-sql.js';
 import type { Run } from './run.js';
@@ -18,20 +18,28 @@ export interface Proof {
 
 export const NO_PROOF: Proof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
+/** What a sample is taken and judged with. */
+export type SampleGround = Pick<Run, 'db' | 'landing' | 'client' | 'typer' | 'io'>;
+
 /**
  * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
- * others; with none left for it, nothing is sampled.
+ * others; with none left for it, or a service that does not answer, nothing is sampled.
  */
 export async function proveRun(run: Run): Promise<Proof> {
-  const { db, landing, io } = run;
   const size = run.pipeline.proof.sample;
   if (size === 0) return NO_PROOF;
-  const sample = await landSample(run.client, landing, await chooseSample(db, size), io);
-  if (sample === undefined) return NO_PROOF;
-  await loadSample(run, sample);
-  const judged = await judgeSample(db, landing.journal.last('fence')?.changedAt ?? null);
-  io.log(judged.mismatches > 0n ? 'warn' : 'debug', 'proved', { ...judged });
-  return judged;
+  const fence = run.landing.journal.last('fence')?.changedAt ?? null;
+  const proof = await sampleItems(run, size, fence).catch((error: unknown) => skipSample(error, run.io));
+  if (proof === undefined) return NO_PROOF;
+  run.io.log(proof.mismatches > 0n ? 'warn' : 'debug', 'proved', { ...proof });
+  return proof;
+}
+
+/** Reads and judges a sample; `fence` is up to when the lake is known to be complete where it has no feed. */
+export async function sampleItems(ground: SampleGround, size: number, fence: string | null): Promise<Proof> {
+  const { db, client, landing, io } = ground;
+  await loadSample(ground, await landSample(client, landing, await chooseSample(db, size), io));
+  return judgeSample(db, fence);
 }
 
 /** Another sample in each run, the same in each of its tries. */
@@ -41,7 +49,7 @@ async function chooseSample(db: Database, size: number): Promise<bigint[]> {
   return rows.map((row) => row.item_id as bigint);
 }
 
-async function loadSample({ db, typer }: Run, { files, missing }: LandedSample): Promise<void> {
+async function loadSample({ db, typer }: SampleGround, { files, missing }: LandedSample): Promise<void> {
   const typed = await Promise.all(files.map((file) => typer.typeApart({ ...file, origin: 'page' })));
   await createItemViews(db, typed);
   await db.run('CREATE OR REPLACE TEMP TABLE missing_sample (item_id BIGINT)');

@@ -12,7 +12,7 @@ import { pointerProof } from './prove-pointer.js';
 import { rowProof } from './prove-rows.js';
 import { type ReplayedTable, replayTable } from './replay-log.js';
 
-/** From the bytes up. A proof that asks the service (a sample of items by /items/{id}) would stand last. */
+/** From the bytes up. */
 const PROOFS: Proof[] = [
   logProof,
   fileProof,

@@ -9,32 +9,36 @@ import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatCount } from '../progress.js';
+import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface VerifyRequest {
-  lake: string;
+export interface VerifyRequest extends ReadingArguments {
+  /** Row groups to read at most. */
   sample?: number | undefined;
+  /** Items to compare with the service. */
+  items?: number | undefined;
 }
 
 const MEMORY_LIMIT = '800MB';
+/** Items that are named; all are counted. */
+const KEPT = 20;
 
 /**
  * Proves a lake whole and shows what was looked at and found.
  * @throws PricelakeError `verify_failed` when something is not as it must be.
  */
-export async function runVerify(
-  { lake: path, sample }: VerifyRequest,
-  context: CommandContext,
-): Promise<CommandReport> {
-  if (sample !== undefined && !(Number.isSafeInteger(sample) && sample >= 0)) {
-    throw new PricelakeError('usage', `--sample ${sample} is not a whole number, 0 or more`);
-  }
+export async function runVerify(request: VerifyRequest, context: CommandContext): Promise<CommandReport> {
+  const { sample, items } = request;
+  requireCount('--sample', sample);
+  requireCount('--items', items);
+  const { lake: path } = await findTarget(request, process.env);
   const { io, signal, json, output } = context;
   const lake = await openLake(path, { create: false });
   const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
   const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT });
   try {
     const proofs = await verifyLake(lake, db, { sample, signal }, io);
+    if (items !== undefined) proofs.push(await proveItems(request, items, context));
     if (!json) await output.write(formatProofs(proofs, output.columns));
     const failed = proofs.filter(({ found }) => found > 0);
     if (failed.length === 0) return { lake: lake.root, proofs };
@@ -47,6 +51,41 @@ export async function runVerify(
     db.close();
     await rm(tempDirectory, { recursive: true, force: true });
   }
+}
+
+function requireCount(flag: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
+  throw new PricelakeError('usage', `${flag} ${value} is not a whole number, 0 or more`);
+}
+
+/** A sample of items, compared with the service. */
+async function proveItems(request: VerifyRequest, items: number, { io, signal }: CommandContext): Promise<ProofResult> {
+  if (request.pipeline === undefined) {
+    throw new PricelakeError('usage', '--items needs a pipeline file: it names the service and the key', {
+      hint: 'e.g. pricelake verify prices.yaml --items 100',
+    });
+  }
+  const [{ readPipeline }, { verifyItems }] = await Promise.all([
+    import('../../pipeline/pipeline-file.js'),
+    import('../../pipeline/verify-items.js'),
+  ]);
+  const pipeline = await readPipeline(request.pipeline, process.env);
+  if (request.lake !== undefined) pipeline.lake.path = request.lake;
+  io.protectSecret(pipeline.source.apiKey);
+  const proof = await verifyItems(pipeline, items, io, signal);
+  const differences = JSON.parse(proof.differences) as { item_id: number; differences: string[] }[];
+  const ids = proof.differences.matchAll(/"item_id":(\d+)/g);
+  return {
+    name: 'service',
+    claims: `Items are as the service shows them; at most ${(100 * proof.bound).toPrecision(2)} % of the lake are not, 95 % confidence.`,
+    looked: proof.sampled,
+    of: 'items',
+    found: Number(proof.mismatches),
+    findings: differences.slice(0, KEPT).map(({ differences: names }) => ({
+      table: 'items' as const,
+      what: `${ids.next().value?.[1] ?? ''}: ${names.join(', ')}`,
+    })),
+  };
 }
 
 function formatProofs(proofs: ProofResult[], width: number | undefined): string {

@@ -1,18 +1,27 @@
 import type { CommandModule } from 'yargs';
-import { LAKE_OPTION } from '../lake-option.js';
+import { LAKE_OR_PIPELINE_OPTION } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface VerifyArguments {
-  lake: string;
+  pipeline: string | undefined;
+  lake: string | undefined;
   sample: number | undefined;
+  items: number | undefined;
 }
 
 export const verifyCommand: CommandModule<object, VerifyArguments> = {
-  command: 'verify',
-  describe: 'Prove the lake whole: logs, bytes, rows, statistics, cursors, row equations',
+  command: 'verify [pipeline]',
+  describe:
+    'Prove the lake whole: logs, bytes, rows, statistics, cursors, row equations; and that it is what the service shows',
   builder: (yargs) =>
     yargs
-      .option('lake', LAKE_OPTION)
+      .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML): needed for --items' })
+      .option('lake', LAKE_OR_PIPELINE_OPTION)
+      .option('items', {
+        type: 'number',
+        requiresArg: true,
+        describe: 'Compare so many items with the service, one call each, others in every run',
+      })
       .option('sample', {
         type: 'number',
         requiresArg: true,
@@ -20,7 +29,11 @@ export const verifyCommand: CommandModule<object, VerifyArguments> = {
       })
       .example('$0 verify', 'Read every file and every value; exit 3 when something is wrong')
       .example('$0 verify --sample 50 --json', 'Every checksum and footer, but the values of 50 row groups')
-      .epilogue('Makes no call, takes no lock and changes nothing. Repair with rebuild, or with sync --reconcile.'),
+
+      .example('$0 verify prices.yaml --items 500', 'Compare 500 items value by value with the service')
+      .epilogue(
+        'Makes no call without --items, takes no lock and changes nothing. Repair with rebuild, or with sync --reconcile.',
+      ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-verify.js')).runVerify(argv, context)),
 };
