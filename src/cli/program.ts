@@ -4,6 +4,8 @@ import { backfillCommand } from './commands/backfill.js';
 import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
+import { initCommand } from './commands/init.js';
+import { manifestCommand } from './commands/manifest.js';
 import { planCommand } from './commands/plan.js';
 import { queryCommand } from './commands/query.js';
 import { rebuildCommand } from './commands/rebuild.js';
@@ -19,6 +21,7 @@ import { usageError } from './usage-error.js';
 
 const COMMAND_NAMES = [
   demoCommand,
+  initCommand,
   planCommand,
   syncCommand,
   checkCommand,
@@ -31,6 +34,7 @@ const COMMAND_NAMES = [
   rebuildCommand,
   backfillCommand,
   compactCommand,
+  manifestCommand,
   sandboxCommand,
 ].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
 
@@ -80,6 +84,7 @@ export function buildProgram(args: string[]): Argv {
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .epilogue(EPILOGUE)
     .command(demoCommand)
+    .command(initCommand)
     .command(planCommand)
     .command(syncCommand)
     .command(checkCommand)
@@ -92,6 +97,7 @@ export function buildProgram(args: string[]): Argv {
     .command(rebuildCommand)
     .command(backfillCommand)
     .command(compactCommand)
+    .command(manifestCommand)
     .command(sandboxCommand);
 }
 

@@ -32,10 +32,18 @@ const RUN_ID = 'compact';
  * commit is refused. Needs the view `sites`.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
-export async function compactLake(db: Database, lake: Lake, when: 'due' | 'always', io: Io): Promise<Compaction[]> {
+export async function compactLake(
+  db: Database,
+  lake: Lake,
+  when: 'due' | 'always',
+  io: Io,
+  stop?: AbortSignal,
+): Promise<Compaction[]> {
   const metadata = describeAttributions(await readAttributions(db, 'sites'));
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
+    // What is done so far is committed, and lake.json follows with the next sync.
+    stop?.throwIfAborted();
     const state = await readTable(lake, table);
     if (when === 'due' && !isCompactionDue(state.files)) continue;
     const small = planCompaction(loadTableSchema(table), state.files, io.now());

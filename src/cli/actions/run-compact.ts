@@ -8,9 +8,9 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 /** Joins the small files of a lake's tables and shows what became of them. */
 export async function runCompact({ lake: path }: { lake: string }, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
-  return withLockedLake(path, io, signal, async ({ db, lake }) => {
+  return withLockedLake(path, io, signal, async ({ db, lake, stop }) => {
     await createTableViews(db, lake);
-    const compactions = await compactLake(db, lake, 'always', io);
+    const compactions = await compactLake(db, lake, 'always', io, stop);
     if (!json && compactions.length === 0) await output.write('No table has small files to join.\n');
     if (!json && compactions.length > 0) {
       const rows = compactions.map(({ table, version, filesBefore, filesAfter, rows: count }) => [

@@ -1,0 +1,52 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { hasSystemCode, PricelakeError } from '../../errors.js';
+import { packagePath } from '../../schemas.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface InitRequest {
+  file: string;
+  lake?: string | undefined;
+}
+
+const TITLE = /^# .*\n/;
+const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
+
+/**
+ * Writes the commented pipeline file of the package where the user wants it.
+ * @throws PricelakeError `usage` when something stands there already, or the folder is missing.
+ */
+export async function writePipeline(
+  { file, lake }: InitRequest,
+  { json, output }: CommandContext,
+): Promise<CommandReport> {
+  const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
+  const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
+  // A JSON text is a YAML text, whatever characters the path has.
+  const text = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
+  await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
+    const reason = explain(cause);
+    if (reason === undefined) throw cause;
+    throw new PricelakeError(
+      'usage',
+      `${file}: ${reason}; it was left as it is`,
+      { hint: 'Name another file.' },
+      { cause },
+    );
+  });
+  if (!json) await output.write(nextSteps(file));
+  return { file, lake: lake ?? './lake' };
+}
+
+function explain(cause: unknown): string | undefined {
+  if (hasSystemCode(cause, 'EEXIST', 'EISDIR')) return 'there is something already';
+  if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return 'its folder does not exist';
+  return hasSystemCode(cause, 'EACCES', 'EROFS') ? 'it may not be written' : undefined;
+}
+
+function nextSteps(file: string): string {
+  return `${file} is written, every option explained in it. Next:
+  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what \`pricelake sandbox\` prints
+  pricelake plan ${file}      what the first run would take
+  pricelake sync ${file}
+`;
+}

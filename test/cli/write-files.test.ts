@@ -1,0 +1,97 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write-manifest.js';
+import { writePipeline } from '../../src/cli/actions/write-pipeline.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import { readPipeline } from '../../src/pipeline/pipeline-file.js';
+import { CREDIT, publishLake } from './lake-fixture.js';
+import { openContext } from './open-context.js';
+
+let folder: string;
+let lake: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-files-'));
+  lake = await publishLake();
+});
+afterAll(async () => {
+  for (const path of [folder, lake]) await rm(path, { recursive: true });
+});
+
+describe('init', () => {
+  const env = { PRICELAKE_BASE_URL: 'https://api.example', PRICELAKE_API_KEY: 'key' };
+
+  test('writes a pipeline file that can be read as it is, every option explained, and says what to do next', async () => {
+    const file = path.join(folder, 'prices.yaml');
+    const context = openContext();
+    await writePipeline({ file }, context);
+    expect(await readPipeline(file, env)).toMatchObject({ name: 'prices', lake: { path: './lake' } });
+    expect((await readFile(file, 'utf8')).split('\n')[0]).toBe(`# A pipeline of pricelake: pricelake sync ${file}`);
+    expect(context.output.text).toContain(`pricelake sync ${file}`);
+  });
+
+  test.each(['/data/lake', './a b: #"\'$& \\ü'])('takes %j for the lake', async (lakePath) => {
+    const file = path.join(folder, `${lakePath.length}.yaml`);
+    await writePipeline({ file, lake: lakePath }, openContext());
+    expect(await readPipeline(file, env)).toMatchObject({ lake: { path: lakePath } });
+  });
+
+  test('overwrites nothing, and says what is in the way', async () => {
+    const file = path.join(folder, 'mine.yaml');
+    await writeFile(file, 'mine');
+    const write = (name: string) => writePipeline({ file: name }, openContext());
+    await expect(write(file)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('already') });
+    expect(await readFile(file, 'utf8')).toBe('mine');
+    await expect(write(path.join(folder, 'none', 'x.yaml'))).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('its folder does not exist'),
+    });
+  });
+});
+
+describe('manifest', () => {
+  const write = async (request: Partial<ManifestRequest>) => {
+    const context = openContext();
+    const report = await writeManifest({ table: 'items', lake, format: 'json', ...request }, context);
+    return { text: context.output.text, stderr: context.stderr.text, report };
+  };
+
+  test('lists exactly the files of the version, with rows, bytes, checksums, partitions and credits', async () => {
+    const { text, report } = await write({});
+    const manifest = JSON.parse(text) as Record<string, unknown>;
+    expect(manifest).toMatchObject({ table: 'items', version: 0, rows: 4 });
+    const files = manifest.files as { url: string; rows: number; bytes: number; sha256: string; partition: object }[];
+    const onDisk = (await readdir(path.join(lake, 'items'), { recursive: true })).filter((name) =>
+      /^site.*parquet$/.test(name),
+    );
+    expect(files.map(({ url }) => url).sort()).toEqual(onDisk.map((name) => path.join(lake, 'items', name)).sort());
+    expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(4);
+    expect(files[0]).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), partition: { site_id: '1' } });
+    expect(manifest.attribution).toEqual([expect.objectContaining({ site_id: 2, attribution: CREDIT })]);
+    expect(JSON.parse(toJsonText(report))).toMatchObject({ rows: 4, format: 'json' });
+  });
+
+  test('is a Redshift manifest, with the length that Parquet needs, and the credits on stderr', async () => {
+    const { text, stderr } = await write({ format: 'redshift', base: 's3://bucket/lake/' });
+    const { entries } = JSON.parse(text) as {
+      entries: { url: string; mandatory: boolean; meta: { content_length: number } }[];
+    };
+    expect(entries).toHaveLength(3);
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ mandatory: true, meta: { content_length: expect.any(Number) } });
+      expect(entry.url).toMatch(/^s3:\/\/bucket\/lake\/items\/site_id=\d+\/[\w-]+\.parquet$/);
+    }
+    expect(stderr).toContain(CREDIT);
+    await expect(write({ format: 'redshift' })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('is a list, also in a file; a table without files has an empty one', async () => {
+    const file = path.join(folder, 'list.txt');
+    const { text } = await write({ format: 'list', output: file });
+    expect(text).toBe('');
+    expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(3);
+    expect((await write({ table: 'rejects', format: 'list' })).text).toBe('');
+    await expect(write({ lake: folder })).rejects.toMatchObject({ code: 'lake_invalid' });
+  });
+});

@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { listHelps } from '../../docs/generate.js';
+import { readDuration } from '../../src/cli/duration.js';
+import { readPipeline } from '../../src/pipeline/pipeline-file.js';
+import { packagePath } from '../../src/schemas.js';
+
+const FOLDER = packagePath('pipelines/deploy');
+const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');
+/** Options of each command, by its name. */
+let commands: Map<string, string>;
+
+beforeAll(async () => {
+  commands = new Map((await listHelps()).map(({ name, help }) => [name, help]));
+});
+
+/** A command line of ours: the command is there, and so are its options. */
+function expectCommand(words: readonly string[]): void {
+  const [name = '', ...rest] = words;
+  expect([...commands.keys()]).toContain(name);
+  for (const [i, word] of rest.entries()) {
+    if (!word.startsWith('--')) continue;
+    expect(commands.get(name)).toMatch(new RegExp(`${word}\\s`));
+    if (word === '--deadline') expect(readDuration(word, rest[i + 1] ?? '')).toBeGreaterThan(0);
+  }
+}
+
+test('every file tells how it is put to use, and names commands and options that there are', async () => {
+  const names = (await readdir(FOLDER)).sort();
+  expect(names).toEqual([
+    'Dockerfile',
+    'airflow_dag.py',
+    'cronjob.yaml',
+    'crontab',
+    'pricelake-webhook.service',
+    'pricelake.service',
+    'pricelake.timer',
+  ]);
+  let found = 0;
+  for (const name of names) {
+    const text = await read(name);
+    expect([name, /^(#|""")/.test(text)]).toEqual([name, true]);
+    const code = text.replaceAll(/^\s*#.*$/gm, '').replaceAll(/^"""[\s\S]*?"""/gm, '');
+    for (const [, words = ''] of code.matchAll(
+      /\bpricelake ((?:sync|verify|compact|webhook) (?:--)?[/{\w][^\n">;|]*)/g,
+    )) {
+      expectCommand(words.trim().split(/\s+/));
+      found += 1;
+    }
+  }
+  expect(found).toBeGreaterThanOrEqual(6);
+});
+
+test('the CronJob is YAML whose container runs a command of ours over a pipeline file that can be read', async () => {
+  const documents = parseAllDocuments(await read('cronjob.yaml')).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as Record<string, never>;
+  });
+  expect(documents.map(({ kind }) => kind)).toEqual(['ConfigMap', 'PersistentVolumeClaim', 'CronJob']);
+  const [map, , job] = documents as unknown as [
+    { data: Record<string, string> },
+    unknown,
+    { spec: { jobTemplate: { spec: { template: { spec: { containers: { args: string[] }[] } } } } } },
+  ];
+  expectCommand(job.spec.jobTemplate.spec.template.spec.containers[0]?.args ?? []);
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-deploy-'));
+  try {
+    const file = path.join(folder, 'prices.yaml');
+    await writeFile(file, map.data['prices.yaml'] ?? '');
+    const env = { PRICELAKE_BASE_URL: 'https://api.example', PRICELAKE_API_KEY: 'key' };
+    expect(await readPipeline(file, env)).toMatchObject({ lake: { path: '/lake' } });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the image is of a Node.js that the package asks for, and runs a command of ours', async () => {
+  const text = await read('Dockerfile');
+  const { engines } = JSON.parse(await readFile(packagePath('package.json'), 'utf8')) as { engines: { node: string } };
+  const least = Number(/\d+/.exec(engines.node)?.[0]);
+  for (const [, version] of text.matchAll(/^FROM node:(\d+)/gm)) expect(Number(version)).toBeGreaterThanOrEqual(least);
+  expect(/^ENTRYPOINT (.*)$/m.exec(text)?.[1]).toBe('["pricelake"]');
+  expectCommand(JSON.parse(/^CMD (.*)$/m.exec(text)?.[1] ?? '[]') as string[]);
+});
+
+test('lines of the crontab have five fields and a command, and the units have what systemd needs', async () => {
+  const lines = (await read('crontab')).split('\n').filter((line) => line !== '' && !/^(#|\w+=)/.test(line));
+  expect(lines.length).toBeGreaterThanOrEqual(2);
+  for (const line of lines) expect(line).toMatch(/^(?:[\d*/,-]+ ){5}\S/);
+  expect(await read('pricelake.service')).toMatch(/\[Service\]\nType=oneshot\n[\s\S]*^ExecStart=\/\S+ sync /m);
+  expect(await read('pricelake.timer')).toMatch(
+    /\[Timer\]\nOnCalendar=\S+\n[\s\S]*^\[Install\]\nWantedBy=timers\.target$/m,
+  );
+});
+
+test('the DAG is Python', async (context) => {
+  const python = promisify(execFile)('python3', [
+    '-c',
+    'import ast, sys; ast.parse(open(sys.argv[1], encoding="utf-8").read())',
+    path.join(FOLDER, 'airflow_dag.py'),
+  ]);
+  await python.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') context.skip();
+    throw error;
+  });
+});
