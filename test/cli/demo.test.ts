@@ -18,8 +18,8 @@ describe('the demo', () => {
     const { code, stdout } = await runPricelake(['demo', '--items', '500'], { cwd });
     expect(code).toBe(0);
     for (const step of ['1. ', '2. ', '3. ', '4. ', '5. ', '6. ']) expect(stdout).toContain(step);
-    expect(stdout).toMatch(/Run 1 \(snapshot\) published to \.\/demo-lake/);
-    expect(stdout).toMatch(/Run 2 \(feed\) published to \.\/demo-lake/);
+    expect(stdout).toMatch(/Run 1 \(snapshot: [^)]+\) published to \.\/demo-lake/);
+    expect(stdout).toMatch(/Run 2 \(feed: [^)]+\) published to \.\/demo-lake/);
     expect(stdout).toContain('Nothing changed');
     const [, sql = ''] = /npx pricelake query --lake \.\/demo-lake "([^"]+)"/.exec(stdout) ?? [];
     const query = await runPricelake(['query', '--lake', './demo-lake', sql, '--json'], { cwd });

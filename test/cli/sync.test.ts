@@ -23,6 +23,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => {
   intercept = () => undefined;
+  world.sandbox.changeAccount({ limits: { ratePerSecond: null } });
 });
 
 /** Runs `pricelake sync` in a folder of its own with this pipeline file. */
@@ -112,9 +113,8 @@ describe('sync exits with', () => {
   });
 
   test('5 when the month is used up', async () => {
-    const headers = { 'content-type': 'application/x-ndjson', 'x-export-rows': '0', 'x-export-truncated': 'true' };
-    intercept = replace('/export', () => new Response('', { headers }));
-    expectError(await sync(), 5, 'quota', 'the service cut the export at the monthly limit');
+    world.sandbox.changeAccount({ limits: { ratePerSecond: null, apiCallsPerMonth: 1 } });
+    expectError(await sync(), 5, 'quota', "The month's 1 calls are used up.");
   });
 
   test('6 when another run holds the lake', async () => {
