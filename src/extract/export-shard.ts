@@ -1,27 +1,19 @@
-import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
+import type { ExportFormat } from '../landing/row-scanner.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
 import { type ExportGate, readTakenExport } from './export-gate.js';
 import { readExportRows } from './export-rows.js';
+import { type LandedSegment, removeSegments } from './export-segments.js';
 import type { Shard } from './plan-shards.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
 /** An export that breaks off is asked for again at most this often in one process: its rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
-
-/** A synced piece of an export: whole lines. */
-export interface LandedSegment {
-  path: string;
-  rows: number;
-  bytes: number;
-  /** When its export was asked for, ISO 8601. */
-  readAt: string;
-}
 
 /** Who works on what lands, while more of it downloads. */
 export interface SnapshotEvents {
@@ -39,34 +31,10 @@ export interface Progress {
   bytes: number;
 }
 
-/** Segments of the shard's complete export; undefined while it has none. */
-export function listSegments(landing: Landing, name: string): LandedSegment[] | undefined {
-  const done = landing.journal.all('export.done').find(({ shard }) => shard === name);
-  return done === undefined ? undefined : listOf(landing, done);
-}
-
-/** Segments of exports that the service cut: paid for, and no copy. */
-export function listCutSegments(landing: Landing): LandedSegment[] {
-  return landing.journal.all('export.cut').flatMap((cut) => listOf(landing, cut));
-}
-
-interface Attempt {
-  shard: string;
-  attempt: number;
-}
-
-function listOf({ journal, folder }: Landing, { shard, attempt }: Attempt): LandedSegment[] {
-  const isIts = (entry: Attempt) => entry.shard === shard && entry.attempt === attempt;
-  const readAt = journal.all('export.begin').find(isIts)?.readAt ?? '';
-  return journal
-    .all('export.segment')
-    .filter(isIts)
-    .map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
-}
-
 /** An export, and what lets it through or not. */
 export interface GatedShard {
   shard: Shard;
+  format: ExportFormat;
   gate: ExportGate;
 }
 
@@ -78,20 +46,21 @@ export interface GatedShard {
 export async function exportShard(
   client: ApiClient,
   landing: Landing,
-  { shard, gate }: GatedShard,
+  asked: GatedShard,
   events: SnapshotEvents & { onProgress(progress: Progress): void },
   io: Io,
 ): Promise<void> {
+  const { name } = asked.shard;
   for (let tries = 1; ; tries++) {
     try {
-      await removeFiles(landing, shard.name);
+      await removeSegments(landing, name);
       await events.whenRoom();
-      return await new ShardExport(client, landing, { shard, gate }, events, io).take();
+      return await new ShardExport(client, landing, asked, events, io).take();
     } catch (error) {
       const passing =
         error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
       if (!passing || tries >= ATTEMPTS) throw error;
-      io.log('warn', 'export.again', { shard: shard.name, attempt: tries, reason: error.message });
+      io.log('warn', 'export.again', { shard: name, attempt: tries, reason: error.message });
       await io.sleep(RETRY_WAIT_MS * tries);
     }
   }
@@ -102,6 +71,7 @@ class ShardExport {
   readonly #client: ApiClient;
   readonly #landing: Landing;
   readonly #shard: Shard;
+  readonly #format: ExportFormat;
   readonly #gate: ExportGate;
   readonly #events: SnapshotEvents & { onProgress(progress: Progress): void };
   readonly #io: Io;
@@ -112,10 +82,11 @@ class ShardExport {
   /** Segments that wait until the export is complete: small ones are typed together. */
   readonly #small: LandedSegment[] = [];
 
-  constructor(...[client, landing, { shard, gate }, events, io]: Parameters<typeof exportShard>) {
+  constructor(...[client, landing, { shard, format, gate }, events, io]: Parameters<typeof exportShard>) {
     this.#client = client;
     this.#landing = landing;
     this.#shard = shard;
+    this.#format = format;
     this.#gate = gate;
     this.#events = events;
     this.#io = io;
@@ -180,7 +151,7 @@ class ShardExport {
     const { rows, status, site } = this.#shard;
     this.#gate.require(rows);
     try {
-      return await this.#client.stream('/export', { format: 'ndjson', status, site });
+      return await this.#client.stream('/export', { format: this.#format, status, site });
     } catch (error) {
       // One that was asked for and never answered may have been counted.
       if (error instanceof PricelakeError && error.facts.midStream === true) this.#gate.take({ rows, overage: false });
@@ -194,6 +165,7 @@ class ShardExport {
     return writeSegments(body, {
       folder: this.#landing.folder,
       prefix: `export-${shard}-${attempt}-`,
+      format: this.#format,
       targetBytes: SEGMENT_BYTES,
       onBytes: (bytes, rows) => {
         progress.rows += BigInt(rows);
@@ -220,17 +192,5 @@ class ShardExport {
 
   #place() {
     return { shard: this.#shard.name, attempt: this.#attempt };
-  }
-}
-
-/** What attempts before this one left: an export counts whole or not at all, but for one that the service cut. */
-async function removeFiles({ journal, folder }: Landing, name: string): Promise<void> {
-  const kept = journal
-    .all('export.cut')
-    .filter(({ shard }) => shard === name)
-    .map((cut) => `export-${name}-${cut.attempt}-`);
-  for (const file of await readdir(folder)) {
-    const isKept = kept.some((prefix) => file.startsWith(prefix));
-    if (file.startsWith(`export-${name}-`) && !isKept) await rm(path.join(folder, file));
   }
 }

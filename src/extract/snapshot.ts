@@ -1,9 +1,11 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
+import type { ExportFormat } from '../landing/row-scanner.js';
 import { countListed } from './count-items.js';
 import type { ExportGate } from './export-gate.js';
-import { exportShard, listSegments, type Progress, type SnapshotEvents } from './export-shard.js';
+import { listSegments } from './export-segments.js';
+import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
 import { planShards, type Shard, SPLIT_ABOVE } from './plan-shards.js';
 import { runSideBySide } from './side-by-side.js';
 
@@ -14,6 +16,7 @@ const CONCURRENCY = 4;
 export interface SnapshotScope {
   /** Items in all, as the fence counted them. */
   items: bigint;
+  format: ExportFormat;
   /** Lets exports through or not. */
   gate: ExportGate;
   /** From more items on the export is split. */
@@ -49,7 +52,7 @@ export async function landSnapshot(
       came.set(shard.name, progress);
       report(false);
     };
-    return exportShard(client, landing, { shard, gate: scope.gate }, { ...events, onProgress }, io);
+    return exportShard(client, landing, { ...scope, shard }, { ...events, onProgress }, io);
   });
   report(true);
   return shards;

@@ -1,25 +1,25 @@
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { createRowScanner, type ExportFormat, type RowScanner } from './row-scanner.js';
 
-/** A closed, synced piece of an export: whole lines. */
+/** A closed, synced piece of an export: whole rows. */
 export interface Segment {
   file: string;
   bytes: number;
   rows: number;
 }
 
-const NEWLINE = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-
 /**
- * Cuts a stream of NDJSON into segment files of about `targetBytes`, at line ends. `onSegment` gets each one
- * after it is synced, in order, while the next is being written. Bytes are written as they came.
+ * Cuts an export into segment files of about `targetBytes`, between rows. `onSegment` gets each one after it is synced,
+ * in order, while the next is being written. Bytes are written as they came; each file of CSV begins with the header.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
   options: {
     folder: string;
     prefix: string;
+    /** Default ndjson. */
+    format?: ExportFormat;
     targetBytes: number;
     onSegment: (segment: Segment) => Promise<void>;
     onBytes: (bytes: number, rows: number) => void;
@@ -42,9 +42,7 @@ class SegmentWriter {
   #number = 0;
   #bytes = 0;
   #rows = 0;
-  /** Of the line that is being written. */
-  #lineBytes = 0;
-  #isLineBlank = true;
+  readonly #scanner: RowScanner;
   #totalRows = 0n;
   #totalBytes = 0;
   /** Closing of the segment before; at most one is under way. */
@@ -52,20 +50,21 @@ class SegmentWriter {
 
   constructor(options: Parameters<typeof writeSegments>[1]) {
     this.#options = options;
+    this.#scanner = createRowScanner(options.format ?? 'ndjson');
   }
 
   async write(chunk: Buffer): Promise<void> {
     if (chunk.length === 0) return;
-    const cut = this.#bytes + chunk.length >= this.#options.targetBytes ? chunk.lastIndexOf(NEWLINE) + 1 : 0;
-    if (cut === 0) return this.#append(chunk);
-    await this.#append(chunk.subarray(0, cut));
+    const { rows, end } = this.#scanner.scan(chunk);
+    const cut = this.#bytes + chunk.length >= this.#options.targetBytes ? end : 0;
+    if (cut === 0) return this.#append(chunk, rows);
+    await this.#append(chunk.subarray(0, cut), rows);
     await this.#closeSegment();
-    if (cut < chunk.length) await this.#append(chunk.subarray(cut));
+    if (cut < chunk.length) await this.#append(chunk.subarray(cut), 0);
   }
 
   async finish(): Promise<{ rows: bigint; bytes: number }> {
-    if (!this.#isLineBlank) this.#rows++; // the last line has no newline
-    this.#isLineBlank = true;
+    this.#rows += this.#scanner.finish(); // the last row has no newline
     await this.#closeSegment();
     await this.#closing;
     return { rows: this.#totalRows, bytes: this.#totalBytes };
@@ -76,42 +75,21 @@ class SegmentWriter {
     await this.#file?.close();
   }
 
-  async #append(chunk: Buffer): Promise<void> {
-    if (this.#file === undefined) {
-      this.#number++;
-      this.#name = `${this.#options.prefix}${String(this.#number).padStart(5, '0')}.ndjson`;
-      this.#file = await open(path.join(this.#options.folder, this.#name), 'wx');
-    }
-    const rows = this.#countRows(chunk);
+  async #append(chunk: Buffer, rows: number): Promise<void> {
+    this.#file ??= await this.#openFile();
     this.#rows += rows;
     this.#bytes += chunk.length;
-    let written = 0;
-    while (written < chunk.length) {
-      written += (await this.#file.write(chunk, written, chunk.length - written)).bytesWritten;
-    }
+    await writeAll(this.#file, chunk);
     this.#options.onBytes(chunk.length, rows);
   }
 
-  /** Lines that end in the chunk and hold anything: blank lines are no rows. */
-  #countRows(chunk: Buffer): number {
-    let rows = 0;
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      this.#extendLine(chunk, start, end);
-      if (!this.#isLineBlank) rows++;
-      this.#lineBytes = 0;
-      this.#isLineBlank = true;
-      start = end + 1;
-    }
-    this.#extendLine(chunk, start, chunk.length);
-    return rows;
-  }
-
-  /** A line is blank when it is empty or a carriage return alone, which may have come in the chunk before. */
-  #extendLine(chunk: Buffer, start: number, end: number): void {
-    if (end === start) return;
-    this.#isLineBlank &&= this.#lineBytes === 0 && end - start === 1 && chunk[start] === CARRIAGE_RETURN;
-    this.#lineBytes += end - start;
+  async #openFile(): Promise<FileHandle> {
+    const { prefix, folder, format = 'ndjson' } = this.#options;
+    this.#number++;
+    this.#name = `${prefix}${String(this.#number).padStart(5, '0')}.${format}`;
+    const file = await open(path.join(folder, this.#name), 'wx');
+    if (this.#number > 1) await writeAll(file, this.#scanner.header);
+    return file;
   }
 
   async #closeSegment(): Promise<void> {
@@ -133,6 +111,13 @@ class SegmentWriter {
       await this.#options.onSegment(segment);
     })();
     this.#closing.catch(() => {}); // reported by the await above or in finish()
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    written += (await file.write(bytes, written, bytes.length - written)).bytesWritten;
   }
 }
 

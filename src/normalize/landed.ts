@@ -1,10 +1,14 @@
-import { quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { NUMBER_MARK } from './long-numbers.js';
-import { readJsonColumns, type Shape, structType } from './shape.js';
+import { ITEM_VALUE_NAMES, readJsonColumns, type Shape, structType } from './shape.js';
+
+/** DuckDB reads no larger object of JSON, and is told so for a record of CSV. */
+const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
 /** How the rows stand in a landed file, one a line. */
 export type Layout =
-  | 'lines' // as they came
+  | 'lines' // JSON, as it came
+  | 'csv' // as it came: a header, then records
   | 'sieved'; // wrapped with place and raw text: {"n": 1, "raw": "…", "row": {…}}
 
 export interface LandedFile {
@@ -17,6 +21,8 @@ export interface LandedFile {
   part: string;
   /** When its rows were read, ISO 8601. */
   readAt: string;
+  /** Names of the columns of CSV, in order, no two alike. */
+  columns?: readonly string[];
 }
 
 /** Landed files that are read as one: alike in layout and shape. */
@@ -26,7 +32,9 @@ type LandedFiles = readonly [LandedFile, ...LandedFile[]];
 export function landedItemsSql(files: LandedFiles, shape: Shape): string {
   const file = { ...files[0], marked: files.some(({ marked }) => marked) };
   const prefix = rowPrefix(file);
-  const values = [...shape.values].map(([name, sql]) => {
+  const values = ITEM_VALUE_NAMES.map((name) => {
+    const sql = shape.values.get(name);
+    if (sql === undefined) return `CAST(NULL AS ${name === 'datasets' ? 'VARCHAR[]' : 'VARCHAR'}) AS ${name}`;
     const value = `${prefix}${sql}`;
     if (shape.texts.has(name)) return `${readText(name, value)} AS ${name}`;
     if (name === 'datasets') return `${value} AS ${name}`;
@@ -39,8 +47,11 @@ FROM ${rowsSql(files, shape.fields)}`;
 
 /** A value that JSON text or a list of names stands for. */
 function readText(name: string, value: string): string {
-  if (name === 'attributes')
-    return `CASE WHEN json_valid(${value}) THEN ${value} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
+  if (name === 'attributes') {
+    // Printed as attributes that are JSON are, so that both are one text; with a long number, as it came.
+    const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
+    return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
+  }
   const names = `list_filter(string_split_regex(${value}, '\\s*[;|]\\s*'), lambda name: name <> '')`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
@@ -125,6 +136,7 @@ function rowPrefix(file: LandedFile): string {
 
 /** Every column is declared, and nothing is guessed: a guess would read the file a second time. */
 function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
+  if (files[0].layout === 'csv') return csvRowsSql(files, files[0].columns ?? []);
   const columns =
     files[0].layout === 'sieved'
       ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
@@ -132,6 +144,18 @@ function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
   return `read_json(${quoteList(files.map(({ path }) => path))}, format = 'newline_delimited', records = true,
   auto_detect = false, ${filename}columns = ${columns})`;
+}
+
+/**
+ * Strictly RFC 4180, all as text: an empty cell is null, a quoted empty one is a text. Nothing is guessed, and a record
+ * of another number of cells is an error.
+ */
+function csvRowsSql(files: LandedFiles, columns: readonly string[]): string {
+  const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
+  const types = new Map(columns.map((name) => [name, 'VARCHAR']));
+  return `read_csv(${quoteList(files.map(({ path }) => path))}, auto_detect = false, header = true, delim = ',',
+  quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, max_line_size = ${MAX_ROW_BYTES},
+  buffer_size = ${2 * MAX_ROW_BYTES}, ${filename}columns = ${readJsonColumns(types)})`;
 }
 
 function stripMark(sql: string, file: LandedFile): string {
@@ -148,10 +172,30 @@ function restoreNumbers(sql: string, file: LandedFile): string {
 /** JSON text of the fields that the document does not name; null when the row has none. */
 function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
-  const members = [...shape.unknown].map(
-    ([name, sql]) => `${quoteLiteral(`${JSON.stringify(name)}:`)} || CAST(${prefix}${sql} AS VARCHAR)`,
-  );
+  const members = [...shape.unknown].map(([name, sql]) => {
+    const object = [...shape.objects].find((field) => name.startsWith(`${field}.`));
+    let value = `CAST(${prefix}${sql} AS VARCHAR)`;
+    if (shape.fields.get(name) === 'VARCHAR') value = textAsJson(prefix + sql);
+    else if (object !== undefined && file.layout === 'csv') value = refuseLongNumbers(object, value);
+    return `${quoteLiteral(`${JSON.stringify(name)}:`)} || ${value}`;
+  });
   return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
+}
+
+/** Members of an object that CSV holds as text are printed anew: long numbers would change. The sieve keeps them. */
+function refuseLongNumbers(object: string, value: string): string {
+  const refusal = "error('a number that is not exact in a double')";
+  return `CASE WHEN ${hasLongNumber(quoteIdentifier(object))} THEN ${refusal} ELSE ${value} END`;
+}
+
+/** True for a text that may hold a number which is not exact in a double. */
+function hasLongNumber(text: string): string {
+  return `regexp_matches(${text}, '[0-9][0-9.eE+-]{15}')`;
+}
+
+/** A cell of CSV has no type: what looks like an object or a list is one, anything else is a text. */
+function textAsJson(cell: string): string {
+  return `CASE WHEN regexp_matches(${cell}, '^[\\[{]') AND json_valid(${cell}) THEN ${cell} ELSE CAST(to_json(${cell}) AS VARCHAR) END`;
 }
 
 /** Paths of the values that must be objects or null, outer before inner: anything else is a reject. */

@@ -6,15 +6,20 @@ import { PricelakeError } from '../errors.js';
  * export row, so all sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
-  /** DuckDB type of every top-level field to read, by name. */
+  /** DuckDB type of every top-level field to read, by name. In CSV all are text. */
   fields: Map<string, string>;
-  /** Canonical value → SQL over those fields. */
+  /** Canonical value → SQL over those fields. What the columns of CSV do not show is not in it. */
   values: Map<ItemValue, string>;
   /** Of `attributes` and `datasets` those that flat rows hold as text: JSON, or names with `;` or `|` between. */
   texts: Set<ItemValue>;
-  /** Fields that the document does not name: name in `extra` → SQL of its JSON. */
+  /** Fields that the document does not name: name in `extra` → SQL of its JSON, in CSV of its text or JSON. */
   unknown: Map<string, string>;
+  /** Of the fields those that CSV holds as the text of a JSON object. */
+  objects: Set<string>;
 }
+
+/** How rows are written: with JSON's types, or all as text. */
+export type RowKind = 'json' | 'csv';
 
 /** Values of an item, by the document's name and by ours (view landed_items). */
 const ITEM_VALUES = {
@@ -49,6 +54,7 @@ const ITEM_VALUES = {
 
 type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
+export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
 const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
 const PARENTS = ['category', 'site', 'source'];
@@ -58,6 +64,11 @@ const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.model
 /** Case and separators folded: `site_id`, `siteId` and `site.id` are one. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
+}
+
+/** True for a field that holds an object of an item, or its name. */
+export function isParent(name: string): boolean {
+  return PARENTS.includes(fold(name));
 }
 
 const BY_FOLDED_NAME = new Map<string, ItemPath>([
@@ -81,7 +92,7 @@ export function observeRow(observed: ObservedFields, row: unknown): void {
     const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
     observed.set(name, field);
     if (typeof value !== 'object') field.isScalar = true;
-    else if (value !== null && PARENTS.includes(fold(name))) {
+    else if (value !== null && isParent(name)) {
       for (const subfield of Object.keys(value)) if (subfield !== '') field.subfields.add(subfield);
     }
   }
@@ -103,9 +114,15 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
 }
 
 /** Decides where each value stands. Throws `contract` when rows were seen and none names an item id. */
-export function detectShape(observed: ObservedFields): Shape {
-  const shape: Shape = { fields: new Map(), values: new Map(), texts: new Set(), unknown: new Map() };
-  for (const [name, field] of observed) addObserved(shape, name, field);
+export function detectShape(observed: ObservedFields, kind: RowKind = 'json'): Shape {
+  const shape: Shape = {
+    fields: new Map(),
+    values: new Map(),
+    texts: new Set(),
+    unknown: new Map(),
+    objects: new Set(),
+  };
+  for (const [name, field] of observed) addObserved(shape, name, field, kind);
   if (observed.size > 0 && !shape.values.has('id')) {
     throw new PricelakeError(
       'contract',
@@ -113,28 +130,28 @@ export function detectShape(observed: ObservedFields): Shape {
       { hint: 'check source.baseUrl; nothing was published' },
     );
   }
-  addUnobserved(shape, observed);
+  if (kind === 'json') addUnobserved(shape, observed);
   return shape;
 }
 
-function addObserved(shape: Shape, name: string, field: ObservedField): void {
+function addObserved(shape: Shape, name: string, field: ObservedField, kind: RowKind): void {
   const taken = [...shape.fields.keys()].some((other) => other.toLowerCase() === name.toLowerCase());
   if (taken) return;
-  const isParent = PARENTS.includes(fold(name));
-  const path = BY_FOLDED_NAME.get(isParent ? `${fold(name)}name` : fold(name));
-  if (isParent && !field.isScalar) addParent(shape, name, field.subfields);
+  const mayHold = isParent(name);
+  const path = BY_FOLDED_NAME.get(mayHold ? `${fold(name)}name` : fold(name));
+  if (mayHold && (!field.isScalar || field.subfields.size > 0)) addParent(shape, name, field.subfields, kind);
   else if (path !== undefined && !shape.values.has(ITEM_VALUES[path])) {
-    const isText = field.isScalar && (path === 'attributes' || path === 'datasets');
+    const isText = (field.isScalar || kind === 'csv') && (path === 'attributes' || path === 'datasets');
     if (isText) shape.texts.add(ITEM_VALUES[path]);
-    shape.fields.set(name, isText ? 'VARCHAR' : fieldType(path));
+    shape.fields.set(name, isText || kind === 'csv' ? 'VARCHAR' : fieldType(path));
     shape.values.set(ITEM_VALUES[path], quoteIdentifier(name));
   } else {
-    shape.fields.set(name, 'JSON');
+    shape.fields.set(name, kind === 'csv' ? 'VARCHAR' : 'JSON');
     shape.unknown.set(name, quoteIdentifier(name));
   }
 }
 
-function addParent(shape: Shape, name: string, subfields: Set<string>): void {
+function addParent(shape: Shape, name: string, subfields: Set<string>, kind: RowKind): void {
   const parent = fold(name);
   const isSnake = [...subfields].some((subfield) => subfield.includes('_'));
   const known = PATHS.filter((path) => path.startsWith(`${parent}.`));
@@ -146,15 +163,23 @@ function addParent(shape: Shape, name: string, subfields: Set<string>): void {
     const subfield = observed ?? (isSnake ? snake(own) : own);
     names.add(subfield);
     types.push(`${quoteIdentifier(subfield)} VARCHAR`);
-    shape.values.set(ITEM_VALUES[path], `${quoteIdentifier(name)}.${quoteIdentifier(subfield)}`);
+    shape.values.set(ITEM_VALUES[path], memberSql(name, subfield, kind, '->>'));
   }
   for (const subfield of subfields) {
     if ([...names].some((known) => known.toLowerCase() === subfield.toLowerCase())) continue;
     names.add(subfield);
     types.push(`${quoteIdentifier(subfield)} JSON`);
-    shape.unknown.set(`${name}.${subfield}`, `${quoteIdentifier(name)}.${quoteIdentifier(subfield)}`);
+    shape.unknown.set(`${name}.${subfield}`, memberSql(name, subfield, kind, '->'));
   }
-  shape.fields.set(name, `STRUCT(${types.join(', ')})`);
+  if (kind === 'csv') shape.objects.add(name);
+  shape.fields.set(name, kind === 'csv' ? 'VARCHAR' : `STRUCT(${types.join(', ')})`);
+}
+
+/** A member of an object, or of the text of one: as text (->>) or as JSON (->). */
+function memberSql(name: string, member: string, kind: RowKind, operator: '->' | '->>'): string {
+  if (kind === 'json') return `${quoteIdentifier(name)}.${quoteIdentifier(member)}`;
+  const pointer = `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `${quoteIdentifier(name)}${operator}${quoteLiteral(pointer)}`;
 }
 
 function addUnobserved(shape: Shape, observed: ObservedFields): void {
@@ -163,7 +188,7 @@ function addUnobserved(shape: Shape, observed: ObservedFields): void {
     const value = ITEM_VALUES[path];
     if (shape.values.has(value)) continue;
     const [parent = ''] = path.split('.');
-    if (nested && path.includes('.')) addParent(shape, parent, new Set());
+    if (nested && path.includes('.')) addParent(shape, parent, new Set(), 'json');
     else {
       const name = style(path);
       shape.fields.set(name, fieldType(path));

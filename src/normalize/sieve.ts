@@ -3,18 +3,27 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { parse } from 'lossless-json';
+import { parseCsvRecord, readCsvRecords } from '../csv.js';
 import { readLines } from '../ndjson.js';
 import { structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
+import { readObject } from './observe-csv.js';
 
 const SAFE_LENGTH = 15;
 /** A row's wrapped line holds it twice; DuckDB reads objects of 16 MB. */
 const MAX_ROW_CHARACTERS = 5_000_000;
 
+export interface CsvColumns {
+  columns: readonly string[];
+  /** Columns whose cells are the JSON text of objects. */
+  objects: ReadonlySet<string>;
+}
+
 export interface SieveTask {
-  /** Landed file, one row a line. */
+  /** Landed file, one row a line, or CSV where `csv` is given. */
   path: string;
   fields: Map<string, string>;
+  csv?: CsvColumns;
   /** Rows that can be read go here, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
   /** Rows that can't: {"n", "raw", "reason"}. */
@@ -60,6 +69,10 @@ interface SievedRow {
 }
 
 async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
+  if (task.csv !== undefined) {
+    yield* readCsvRows(task.path, task.csv);
+    return;
+  }
   let place = 0;
   for await (const bytes of readLines(task.path)) {
     place++;
@@ -67,6 +80,32 @@ async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
     if (raw.trim() === '') continue;
     yield { place, raw, ...(isUtf8(bytes) ? parseLine(raw) : { reason: 'not valid UTF-8' }) };
   }
+}
+
+/** Records behind the header, each as an object of texts by column. */
+async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<SievedRow> {
+  let isHeader = true;
+  for await (const { bytes, line } of readCsvRecords(path)) {
+    const raw = bytes.toString('utf8');
+    if (!isHeader)
+      yield { place: line, raw, ...(isUtf8(bytes) ? parseCsvRow(raw, csv) : { reason: 'not valid UTF-8' }) };
+    isHeader = false;
+  }
+}
+
+function parseCsvRow(text: string, { columns, objects }: CsvColumns): { value?: unknown; reason?: string } {
+  if (text.length > MAX_ROW_CHARACTERS) return { reason: `longer than ${MAX_ROW_CHARACTERS} characters` };
+  const cells = parseCsvRecord(text);
+  if (cells === undefined) return { reason: 'not valid CSV: a quote stands where none may' };
+  if (cells.length !== columns.length) return { reason: `${cells.length} cells, the header has ${columns.length}` };
+  const value = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
+  for (const name of objects) {
+    const cell = value[name] ?? null;
+    if (cell === null) continue;
+    if (readObject(cell) === undefined) return { reason: `${name} is not a JSON object` };
+    value[name] = JSON.stringify(parse(cell, undefined, { parseNumber: keepNumber })) ?? null;
+  }
+  return { value };
 }
 
 /** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */

@@ -81,6 +81,8 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
   const { part } = sources[0].landed;
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
+  // Columns of CSV are read by their place.
+  if (new Set(sources.map(({ landed }) => JSON.stringify(landed.columns))).size > 1) return undefined;
   try {
     const counts = await copyTyped(
       db,
@@ -98,11 +100,13 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
 }
 
 async function typeSieved(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
-  const { part, readAt } = source.landed;
+  const { part, readAt, columns } = source.landed;
   const place = path.join(task.workFolder, part);
   const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
   const fields = task.shape?.fields ?? CHANGE_FIELDS;
-  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath });
+  const objects = task.shape?.objects ?? new Set<string>();
+  const csv = columns === undefined ? {} : { csv: { columns, objects } };
+  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath, ...csv });
   const counts = await copyTyped(
     db,
     task,

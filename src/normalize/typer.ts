@@ -1,5 +1,8 @@
+import { basename, extname } from 'node:path';
 import type { Database } from '../duckdb/connection.js';
+import type { LandedFile } from './landed.js';
 import { observeRows } from './observe.js';
+import { observeCsv } from './observe-csv.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, type ObservedFields } from './shape.js';
 import {
@@ -148,20 +151,40 @@ export class Typer {
   }
 
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
-    const origin = originOf(files[0] as LandedItems);
-    const observed = this.#observed[origin === 'export' || files[0]?.isExport ? 'export' : 'page'];
+    const [first] = files as [LandedItems, ...LandedItems[]];
+    const origin = originOf(first);
+    const observed = this.#observed[origin === 'export' || first.isExport ? 'export' : 'page'];
     const sources: TypingSource[] = [];
     for (const { path, rows, readAt } of files) {
-      await observeRows(path, observed);
-      sources.push({ path, landed: await quoteFile(path, readAt, this.#run.workFolder), rows });
+      const landed = isCsv(path)
+        ? await this.#readCsv(path, readAt, observed)
+        : await this.#readLines(path, readAt, observed);
+      sources.push({ path, landed, rows });
     }
-    const shape = detectShape(observed);
+    const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json');
     return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };
+  }
+
+  async #readLines(path: string, readAt: string, observed: ObservedFields): Promise<LandedFile> {
+    await observeRows(path, observed);
+    return quoteFile(path, readAt, this.#run.workFolder);
+  }
+
+  /** Numbers are text in CSV: none has to be quoted. */
+  async #readCsv(path: string, readAt: string, observed: ObservedFields): Promise<LandedFile> {
+    const columns = await observeCsv(path, observed);
+    return { path, layout: 'csv', marked: false, part: basename(path), readAt, columns };
   }
 }
 
+function isCsv(path: string): boolean {
+  return extname(path) === '.csv';
+}
+
 function areAlike(a: LandedItems, b: LandedItems): boolean {
-  return originOf(a) === originOf(b) && (a.isExport ?? false) === (b.isExport ?? false);
+  return (
+    originOf(a) === originOf(b) && (a.isExport ?? false) === (b.isExport ?? false) && isCsv(a.path) === isCsv(b.path)
+  );
 }
 
 function originOf({ origin = 'export' }: LandedItems): Exclude<Origin, ChangeOrigin> {

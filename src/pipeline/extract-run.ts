@@ -5,7 +5,8 @@ import { chooseCopy } from '../extract/choose-copy.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedEvents, landEvents } from '../extract/events.js';
 import { createExportGate, type ExportGate } from '../extract/export-gate.js';
-import { listCutSegments, type SnapshotEvents } from '../extract/export-shard.js';
+import { listCutSegments } from '../extract/export-segments.js';
+import type { SnapshotEvents } from '../extract/export-shard.js';
 import { type LandedFeed, landFeed } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
@@ -126,7 +127,8 @@ async function landAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<v
 
 async function exportAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<void> {
   const { client, landing, io, typer } = run;
-  const scope = { items: fence.items, gate, splitAbove: BigInt(run.pipeline.source.splitAbove) };
+  const { export: format, splitAbove } = run.pipeline.source;
+  const scope = { items: fence.items, format, gate, splitAbove: BigInt(splitAbove) };
   const events: SnapshotEvents = {
     onSegment: (segment, facts) => typer.addItems({ ...segment, origin: 'export' }, facts),
     onVoid: (paths) => typer.forget(paths),

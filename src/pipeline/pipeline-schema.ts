@@ -98,6 +98,7 @@ export const pipelineSchema = mapping({
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
+    export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
   }),
   lake: mapping({

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type Allowance, allowance } from '../../src/extract/allowance.js';
 import { createExportGate } from '../../src/extract/export-gate.js';
-import type { LandedSegment, SnapshotEvents } from '../../src/extract/export-shard.js';
+import type { LandedSegment } from '../../src/extract/export-segments.js';
+import type { SnapshotEvents } from '../../src/extract/export-shard.js';
 import type { Shard } from '../../src/extract/plan-shards.js';
 import { landSnapshot } from '../../src/extract/snapshot.js';
 import type { Landing } from '../../src/landing/landing.js';
@@ -49,7 +50,7 @@ async function land(service: LocalService, landing: Landing, left?: number): Pro
     onVoid: (paths) => expect(paths).toEqual([]),
     whenRoom: async () => {},
   };
-  const scope = { items: 50n, gate: createExportGate(allowRows(left), service.io) };
+  const scope = { items: 50n, format: 'ndjson' as const, gate: createExportGate(allowRows(left), service.io) };
   return { shards: await landSnapshot(service.client, landing, scope, events, service.io), segments };
 }
 

@@ -12,6 +12,8 @@ export interface Typing {
   folder: string;
   /** Types an export's lines; `rows` is what the landing counted, default: the lines that hold anything. */
   items(bytes: string | Buffer, rows?: number): Promise<TypedRows>;
+  /** Types an export of CSV, header and all, of so many rows. */
+  csv(bytes: string | Buffer, rows: number): Promise<TypedRows>;
   /** Types changes, one a line. */
   changes(lines: string[]): Promise<TypedRows>;
   close(): Promise<void>;
@@ -31,8 +33,8 @@ export async function openTyping(): Promise<Typing> {
   await createMacros(db);
   let files = 0;
   const newTyper = () => new Typer(db, { runId: 'run', workFolder: folder });
-  const land = async (bytes: string | Buffer) => {
-    const file = path.join(folder, `landed-${++files}.ndjson`);
+  const land = async (bytes: string | Buffer, format: 'ndjson' | 'csv' = 'ndjson') => {
+    const file = path.join(folder, `landed-${++files}.${format}`);
     await writeFile(file, bytes);
     return file;
   };
@@ -47,6 +49,11 @@ export async function openTyping(): Promise<Typing> {
           .filter((line) => line.trim() !== '').length;
       const typer = newTyper();
       typer.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
+      return openRows(db, await typer.finish());
+    },
+    async csv(bytes, rows) {
+      const typer = newTyper();
+      typer.addItems({ path: await land(bytes, 'csv'), rows, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
       return openRows(db, await typer.finish());
     },
     async changes(lines) {

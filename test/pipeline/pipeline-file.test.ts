@@ -55,6 +55,7 @@ describe('a pipeline file', () => {
         mode: 'auto',
         history: 'feed',
         products: 'none',
+        export: 'ndjson',
         splitAbove: 1_000_000,
       },
       lake: { path: './lake', retention: 0, tables: {} },

@@ -1,0 +1,147 @@
+import { createReadStream } from 'node:fs';
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const CHUNK_BYTES = 1 << 20;
+
+/** Where in a field of RFC 4180 the scanner stands. */
+type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
+
+/**
+ * Finds the ends of records in the bytes of CSV (RFC 4180), chunk by chunk: a newline inside quotes ends none. Blank
+ * lines are no records. A byte order mark is no part of the first record.
+ */
+export class CsvScanner {
+  #state: State = 'begin';
+  #isBlank = true;
+  /** Bytes of the byte order mark that have come; none more once something else came. */
+  #mark = 0;
+
+  /** Calls `onRecord` with the offset behind each record that ends in the chunk. */
+  scan(chunk: Buffer, onRecord: (end: number) => void): void {
+    let i = this.#skipMark(chunk);
+    while (i < chunk.length) {
+      if (this.#state === 'quoted') {
+        const quote = chunk.indexOf(QUOTE, i);
+        if (quote < 0) return;
+        this.#state = 'behind-quote';
+        i = quote + 1;
+        continue;
+      }
+      const byte = chunk[i++];
+      if (byte === NEWLINE) {
+        if (!this.#isBlank) onRecord(i);
+        this.#state = 'begin';
+        this.#isBlank = true;
+        continue;
+      }
+      if (byte === CARRIAGE_RETURN) continue;
+      this.#isBlank = false;
+      if (byte === COMMA) this.#state = 'begin';
+      else if (byte === QUOTE && this.#state !== 'plain') this.#state = 'quoted';
+      else this.#state = 'plain';
+    }
+  }
+
+  /** True when a record has begun that no newline ended. */
+  get isOpen(): boolean {
+    return !this.#isBlank;
+  }
+
+  #skipMark(chunk: Buffer): number {
+    let i = 0;
+    while (i < chunk.length && this.#mark < BYTE_ORDER_MARK.length && chunk[i] === BYTE_ORDER_MARK[this.#mark]) {
+      this.#mark++;
+      i++;
+    }
+    if (i < chunk.length) this.#mark = BYTE_ORDER_MARK.length;
+    return i;
+  }
+}
+
+/** A record of a file and the line, from 1, that it begins on. */
+export interface CsvRecord {
+  bytes: Buffer;
+  line: number;
+}
+
+/** The records of a file, without their line ends and the byte order mark. */
+export async function* readCsvRecords(path: string): AsyncGenerator<CsvRecord> {
+  const scanner = new CsvScanner();
+  let rest: Buffer = Buffer.alloc(0);
+  let line = 1;
+  const cut = (record: Buffer): CsvRecord => {
+    const begin = skipBlank(record);
+    const text = record.subarray(begin.offset);
+    const at = line + begin.lines;
+    line = at + countNewlines(text);
+    return { bytes: trimEnd(text), line: at };
+  };
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const ends: number[] = [];
+    scanner.scan(chunk, (end) => ends.push(end + rest.length));
+    let start = 0;
+    for (const end of ends) {
+      yield cut(bytes.subarray(start, end));
+      start = end;
+    }
+    rest = bytes.subarray(start);
+  }
+  if (scanner.isOpen) yield cut(rest);
+}
+
+/** Blank lines and a byte order mark before a record. */
+function skipBlank(bytes: Buffer): { offset: number; lines: number } {
+  let offset = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0;
+  let lines = 0;
+  while (bytes[offset] === NEWLINE || (bytes[offset] === CARRIAGE_RETURN && bytes[offset + 1] === NEWLINE)) {
+    offset += bytes[offset] === NEWLINE ? 1 : 2;
+    lines++;
+  }
+  return { offset, lines };
+}
+
+function countNewlines(bytes: Buffer): number {
+  let count = 0;
+  for (let i = bytes.indexOf(NEWLINE); i >= 0; i = bytes.indexOf(NEWLINE, i + 1)) count++;
+  return count;
+}
+
+function trimEnd(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  if (bytes[end - 1] === NEWLINE) end--;
+  if (bytes[end - 1] === CARRIAGE_RETURN) end--;
+  return bytes.subarray(0, end);
+}
+
+/** The cells of a record: an empty one is null, a quoted empty one is a text. Undefined when it is not RFC 4180. */
+export function parseCsvRecord(text: string): (string | null)[] | undefined {
+  const cells: (string | null)[] = [];
+  for (let at = 0; ; ) {
+    const isQuoted = text[at] === '"';
+    const end = isQuoted ? findQuoteEnd(text, at) : findComma(text, at);
+    if (end === undefined) return undefined;
+    const cell = isQuoted ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end) || null;
+    cells.push(cell);
+    if (end === text.length) return cells;
+    if (text[end] !== ',') return undefined;
+    at = end + 1;
+  }
+}
+
+function findComma(text: string, from: number): number {
+  const comma = text.indexOf(',', from);
+  return comma < 0 ? text.length : comma;
+}
+
+/** Behind the quote that closes the one at `from`. */
+function findQuoteEnd(text: string, from: number): number | undefined {
+  for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
+    if (text[quote + 1] !== '"') return quote + 1;
+  }
+  return undefined;
+}

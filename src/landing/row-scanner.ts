@@ -1,0 +1,83 @@
+import { CsvScanner } from '../csv.js';
+
+/** How rows of an export stand in its bytes (section 4, /export). */
+export type ExportFormat = 'ndjson' | 'csv';
+
+/** Counts rows in bytes that come chunk by chunk, and tells where they may be cut. */
+export interface RowScanner {
+  /** Rows that end in the chunk, and the offset behind the last of them; 0 when none does. */
+  scan(chunk: Buffer): { rows: number; end: number };
+  /** Rows that only the end of the bytes ends: 0 or 1. */
+  finish(): number;
+  /** What a file must begin with that does not begin with the first byte. */
+  readonly header: Buffer;
+}
+
+export function createRowScanner(format: ExportFormat): RowScanner {
+  return format === 'csv' ? new CsvRows() : new Lines();
+}
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** Lines that hold anything. */
+class Lines implements RowScanner {
+  readonly header = Buffer.alloc(0);
+  /** Of the line that is not yet ended. */
+  #lineBytes = 0;
+  #isBlank = true;
+
+  scan(chunk: Buffer): { rows: number; end: number } {
+    let rows = 0;
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#extendLine(chunk, start, end);
+      rows += this.finish();
+      this.#lineBytes = 0;
+      start = end + 1;
+    }
+    this.#extendLine(chunk, start, chunk.length);
+    return { rows, end: start };
+  }
+
+  finish(): number {
+    const rows = this.#isBlank ? 0 : 1;
+    this.#isBlank = true;
+    return rows;
+  }
+
+  /** A line is blank when it is empty or a carriage return alone, which may have come in the chunk before. */
+  #extendLine(chunk: Buffer, start: number, end: number): void {
+    if (end === start) return;
+    this.#isBlank &&= this.#lineBytes === 0 && end - start === 1 && chunk[start] === CARRIAGE_RETURN;
+    this.#lineBytes += end - start;
+  }
+}
+
+/** Records behind the first one, which is the header. */
+class CsvRows implements RowScanner {
+  readonly #scanner = new CsvScanner();
+  /** Pieces of the header until it has ended. */
+  #pieces: Buffer[] | undefined = [];
+  header: Buffer = Buffer.alloc(0);
+
+  scan(chunk: Buffer): { rows: number; end: number } {
+    let rows = 0;
+    let last = 0;
+    this.#scanner.scan(chunk, (end) => {
+      if (this.#pieces !== undefined) {
+        this.header = Buffer.concat([...this.#pieces, chunk.subarray(0, end)]);
+        this.#pieces = undefined;
+        return; // a file of the header alone would hold no row
+      }
+      rows++;
+      last = end;
+    });
+    this.#pieces?.push(Buffer.from(chunk));
+    return { rows, end: last };
+  }
+
+  finish(): number {
+    return this.#scanner.isOpen && this.#pieces === undefined ? 1 : 0;
+  }
+}

@@ -1,0 +1,54 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/start.js';
+import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+/** What of each table does not say when, or by which run. */
+const TABLES: Record<string, string> = {
+  items: '* EXCLUDE (read_at, run_id)',
+  history: '* EXCLUDE (run_id)',
+  sites: 'site_id, name, host, attribution, is_current',
+  products: '* EXCLUDE (run_id)',
+  product_prices: '* EXCLUDE (run_id)',
+};
+
+async function readTables(): Promise<Record<string, string[][]>> {
+  const tables: Record<string, string[][]> = {};
+  for (const [table, columns] of Object.entries(TABLES)) {
+    tables[table] = await readLake(world.lakePath, (glob) => `SELECT ${columns} FROM ${glob(table)} ORDER BY ALL`);
+  }
+  return tables;
+}
+
+const formats = () => world.requests.flatMap((request) => /^\/export.*format=(\w+)/.exec(request)?.[1] ?? []);
+
+describe('a copy by CSV', () => {
+  test.each<NonNullable<SandboxOptions['exportShape']>>(['item', 'flat-camel', 'flat-snake', 'dotted'])(
+    'gives the tables that NDJSON does, its columns named %s',
+    async (exportShape) => {
+      world = await openWorld({ items: 150, sites: 3, exportShape });
+      await world.sync();
+      const expected = await readTables();
+      world.renew();
+      world.pipeline.source.export = 'csv';
+      const { row } = await world.sync();
+      expect(formats()).toEqual(['csv']);
+      expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+      expect(await readTables()).toEqual(expected);
+      expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+      expect(row).toMatchObject({ rejected: 0n, export_rows_landed: row.items });
+    },
+  );
+
+  test('may be split by website, and go on where it was stopped', async () => {
+    world = await openWorld({ items: 150, sites: 3, history: 'none', faults: ['export:drop@3-'] });
+    Object.assign(world.pipeline.source, { export: 'csv', splitAbove: 100 });
+    await expect(world.sync()).rejects.toMatchObject({ code: 'unavailable' });
+    world.sandbox.armFaults([]);
+    await world.sync();
+    expect(new Set(formats())).toEqual(new Set(['csv']));
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  });
+});
