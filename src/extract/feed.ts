@@ -16,6 +16,8 @@ export interface LandedFeed {
   cursor: bigint;
   /** False when the plan lost the feed before its end was reached. */
   complete: boolean;
+  /** When its end was reached, ISO 8601. */
+  at: string;
 }
 
 /**
@@ -35,7 +37,8 @@ export async function landFeed(
     const last = journal.last('feed.page');
     if (!hasFeed && last === undefined) return undefined;
     const cursor = hasFeed || last === undefined ? await pullPages(client, landing, from, io) : last.nextCursor;
-    await journal.append({ type: 'feed.done', cursor, complete: hasFeed, calls: client.calls() });
+    const at = io.now().toISOString();
+    await journal.append({ type: 'feed.done', cursor, complete: hasFeed, at, calls: client.calls() });
     io.log('debug', 'landed', { what: 'feed', cursor });
   }
   const pages = journal.all('feed.page');
@@ -46,6 +49,7 @@ export async function landFeed(
     bytes: pages.at(-1)?.end ?? 0,
     cursor: done?.cursor ?? from,
     complete: done?.complete ?? false,
+    at: done?.at ?? '',
   };
 }
 

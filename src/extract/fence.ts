@@ -12,6 +12,8 @@ export interface Fence {
   changedAt: string | undefined;
   /** Items in all, removed ones included. */
   items: bigint;
+  /** When it was taken, ISO 8601. */
+  at: string;
 }
 
 /** Of the newest change only its id is needed: what else it holds is no reason to stop a first run. */
@@ -34,10 +36,16 @@ export async function landFence(client: ApiClient, landing: Landing, hasFeed: bo
       cursor: recent === undefined ? null : (recent.changes[0]?.id ?? 0n),
       changedAt: newest.content[0]?.lastChangedAt ?? null,
       items: newest.totalElements,
+      at: io.now().toISOString(),
     };
     await journal.append({ type: 'fence', ...fence, calls: client.calls() });
     io.log('debug', 'landed', { what: 'fence', ...fence });
   }
   const landed = journal.last('fence');
-  return { cursor: landed?.cursor ?? undefined, changedAt: landed?.changedAt ?? undefined, items: landed?.items ?? 0n };
+  return {
+    cursor: landed?.cursor ?? undefined,
+    changedAt: landed?.changedAt ?? undefined,
+    items: landed?.items ?? 0n,
+    at: landed?.at ?? '',
+  };
 }

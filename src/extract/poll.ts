@@ -40,7 +40,7 @@ export async function landPoll(
 ): Promise<void> {
   const { journal } = landing;
   await cutItemTails(landing, 'poll.page');
-  if (journal.last('poll.done') === undefined) {
+  if (!isDone(landing)) {
     await new Rounds(client, landing, io).read(poll);
     await journal.append({ type: 'poll.done', calls: client.calls() });
   }
@@ -51,6 +51,16 @@ export async function landPoll(
 export function countWholePages({ journal: { entries } }: Landing): number {
   const begin = entries.findLastIndex((entry) => entry.type === 'poll.round' && entry.since === null);
   return begin < 0 ? 0 : countPagesBehind(entries, begin);
+}
+
+/** Polls again, since another time: what was read whole is older than what the feed can tell. */
+export function reopenPoll({ journal }: Landing, since: string): Promise<void> {
+  return journal.append({ type: 'poll.round', since, newest: null });
+}
+
+function isDone({ journal: { entries } }: Landing): boolean {
+  const last = entries.findLast(({ type }) => type === 'poll.done' || type === 'poll.round');
+  return last?.type === 'poll.done';
 }
 
 /** Pages that have landed of the round that was begun last. */

@@ -44,6 +44,7 @@ const journalEntry = z.discriminatedUnion('type', [
     cursor: int64Text.nullable(),
     changedAt: z.string().nullable(),
     items: int64Text,
+    at: z.string(),
     calls: z.number(),
   }),
   /** The exports that make a snapshot (section 4, /export): one, or a shard of it each. */
@@ -106,7 +107,13 @@ const journalEntry = z.discriminatedUnion('type', [
   /** A webhook event, its changes copied. */
   z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
   z.strictObject({ type: z.literal('events.done') }),
-  z.strictObject({ type: z.literal('feed.done'), cursor: int64Text, complete: z.boolean(), calls: z.number() }),
+  z.strictObject({
+    type: z.literal('feed.done'),
+    cursor: int64Text,
+    complete: z.boolean(),
+    at: z.string(),
+    calls: z.number(),
+  }),
   /** Histories of chosen items that the run has taken over. */
   z.strictObject({ type: z.literal('backfill'), rows: z.number(), bytes: z.number() }),
   /** In the journal of a backfill: an item whose history has landed, and that all have. */

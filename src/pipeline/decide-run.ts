@@ -3,7 +3,6 @@ import { PricelakeError } from '../errors.js';
 import type { Allowance } from '../extract/allowance.js';
 import { chooseCopy } from '../extract/choose-copy.js';
 import { chooseMode, type ModeChoice } from '../extract/choose-mode.js';
-import { readPointer } from '../lake/publish.js';
 import { TXN_CURSOR } from '../model.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
@@ -11,18 +10,28 @@ import { hasFeed, type PlannedRun, type SeenPlan } from './read-plan.js';
 import type { Run } from './run.js';
 
 /**
- * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless the
- * plan has lost the feed since.
+ * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless it
+ * was to go on by the feed, and the plan has lost it since or the run stood still for longer than it reaches back.
  */
 export async function decideRun(run: Run, planned: PlannedRun): Promise<ModeChoice> {
   const { journal } = run.landing;
   const decided = journal.last('decision');
-  const isFeedLost = decided?.mode === 'feed' && !hasFeed(planned.plan) && journal.last('feed.done') === undefined;
-  if (decided !== undefined && !isFeedLost) return decided;
+  const isFeedLost = !hasFeed(planned.plan) || hasOutlastedHistory(run, planned);
+  const isOpen = decided?.mode === 'feed' && journal.last('feed.done') === undefined;
+  if (decided !== undefined && !(isOpen && isFeedLost)) return decided;
   const choice = await chooseRunMode(run, planned);
   run.io.log('info', 'decided', { ...choice });
   await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
   return choice;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** True when the try before was longer ago than the feed reaches back (section 8, historyDays). */
+export function hasOutlastedHistory({ landing: { journal }, io }: Run, { plan }: PlannedRun): boolean {
+  const days = plan.limits.historyDays ?? null;
+  const before = [...journal.all('begin'), ...journal.all('try')].map(({ at }) => Date.parse(at)).at(-2);
+  return days !== null && before !== undefined && io.now().getTime() - before > days * DAY_MS;
 }
 
 /** How a run that begins now would bring the lake up to date. */
@@ -30,11 +39,10 @@ export async function chooseRunMode(
   { lake, tables, pipeline, io, db }: Pick<Run, 'lake' | 'tables' | 'pipeline' | 'io' | 'db'>,
   { plan, gate }: PlannedRun,
 ): Promise<ModeChoice> {
-  const pointer = await readPointer(lake);
   const known = await db.row('SELECT count(*) AS n FROM items');
   const idleRuns = await readIdleRuns(lake);
-  const idle = idleRuns.at(-1);
   const snapshotAt = await findLastSnapshot(db, idleRuns);
+  const caughtUpAt = await findCaughtUp(db, idleRuns);
   return explainRefusal(plan, () =>
     chooseMode({
       wanted: pipeline.source.mode,
@@ -42,7 +50,7 @@ export async function chooseRunMode(
       hasCursor: tables.history.txn[TXN_CURSOR] !== undefined,
       hasFeed: hasFeed(plan),
       historyDays: plan.limits.historyDays ?? null,
-      caughtUpAt: idle === undefined ? pointer?.at : new Date(idle.finished_at),
+      caughtUpAt,
       snapshotAt,
       reconcileEvery: pipeline.reconcile,
       copyRefusal: findCopyRefusal(gate.left(), known?.n as bigint),
@@ -56,6 +64,14 @@ function findCopyRefusal(allowance: Allowance, items: bigint): string | undefine
   const choice = chooseCopy({ items, exportRows: items, allowance, callsMade: 0n, pagesLanded: 0n });
   if (choice.route === 'wait') return choice.refusal.message;
   return choice.thisMonth ? undefined : choice.reason;
+}
+
+/** Up to when the lake is current; a run without news waits among the idle ones. */
+async function findCaughtUp(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
+  const idle = idleRuns.at(-1)?.caught_up_at ?? null;
+  if (idle !== null) return new Date(idle);
+  const row = await db.row('SELECT epoch_ms(max(caught_up_at)) AS at FROM runs');
+  return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
 }
 
 /** A complete copy that showed nothing new waits among the idle runs. */

@@ -12,12 +12,12 @@ import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
 import { type ItemFile, listItemFiles } from '../extract/item-files.js';
-import { countWholePages, landPoll } from '../extract/poll.js';
+import { countWholePages, landPoll, reopenPoll } from '../extract/poll.js';
 import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
 import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
 import { listEvents } from '../webhook/event-files.js';
-import { decideRun } from './decide-run.js';
+import { decideRun, hasOutlastedHistory } from './decide-run.js';
 import { hasFeed, type PlannedRun, readPlan } from './read-plan.js';
 import { type Run, readBegin } from './run.js';
 
@@ -54,8 +54,10 @@ export async function extractRun(run: Run): Promise<Extract> {
   const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
   if (fence !== undefined) {
     const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
-    if (mode === 'poll') await landChangedItems(run);
-    else await landAllItems(run, fence, gate).catch((error) => dropRefused(run, error));
+    const onPage = typePages(run);
+    if (mode === 'poll') await landChangedItems(run, onPage);
+    else await landAllItems(run, fence, gate, onPage).catch((error) => dropRefused(run, error));
+    if (planned !== undefined) await coverStandstill(run, planned, fence, onPage);
   }
   const start = fence?.cursor ?? 0n;
   const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
@@ -88,18 +90,18 @@ function readDecision({ landing }: Run): { mode: RunMode } {
   return landing.journal.last('decision') ?? { mode: 'feed' };
 }
 
-async function landChangedItems(run: Run): Promise<void> {
+async function landChangedItems(run: Run, onPage: OnPage): Promise<void> {
   const changedSince = reachBack(await readPollStart(run));
-  await landPoll(run.client, run.landing, { changedSince, untilSettled: false }, typePage(run), run.io);
+  await landPoll(run.client, run.landing, { changedSince, untilSettled: false }, onPage, run.io);
 }
 
 /** Copies all items by the route that plan and budget allow; what an export that was cut brought is kept. */
-async function landAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<void> {
+async function landAllItems(run: Run, fence: Fence, gate: ExportGate, onPage: OnPage): Promise<void> {
   const { client, landing, io, typer } = run;
   for (const segment of listCutSegments(landing)) typer.addItems({ ...segment, origin: 'export' });
   const readPages = () => {
     const poll = { changedSince: undefined, untilSettled: true };
-    return landPoll(client, landing, poll, typePage(run), io);
+    return landPoll(client, landing, poll, onPage, io);
   };
   const pagesLanded = BigInt(countWholePages(landing));
   if (pagesLanded > 0n && landing.journal.last('poll.done') !== undefined) return readPages();
@@ -117,7 +119,7 @@ async function landAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<v
     io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
     if (choice.route === 'pages') return readPages();
     try {
-      return await exportAllItems(run, fence, gate);
+      return await exportAllItems(run, fence, gate, onPage);
     } catch (error) {
       if (!(error instanceof PricelakeError) || error.facts.cut !== true) throw error;
       cut = error;
@@ -125,7 +127,7 @@ async function landAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<v
   }
 }
 
-async function exportAllItems(run: Run, fence: Fence, gate: ExportGate): Promise<void> {
+async function exportAllItems(run: Run, fence: Fence, gate: ExportGate, onPage: OnPage): Promise<void> {
   const { client, landing, io, typer } = run;
   const { export: format, splitAbove } = run.pipeline.source;
   const scope = { items: fence.items, format, gate, splitAbove: BigInt(splitAbove) };
@@ -135,14 +137,33 @@ async function exportAllItems(run: Run, fence: Fence, gate: ExportGate): Promise
     whenRoom: () => typer.whenRoom(),
   };
   const shards = await landSnapshot(client, landing, scope, events, io);
-  if (shards.length === 1 || fence.changedAt === undefined) return;
+  if (fence.changedAt === undefined) return;
+  if (shards.length === 1 && landing.journal.last('poll.round') === undefined) return;
   // An item that moved between the shards may be in none of them: it has changed since the fence.
   const changedSince = reachBack(Date.parse(fence.changedAt));
-  await landPoll(client, landing, { changedSince, untilSettled: true }, typePage(run), io);
+  await landPoll(client, landing, { changedSince, untilSettled: true }, onPage, io);
 }
 
-function typePage({ typer }: Run): (file: ItemFile) => void {
-  return (file) => typer.addItems({ ...file, origin: 'page' });
+/** What changed while the run stood still, and the feed can't tell any more, is polled. */
+async function coverStandstill(run: Run, planned: PlannedRun, { changedAt }: Fence, onPage: OnPage): Promise<void> {
+  const { client, landing, io } = run;
+  if (changedAt === undefined || landing.journal.last('feed.done') !== undefined) return;
+  if (!hasOutlastedHistory(run, planned)) return;
+  const changedSince = reachBack(Date.parse(changedAt));
+  await reopenPoll(landing, changedSince);
+  await landPoll(client, landing, { changedSince, untilSettled: true }, onPage, io);
+}
+
+type OnPage = (file: ItemFile) => void;
+
+/** Hands files of pages to the typer, each once. */
+function typePages({ typer }: Run): OnPage {
+  const handed = new Set<string>();
+  return (file) => {
+    if (handed.has(file.path)) return;
+    handed.add(file.path);
+    typer.addItems({ ...file, origin: 'page' });
+  };
 }
 
 /** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */

@@ -17,6 +17,7 @@ export type RunRow = {
   cursor_from: bigint | null;
   cursor_to: bigint | null;
   caught_up: boolean;
+  caught_up_at: string | null;
   calls: bigint;
   export_rows: bigint;
   export_rows_landed: bigint;

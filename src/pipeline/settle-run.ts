@@ -82,7 +82,7 @@ export async function describeRun(
     tries: BigInt(journal.all('try').length + 1),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
-    caught_up: extract.feed?.complete ?? true,
+    ...describeCurrency(extract),
     calls: BigInt(journal.countCalls()),
     ...countExportRows(run),
     ...found.usage,
@@ -93,6 +93,12 @@ export async function describeRun(
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };
+}
+
+/** Up to when the lake is current: where the feed ended, or where items were polled without it. */
+function describeCurrency({ feed, fence }: Extract): Pick<RunRow, 'caught_up' | 'caught_up_at'> {
+  const at = feed?.complete === true ? feed.at : fence?.at;
+  return { caught_up: at !== undefined, caught_up_at: at ?? null };
 }
 
 function describeFindings({ differences, columns, missed, gone, proof, products }: Findings) {

@@ -43,6 +43,13 @@ async function expectExactCopy(): Promise<void> {
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 }
 
+/** What the service answers, to be answered otherwise. */
+async function ask({ url, headers }: Request): Promise<{ headers: Record<string, string>; text: string }> {
+  const answer = await fetch(url, { headers });
+  const kept = ['content-type', 'x-export-rows'].map((name) => [name, answer.headers.get(name) ?? '']);
+  return { headers: Object.fromEntries(kept), text: await answer.text() };
+}
+
 const exports = () => world.requests.filter((request) => request.startsWith('/export'));
 
 describe('in the middle of a run', () => {
@@ -57,7 +64,7 @@ describe('in the middle of a run', () => {
     };
     expect(await syncError()).toMatchObject(['plan_refuses', 4, { limit: 'changeFeed' }]);
     await world.sandbox.advance({ hours: 4, changes: 60 });
-    expect((await world.sync()).row).toMatchObject({ mode: 'poll', caught_up: false, tries: 2n });
+    expect((await world.sync()).row).toMatchObject({ mode: 'poll', caught_up: true, tries: 2n });
     await expectExactCopy();
     await world.sandbox.advance({ hours: 4, changes: 30 });
     expect((await world.sync()).row.mode).toBe('poll');
@@ -170,6 +177,50 @@ describe('a cursor older than the history of the plan', () => {
   });
 });
 
+describe('a run that stood still for longer than the history of the plan reaches back', () => {
+  const standStill = async (days: number, nth: number) => {
+    happen = { path: '/changes?', nth, what: () => world.sandbox.changeAccount({ revoked: ['live'] }) };
+    await syncError();
+    for (let step = 0; step < 2; step++) await world.sandbox.advance({ hours: 12 * days, changes: 60 });
+    world.clock.days += days;
+    world.sandbox.changeAccount({ revoked: [] });
+  };
+
+  test('reads what the feed can tell no more in other ways, and keeps the rows that it paid for', async () => {
+    await openSmall({ limits: { historyDays: 7 } });
+    await standStill(10, 1);
+    expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
+    expect(exports()).toHaveLength(1);
+    await expectExactCopy();
+    await world.sandbox.advance({ hours: 1, changes: 90 });
+    await standStill(10, 2);
+    expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
+    await expectExactCopy();
+  });
+
+  test('and was held, is not what the next run goes on from', async () => {
+    await openSmall({ limits: { historyDays: 7 } });
+    world.pipeline.checks = { currency_iso_4217: { severity: 'gate' } };
+    happen = {
+      path: '/export',
+      nth: 1,
+      what: async (request) => {
+        const { headers, text } = await ask(request);
+        return new Response(text.replace(/"currency":"\w+"/, '"currency":"euro"'), { headers });
+      },
+    };
+    expect(await syncError()).toMatchObject(['gate_failed', 3, {}]);
+    for (let step = 0; step < 2; step++) await world.sandbox.advance({ hours: 120, changes: 60 });
+    world.clock.days += 10;
+    await world.sync({ publishHeld: true });
+    expect((await world.sync()).row).toMatchObject({
+      mode: 'snapshot',
+      reason: expect.stringContaining('10.0 days ago'),
+    });
+    await expectExactCopy();
+  });
+});
+
 describe('a change whose item is gone from the data of the key', () => {
   test('stands in history without an item, and the lake goes on', async () => {
     await openSmall({ history: 'none' });
@@ -179,10 +230,10 @@ describe('a change whose item is gone from the data of the key', () => {
       path: '/changes?',
       nth: 1,
       what: async (request) => {
-        const answer = await fetch(request.url, { headers: request.headers });
-        const page = parse(await answer.text()) as { changes: { item: unknown }[] };
+        const { headers, text } = await ask(request);
+        const page = parse(text) as { changes: { item: unknown }[] };
         if (page.changes[0] !== undefined) page.changes[0].item = null;
-        return new Response(stringify(page), { headers: { 'content-type': 'application/json' } });
+        return new Response(stringify(page), { headers });
       },
     };
     const { row } = await world.sync();
