@@ -14,6 +14,8 @@ export interface Ahead {
   fence: number | undefined;
   /** Exports of a complete copy, and their rows. */
   exports: { calls: number; rows: bigint } | undefined;
+  /** Pages of all items, where they are read instead of exported; the calls that show that none is missing included. */
+  pages: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
   changedItems: Count | undefined;
   /** Changes that wait in the feed. */
@@ -29,7 +31,18 @@ export interface Ahead {
 }
 
 export interface Step {
-  step: 'plan' | 'fence' | 'export' | 'poll' | 'feed' | 'hydrate' | 'datasets' | 'products' | 'sample' | 'usage';
+  step:
+    | 'plan'
+    | 'fence'
+    | 'export'
+    | 'pages'
+    | 'poll'
+    | 'feed'
+    | 'hydrate'
+    | 'datasets'
+    | 'products'
+    | 'sample'
+    | 'usage';
   calls: number;
   exportRows: bigint;
   /** False where it is an estimate. */
@@ -43,13 +56,14 @@ const ITEMS_A_PAGE = 500n;
 
 /** The steps of a run and what each takes, in their order. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { fence, exports, changedItems, changes, hydration } = ahead;
+  const { fence, exports, pages, changedItems, changes, hydration } = ahead;
   const steps: (Step | undefined)[] = [
     ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
     fence === undefined ? undefined : call('fence', fence, true, 'where the service stands before items are read'),
     exports === undefined
       ? undefined
       : { ...call('export', exports.calls, true, 'items counted now'), exportRows: exports.rows },
+    pages === undefined ? undefined : call('pages', pages.calls, false, `${pages.items} items: ${pages.reason}`),
     changedItems === undefined
       ? undefined
       : call(

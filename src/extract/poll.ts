@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
-import type { JournalEntry } from '../landing/journal.js';
+import type { JournalEntries, JournalEntry } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { readLines } from '../ndjson.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
@@ -48,7 +48,7 @@ export async function landPoll(
 }
 
 /** Pages of all items that have landed. */
-export function countWholePages({ journal: { entries } }: Landing): number {
+export function countWholePages({ journal: { entries } }: { journal: Pick<JournalEntries, 'entries'> }): number {
   const begin = entries.findLastIndex((entry) => entry.type === 'poll.round' && entry.since === null);
   return begin < 0 ? 0 : countPagesBehind(entries, begin);
 }

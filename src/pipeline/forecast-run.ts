@@ -7,7 +7,7 @@ import { PricelakeError } from '../errors.js';
 import { type Allowance, countLeft, type RunCaps } from '../extract/allowance.js';
 import type { ModeChoice } from '../extract/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../extract/estimate.js';
-import { countOverage, refuseExport } from '../extract/export-allowance.js';
+import { countOverage } from '../extract/export-allowance.js';
 import type { Io } from '../io.js';
 import { findLake } from '../lake/lake.js';
 import { createTableViews } from '../lake/views.js';
@@ -77,7 +77,8 @@ async function forecast(lookout: Lookout, unfinished: LandedRun | undefined): Pr
   const { plan, gate } = planned;
   const allowed = gate.left();
   const choice = await chooseLikeRun(lookout, planned);
-  const steps = estimateSteps(await lookAhead(lookout, planned, choice.mode));
+  const { ahead, refusal } = await lookAhead(lookout, planned, choice.mode);
+  const steps = estimateSteps(ahead);
   const total = sumSteps(steps);
   const looked = client.calls();
   return {
@@ -92,7 +93,7 @@ async function forecast(lookout: Lookout, unfinished: LandedRun | undefined): Pr
     resetsAt: allowed.resetsAt,
     plan: { plan: plan.plan, name: plan.name, status: plan.status },
     looked,
-    refusal: findRefusal(allowed, total, looked),
+    refusal: refusal ?? findShortage(allowed, total, looked),
   };
 }
 
@@ -103,10 +104,8 @@ async function chooseLikeRun(lookout: Lookout, planned: PlannedRun): Promise<Mod
   return decided === undefined || isFeedLost ? chooseRunMode(lookout, planned) : decided;
 }
 
-function findRefusal(allowance: Allowance, total: Total, looked: number): PricelakeError | undefined {
-  const refusal = total.exportRows === 0n ? undefined : refuseExport(allowance, total.exportRows);
-  if (refusal !== undefined) return refusal;
-  const { calls: bound, resetsAt } = allowance;
+/** Why the run would stop before its end: too few calls. */
+function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looked: number): PricelakeError | undefined {
   if (bound === undefined) return undefined;
   const left = countLeft(bound) - BigInt(looked - 1);
   if (left >= BigInt(total.calls)) return undefined;

@@ -1,21 +1,27 @@
 import { z } from 'zod';
 import { int64 } from '../api/contract.js';
-import { countListed } from '../extract/count-items.js';
+import type { PricelakeError } from '../errors.js';
 import type { Ahead, Count } from '../extract/estimate.js';
-import { planShards } from '../extract/plan-shards.js';
 import type { JournalEntry } from '../landing/journal.js';
 import type { RunMode } from '../model.js';
 import { isComparisonWorthIt } from './count-usage.js';
-import { reachBack, readPollStart } from './extract-run.js';
 import { lookAtFeed } from './look-at-feed.js';
+import { lookAtItems, NO_ITEMS } from './look-at-items.js';
 import { lookAtNeeds } from './look-at-needs.js';
 import type { Lookout } from './lookout.js';
 import { hasFeed, type PlannedRun } from './read-plan.js';
+
+/** What lies ahead, and why it would not be begun. */
+export interface Outlook {
+  ahead: Ahead;
+  refusal: PricelakeError | undefined;
+}
 
 const NOTHING: Ahead = {
   plan: false,
   fence: undefined,
   exports: undefined,
+  pages: undefined,
   changedItems: undefined,
   changes: undefined,
   hydration: undefined,
@@ -26,19 +32,20 @@ const NOTHING: Ahead = {
 };
 
 /** What lies before a run in `mode`, beside what its earlier tries have landed. */
-export async function lookAhead(lookout: Lookout, planned: PlannedRun, mode: RunMode): Promise<Ahead> {
+export async function lookAhead(lookout: Lookout, planned: PlannedRun, mode: RunMode): Promise<Outlook> {
   const { journal } = lookout;
   const has = (type: JournalEntry['type']) => journal?.last(type) !== undefined;
-  if (has('usage.after') || has('held')) return NOTHING;
+  if (has('usage.after') || has('held')) return { ahead: NOTHING, refusal: undefined };
   const withFeed = hasFeed(planned.plan);
-  const whole = mode === 'feed' ? NO_ROWS : await lookAtWholeRows(lookout, planned, mode);
+  const whole = mode === 'feed' ? NO_ITEMS : await lookAtItems(lookout, planned, mode);
   const feed = withFeed && !has('feed.done') ? await lookAtFeed(lookout, mode) : undefined;
   const hydration = feed === undefined || mode !== 'feed' ? undefined : await lookAtNeeds(lookout, planned, feed);
   const isIdle = journal === undefined && mode !== 'snapshot' && !isAny(feed?.changes) && !isAny(whole.changedItems);
-  return {
+  const ahead: Ahead = {
     plan: true,
     fence: mode === 'feed' || has('fence') ? undefined : (withFeed ? 2 : 1) + whole.counts,
     exports: whole.exports,
+    pages: whole.pages,
     changedItems: whole.changedItems,
     changes: feed?.changes,
     hydration,
@@ -48,6 +55,7 @@ export async function lookAhead(lookout: Lookout, planned: PlannedRun, mode: Run
     countsUsage: (calls, rows) =>
       !isIdle && (planned.plan.usage ?? null) !== null && isComparisonWorthIt(calls, rows > 0n),
   };
+  return { ahead, refusal: whole.refusal };
 }
 
 function isAny(count: Count | undefined): boolean {
@@ -55,49 +63,6 @@ function isAny(count: Count | undefined): boolean {
 }
 
 const counted = z.looseObject({ totalElements: int64 });
-
-async function countItems({ client }: Lookout, query: Record<string, string>): Promise<bigint> {
-  return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
-}
-
-interface WholeRows {
-  exports?: Ahead['exports'];
-  changedItems?: Count | undefined;
-  /** Calls that count the items of each website. */
-  counts: number;
-}
-
-const NO_ROWS: WholeRows = { counts: 0 };
-
-async function lookAtWholeRows(lookout: Lookout, planned: PlannedRun, mode: RunMode): Promise<WholeRows> {
-  if (mode === 'poll') return { counts: 0, changedItems: await countChangedItems(lookout) };
-  const { journal, client, pipeline } = lookout;
-  const splitAbove = BigInt(pipeline.source.splitAbove);
-  const begun = journal?.last('shards')?.shards;
-  const items = begun === undefined ? (journal?.last('fence')?.items ?? (await countItems(lookout, {}))) : 0n;
-  const listed = items > splitAbove ? await countListed(client) : undefined;
-  const shards = begun ?? planShards({ items, listed }, planned.gate.left(), splitAbove).shards;
-  const done = new Set(journal?.all('export.done').map(({ shard }) => shard));
-  const missing = shards.filter(({ name }) => !done.has(name));
-  const rows = missing.reduce((sum, shard) => sum + shard.rows, 0n);
-  const isPolled = shards.length > 1 && journal?.last('poll.done') === undefined;
-  return {
-    counts: listed === undefined ? 0 : 2,
-    ...(missing.length === 0 ? {} : { exports: { calls: missing.length, rows } }),
-    // What moves between the shards meanwhile: mostly a page.
-    ...(isPolled ? { changedItems: { count: 0n, exact: false } } : {}),
-  };
-}
-
-async function countChangedItems(lookout: Lookout): Promise<Count | undefined> {
-  const { journal } = lookout;
-  if (journal?.last('poll.done') !== undefined) return undefined;
-  const since = journal?.last('poll.round')?.since ?? reachBack(await readPollStart(lookout));
-  const landed = journal?.all('poll.page').reduce((sum, page) => sum + BigInt(page.rows), 0n) ?? 0n;
-  const changed = await countItems(lookout, { changedSince: since });
-  return { count: changed > landed ? changed - landed : 0n, exact: true };
-}
-
 const PRODUCTS_A_PAGE = 200n;
 
 async function countProductCalls({ client, pipeline, journal }: Lookout): Promise<number> {

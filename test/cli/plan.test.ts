@@ -20,7 +20,7 @@ beforeAll(async () => {
   await writeFile(path.join(folder, 'key'), sandbox.keys.live);
   await writeFile(
     pipeline,
-    `source: {baseUrl: '${sandbox.baseUrl}', apiKey: {file: '${folder}/key'}}\nlake: {path: '${folder}/lake'}\n`,
+    `source: {baseUrl: '${sandbox.baseUrl}', apiKey: {file: '${folder}/key'}}\nlake: {path: '${folder}/lake'}\nbudget: {calls: 45}\n`,
   );
 });
 afterAll(async () => {

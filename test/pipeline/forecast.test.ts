@@ -90,18 +90,20 @@ describe('what a run says it will take', () => {
 });
 
 describe('what would not go', () => {
-  test('an export beyond the plan is told before, with when it goes', async () => {
+  test('an export beyond the plan is told before, with when it goes; or the pages that bring the same', async () => {
     world.pipeline.source.mode = 'snapshot';
-    world.sandbox.changeAccount({ limits: { exportRowsPerMonth: 1_500, ratePerSecond: null } });
+    world.sandbox.changeAccount({ limits: { exportRowsPerMonth: 1_200, ratePerSecond: null } });
+    world.pipeline.budget.calls = { count: (await countUsed()) + 40 };
     const { refusal, overageBlocks, rest } = await forecast();
-    expect(refusal).toMatchObject({
-      code: 'budget',
-      facts: { wanted: expect.any(Number), nextRunAt: expect.any(Date) },
-    });
+    expect(refusal).toMatchObject({ code: 'budget', facts: { nextRunAt: expect.any(Date) } });
     expect([overageBlocks, rest.exportRows]).toEqual([1n, 0n]);
+    await expect(world.sync()).rejects.toMatchObject({ code: 'budget', facts: { rule: refusal?.facts.rule } });
     const agreed = await forecastRun(world.pipeline, testIo, { caps: { maxOverage: 1 } });
     expect(agreed.refusal).toBeUndefined();
-    await expect(world.sync()).rejects.toMatchObject({ code: 'budget', message: refusal?.message });
+    world.pipeline.budget.calls = { percent: 90 };
+    const said = await forecast();
+    expect(said.steps.find(({ step }) => step === 'pages')).toMatchObject({ calls: 4, exportRows: 0n });
+    expect((await world.sync()).row).toMatchObject({ calls: BigInt(said.calls), export_rows: 0n });
   });
 
   test('too few calls are told before, and the run lands what it can', async () => {
