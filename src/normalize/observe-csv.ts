@@ -1,5 +1,5 @@
 import { parseCsvRecord, readCsvRecords } from '../csv.js';
-import { isParent, type ObservedFields, observeRow } from './shape.js';
+import { isParent, type Mapping, type ObservedFields, observeRow } from './shape.js';
 
 /** Records that are looked at in any case. */
 const SAMPLE_RECORDS = 200;
@@ -8,19 +8,24 @@ const SAMPLE_RECORDS = 200;
  * Adds to `observed` the columns of a landed CSV file, and whether those that may hold an object do: its first records
  * are looked at, and further ones until every such column has shown a value. Returns the names of the columns.
  */
-export async function observeCsv(path: string, observed: ObservedFields): Promise<string[]> {
+export async function observeCsv(path: string, observed: ObservedFields, mapping: Mapping = {}): Promise<string[]> {
   let columns: string[] | undefined;
+  let holders = new Set<string>();
   let open = new Set<string>();
   let records = 0;
   for await (const { bytes } of readCsvRecords(path)) {
     const cells = parseCsvRecord(bytes.toString('utf8'));
     if (columns === undefined) {
       columns = nameColumns(cells ?? []);
-      observeRow(observed, Object.fromEntries(columns.map((name) => [name, null])));
-      open = new Set(columns.filter(isParent));
+      observeRow(observed, Object.fromEntries(columns.map((name) => [name, null])), mapping);
+      open = new Set(columns.filter((name) => isParent(name, mapping)));
+      holders = new Set(open);
       continue;
     }
-    if (cells?.length === columns.length) observeRow(observed, readRow(columns, cells, open));
+    if (cells?.length === columns.length) {
+      observeRow(observed, readRow(columns, cells, holders), mapping);
+      for (const [index, name] of columns.entries()) if (cells[index] !== null) open.delete(name);
+    }
     if (++records >= SAMPLE_RECORDS && open.size === 0) break;
   }
   return columns ?? [];
@@ -38,14 +43,12 @@ export function nameColumns(header: readonly (string | null)[]): string[] {
   });
 }
 
-/** Takes off `open` the columns that show a value. */
-function readRow(columns: readonly string[], cells: readonly (string | null)[], open: Set<string>) {
+/** `holders`: columns whose cells may be the text of an object. */
+function readRow(columns: readonly string[], cells: readonly (string | null)[], holders: ReadonlySet<string>) {
   return Object.fromEntries(
     columns.map((name, index): [string, unknown] => {
       const cell = cells[index] ?? null;
-      if (cell === null || !isParent(name)) return [name, cell];
-      open.delete(name);
-      return [name, readObject(cell) ?? cell];
+      return [name, cell !== null && holders.has(name) ? (readObject(cell) ?? cell) : cell];
     }),
   );
 }

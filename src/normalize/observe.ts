@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type ObservedFields, observeRow } from './shape.js';
+import { type Mapping, type ObservedFields, observeRow } from './shape.js';
 
 /** Files up to this size are looked at whole. */
 const WHOLE_BYTES = 4 * 1024 * 1024;
@@ -11,9 +11,9 @@ const SAMPLE_BYTES = 16 * 1024;
  * Adds to `observed` the field names of a landed file's rows: of every row of a small file, else of its first
  * megabyte and of some rows in each further one. Lines that are no JSON tell nothing here; typing names them.
  */
-export async function observeRows(path: string, observed: ObservedFields): Promise<void> {
+export async function observeRows(path: string, observed: ObservedFields, mapping: Mapping = {}): Promise<void> {
   for await (const lines of readSamples(path)) {
-    for (const line of lines.split('\n')) observeRow(observed, parseOrNothing(line));
+    for (const line of lines.split('\n')) observeRow(observed, parseOrNothing(line), mapping);
   }
 }
 

@@ -56,8 +56,13 @@ type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
 export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
+/** Columns of export rows that are named in a way of their own → the field of Item that they hold (`source.mapping`). */
+export type Mapping = Readonly<Record<string, string>>;
+
 const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
 const PARENTS = ['category', 'site', 'source'];
+/** What a column may be mapped to. */
+export const MAPPABLE_FIELDS: readonly string[] = [...PATHS, ...PARENTS];
 /** Shorter flat names that mean the same. */
 const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
 
@@ -66,9 +71,14 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
 }
 
+/** A field's name as Item would have it. */
+function translate(name: string, mapping: Mapping): string {
+  return Object.hasOwn(mapping, name) ? (mapping[name] as string) : name;
+}
+
 /** True for a field that holds an object of an item, or its name. */
-export function isParent(name: string): boolean {
-  return PARENTS.includes(fold(name));
+export function isParent(name: string, mapping: Mapping = {}): boolean {
+  return PARENTS.includes(fold(translate(name, mapping)));
 }
 
 const BY_FOLDED_NAME = new Map<string, ItemPath>([
@@ -85,14 +95,14 @@ export interface ObservedField {
 export type ObservedFields = Map<string, ObservedField>;
 
 /** Adds one parsed row to what was observed. */
-export function observeRow(observed: ObservedFields, row: unknown): void {
+export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapping = {}): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
     if (name === '') continue; // no column can have it
     const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
     observed.set(name, field);
     if (typeof value !== 'object') field.isScalar = true;
-    else if (value !== null && isParent(name)) {
+    else if (value !== null && isParent(name, mapping)) {
       for (const subfield of Object.keys(value)) if (subfield !== '') field.subfields.add(subfield);
     }
   }
@@ -114,7 +124,7 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
 }
 
 /** Decides where each value stands. Throws `contract` when rows were seen and none names an item id. */
-export function detectShape(observed: ObservedFields, kind: RowKind = 'json'): Shape {
+export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
   const shape: Shape = {
     fields: new Map(),
     values: new Map(),
@@ -122,24 +132,36 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json'): S
     unknown: new Map(),
     objects: new Set(),
   };
-  for (const [name, field] of observed) addObserved(shape, name, field, kind);
+  // What is mapped comes first: it is meant, and what would be recognized beside it is not.
+  const isMapped = ([name]: [string, ObservedField]) => Object.hasOwn(mapping, name);
+  const fields = [...observed];
+  for (const [name, field] of [...fields.filter(isMapped), ...fields.filter((one) => !isMapped(one))]) {
+    addObserved(shape, { name, known: translate(name, mapping) }, field, kind);
+  }
   if (observed.size > 0 && !shape.values.has('id')) {
     throw new PricelakeError(
       'contract',
       `export rows: no field is the item's id; the fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
-      { hint: 'check source.baseUrl; nothing was published' },
+      { hint: 'name it in source.mapping, e.g. {sku: id}, or check source.baseUrl; nothing was published' },
     );
   }
   if (kind === 'json') addUnobserved(shape, observed);
   return shape;
 }
 
-function addObserved(shape: Shape, name: string, field: ObservedField, kind: RowKind): void {
+/** A field's name as it stands in the rows, and as Item would have it. */
+interface FieldName {
+  name: string;
+  known: string;
+}
+
+function addObserved(shape: Shape, { name, known }: FieldName, field: ObservedField, kind: RowKind): void {
   const taken = [...shape.fields.keys()].some((other) => other.toLowerCase() === name.toLowerCase());
   if (taken) return;
-  const mayHold = isParent(name);
-  const path = BY_FOLDED_NAME.get(mayHold ? `${fold(name)}name` : fold(name));
-  if (mayHold && (!field.isScalar || field.subfields.size > 0)) addParent(shape, name, field.subfields, kind);
+  const mayHold = isParent(known);
+  const path = BY_FOLDED_NAME.get(mayHold ? `${fold(known)}name` : fold(known));
+  if (mayHold && (!field.isScalar || field.subfields.size > 0))
+    addParent(shape, { name, known }, field.subfields, kind);
   else if (path !== undefined && !shape.values.has(ITEM_VALUES[path])) {
     const isText = (field.isScalar || kind === 'csv') && (path === 'attributes' || path === 'datasets');
     if (isText) shape.texts.add(ITEM_VALUES[path]);
@@ -151,8 +173,8 @@ function addObserved(shape: Shape, name: string, field: ObservedField, kind: Row
   }
 }
 
-function addParent(shape: Shape, name: string, subfields: Set<string>, kind: RowKind): void {
-  const parent = fold(name);
+function addParent(shape: Shape, { name, known: own }: FieldName, subfields: Set<string>, kind: RowKind): void {
+  const parent = fold(own);
   const isSnake = [...subfields].some((subfield) => subfield.includes('_'));
   const known = PATHS.filter((path) => path.startsWith(`${parent}.`));
   const types: string[] = [];
@@ -188,7 +210,7 @@ function addUnobserved(shape: Shape, observed: ObservedFields): void {
     const value = ITEM_VALUES[path];
     if (shape.values.has(value)) continue;
     const [parent = ''] = path.split('.');
-    if (nested && path.includes('.')) addParent(shape, parent, new Set(), 'json');
+    if (nested && path.includes('.')) addParent(shape, { name: parent, known: parent }, new Set(), 'json');
     else {
       const name = style(path);
       shape.fields.set(name, fieldType(path));

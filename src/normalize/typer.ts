@@ -4,7 +4,7 @@ import type { LandedFile } from './landed.js';
 import { observeRows } from './observe.js';
 import { observeCsv } from './observe-csv.js';
 import { quoteFile } from './quote-file.js';
-import { detectShape, type ObservedFields } from './shape.js';
+import { detectShape, type Mapping, type ObservedFields } from './shape.js';
 import {
   type ChangeOrigin,
   type Origin,
@@ -45,6 +45,8 @@ const WAITING_BYTES = 1024 * 1024 * 1024;
 export class Typer {
   readonly #db: Database;
   readonly #run: { runId: string; workFolder: string };
+  /** Of export rows. */
+  readonly #mapping: Mapping;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files until they are worth a batch. */
   #small: LandedItems[] = [];
@@ -57,9 +59,10 @@ export class Typer {
   #faults: { error: unknown; paths: string[] }[] = [];
   readonly #void = new Set<string>();
 
-  constructor(db: Database, run: { runId: string; workFolder: string }) {
+  constructor(db: Database, run: { runId: string; workFolder: string }, mapping: Mapping = {}) {
     this.#db = db;
     this.#run = run;
+    this.#mapping = mapping;
   }
 
   /** Starts typing a file of items; a fault comes out of `finish`. One that may become void is typed on its own. */
@@ -153,28 +156,35 @@ export class Typer {
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
     const [first] = files as [LandedItems, ...LandedItems[]];
     const origin = originOf(first);
-    const observed = this.#observed[origin === 'export' || first.isExport ? 'export' : 'page'];
+    const isExport = origin === 'export' || first.isExport === true;
+    const observed = this.#observed[isExport ? 'export' : 'page'];
+    const mapping = isExport ? this.#mapping : {};
+    const read = isCsv(first.path) ? readCsvFile : readLinesFile;
     const sources: TypingSource[] = [];
-    for (const { path, rows, readAt } of files) {
-      const landed = isCsv(path)
-        ? await this.#readCsv(path, readAt, observed)
-        : await this.#readLines(path, readAt, observed);
-      sources.push({ path, landed, rows });
+    for (const file of files) {
+      const landed = await read(file, { observed, mapping, workFolder: this.#run.workFolder });
+      sources.push({ path: file.path, landed, rows: file.rows });
     }
-    const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json');
+    const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
     return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };
   }
+}
 
-  async #readLines(path: string, readAt: string, observed: ObservedFields): Promise<LandedFile> {
-    await observeRows(path, observed);
-    return quoteFile(path, readAt, this.#run.workFolder);
-  }
+interface Look {
+  observed: ObservedFields;
+  mapping: Mapping;
+  workFolder: string;
+}
 
-  /** Numbers are text in CSV: none has to be quoted. */
-  async #readCsv(path: string, readAt: string, observed: ObservedFields): Promise<LandedFile> {
-    const columns = await observeCsv(path, observed);
-    return { path, layout: 'csv', marked: false, part: basename(path), readAt, columns };
-  }
+async function readLinesFile({ path, readAt }: LandedItems, { observed, mapping, workFolder }: Look) {
+  await observeRows(path, observed, mapping);
+  return quoteFile(path, readAt, workFolder);
+}
+
+/** Numbers are text in CSV: none has to be quoted. */
+async function readCsvFile({ path, readAt }: LandedItems, { observed, mapping }: Look): Promise<LandedFile> {
+  const columns = await observeCsv(path, observed, mapping);
+  return { path, layout: 'csv', marked: false, part: basename(path), readAt, columns };
 }
 
 function isCsv(path: string): boolean {

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { Cap } from '../extract/allowance.js';
 import { SPLIT_ABOVE } from '../extract/plan-shards.js';
 import { RUN_MODES } from '../model.js';
+import { MAPPABLE_FIELDS } from '../normalize/shape.js';
+import { suggestName } from '../suggest-name.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };
@@ -84,6 +86,22 @@ const checkSetting = mapping({
     .optional(),
 });
 
+const MAPPING = 'must hold columns of export rows, each with the field of Item that it holds';
+
+const columnMapping = z
+  .record(z.string().min(1), z.string('must be a field of Item, such as price or site.id'), MAPPING)
+  .superRefine((mapping, context) => {
+    const seen = new Set<string>();
+    for (const [column, field] of Object.entries(mapping)) {
+      const near = suggestName(field, MAPPABLE_FIELDS);
+      const other = near === undefined ? `; there are ${MAPPABLE_FIELDS.join(', ')}` : `; did you mean "${near}"?`;
+      const refuse = (message: string) => context.addIssue({ code: 'custom', path: [column], message });
+      if (!MAPPABLE_FIELDS.includes(field)) refuse(`must be a field of Item${other}`);
+      else if (seen.has(field)) refuse(`must be a field that no other column holds`);
+      seen.add(field);
+    }
+  });
+
 const SPLIT = 'must be a whole number of items';
 
 /** What a pipeline file may hold, its variables replaced. */
@@ -99,6 +117,7 @@ export const pipelineSchema = mapping({
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
     export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),
+    mapping: columnMapping.default({}),
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
   }),
   lake: mapping({

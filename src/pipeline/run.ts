@@ -79,7 +79,7 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });
     const db = await openDatabase(lake, workFolder, landing.runId);
-    const typer = new Typer(db, { runId: landing.runId, workFolder });
+    const typer = new Typer(db, { runId: landing.runId, workFolder }, pipeline.source.mapping);
     const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
     return { ...world, landing, typer, workFolder, tables, resumed: unfinished !== undefined };
   } catch (error) {

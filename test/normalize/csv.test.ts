@@ -153,4 +153,15 @@ describe('items of CSV', () => {
   test('are none where only a header came', async () => {
     expect(await (await typing.csv(`${FLAT.join(',')}\n`, 0)).select('SELECT count(*) FROM typed')).toEqual([['0']]);
   });
+
+  test('may have their columns mapped, objects too', async () => {
+    const rows = await typing.csv(write(['sku,shop,amount', '5,"{""id"":7,""name"":""S""}",1.5']), 1, {
+      sku: 'id',
+      shop: 'site',
+      amount: 'price',
+    });
+    expect(await rows.select('SELECT item_id, site_id, site_name, price FROM typed')).toEqual([
+      ['5', '7', 'S', '1.5000'],
+    ]);
+  });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/normalize/shape.js';
+import { detectShape, type Mapping, type ObservedFields, observeRow, type Shape } from '../../src/normalize/shape.js';
 import { openTyping, type Typing } from './typing.js';
 
 const ITEM = {
@@ -116,6 +116,32 @@ describe('an export row', () => {
     const { id: _id, sourceModelId: _source, ...others } = flatten(SPELLINGS['flat, camel case'] as Spell);
     const rows = await typing.items(`${write({ [id]: ITEM.id, [source]: 77, ...others })}\n`);
     expect(await rows.select(SQL)).toEqual(expected);
+  });
+});
+
+describe('columns that are mapped', () => {
+  const mapped = (mapping: Mapping, ...rows: Row[]) => {
+    const observed: ObservedFields = new Map();
+    for (const row of rows) observeRow(observed, row, mapping);
+    return detectShape(observed, 'json', mapping);
+  };
+
+  test('hold the field that they are mapped to', () => {
+    const shape = mapped({ sku: 'id', shop_no: 'site.id', amount: 'price' }, { sku: 1, shop_no: 2, amount: 3 });
+    const names = ['id', 'site_id', 'price'] as const;
+    expect(names.map((name) => shape.values.get(name))).toEqual(['"sku"', '"shop_no"', '"amount"']);
+    expect(shape.unknown.size).toBe(0);
+  });
+
+  test('may hold a whole object', () => {
+    const shape = mapped({ shop: 'site' }, { id: 1, shop: { id: 2, name: 'S' } });
+    expect(shape.values.get('site_id')).toBe('"shop"."id"');
+  });
+
+  test('take the place of a name that would be recognized, which is kept in extra', () => {
+    const shape = mapped({ offer: 'id' }, { id: 1, offer: 2, siteId: 3 });
+    expect(shape.values.get('id')).toBe('"offer"');
+    expect([...shape.unknown.keys()]).toEqual(['id']);
   });
 });
 

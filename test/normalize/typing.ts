@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { createMacros } from '../../src/normalize/model-sql.js';
+import type { Mapping } from '../../src/normalize/shape.js';
 import type { TypedFile } from '../../src/normalize/type-file.js';
 import { Typer } from '../../src/normalize/typer.js';
 
@@ -13,7 +14,7 @@ export interface Typing {
   /** Types an export's lines; `rows` is what the landing counted, default: the lines that hold anything. */
   items(bytes: string | Buffer, rows?: number): Promise<TypedRows>;
   /** Types an export of CSV, header and all, of so many rows. */
-  csv(bytes: string | Buffer, rows: number): Promise<TypedRows>;
+  csv(bytes: string | Buffer, rows: number, mapping?: Mapping): Promise<TypedRows>;
   /** Types changes, one a line. */
   changes(lines: string[]): Promise<TypedRows>;
   close(): Promise<void>;
@@ -32,7 +33,7 @@ export async function openTyping(): Promise<Typing> {
   await db.run('SET preserve_insertion_order = false');
   await createMacros(db);
   let files = 0;
-  const newTyper = () => new Typer(db, { runId: 'run', workFolder: folder });
+  const newTyper = (mapping?: Mapping) => new Typer(db, { runId: 'run', workFolder: folder }, mapping);
   const land = async (bytes: string | Buffer, format: 'ndjson' | 'csv' = 'ndjson') => {
     const file = path.join(folder, `landed-${++files}.${format}`);
     await writeFile(file, bytes);
@@ -51,8 +52,8 @@ export async function openTyping(): Promise<Typing> {
       typer.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
       return openRows(db, await typer.finish());
     },
-    async csv(bytes, rows) {
-      const typer = newTyper();
+    async csv(bytes, rows, mapping) {
+      const typer = newTyper(mapping);
       typer.addItems({ path: await land(bytes, 'csv'), rows, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
       return openRows(db, await typer.finish());
     },

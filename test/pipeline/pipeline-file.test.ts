@@ -56,6 +56,7 @@ describe('a pipeline file', () => {
         history: 'feed',
         products: 'none',
         export: 'ndjson',
+        mapping: {},
         splitAbove: 1_000_000,
       },
       lake: { path: './lake', retention: 0, tables: {} },
@@ -96,6 +97,23 @@ checks:
       expect(pipeline.source).toMatchObject({ baseUrl: 'https://api.example', apiKey: SECRET });
     },
   );
+
+  test('may say what columns of export rows hold', async () => {
+    const { source } = await read(`${SOURCE}  mapping: { sku: id, shop: site, "Shop No": site.id }\n${LAKE}`);
+    expect(source.mapping).toEqual({ sku: 'id', shop: 'site', 'Shop No': 'site.id' });
+  });
+
+  test.each([
+    ['amount: prise', 'did you mean "price"?'],
+    ['amount: nothing like it', 'there are id, title, brand,'],
+    ['a: price, b: price', 'that no other column holds'],
+    ['amount: 5', 'must be a field of Item, such as price or site.id'],
+  ])('may map columns to fields of Item alone, once each: %s', async (mapping, said) => {
+    await expect(read(`${SOURCE}  mapping: { ${mapping} }\n${LAKE}`)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(said),
+    });
+  });
 
   test('takes variables inside of texts, and their values as they are', async () => {
     const text =
