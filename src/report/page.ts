@@ -30,7 +30,7 @@ export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 /** The whole report: one document that asks for nothing from anywhere and runs no script but its own. */
 export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<string> {
   const sections = [
-    await copySection(facts),
+    await copySection(facts, head.generatedAt),
     checksSection(facts.checks, head.nextSteps),
     await spreadSection(facts),
     await shopsSection(facts),

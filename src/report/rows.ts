@@ -32,6 +32,7 @@ export const runRow = z.object({
   seconds: z.number(),
   tries: z.bigint(),
   caught_up: z.boolean(),
+  caught_up_at: newer<Date | null>(z.date(), null),
   calls: z.bigint(),
   export_rows: z.bigint(),
   export_rows_landed: z.bigint(),

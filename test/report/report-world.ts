@@ -81,6 +81,7 @@ const RUN: Row = {
   tries: '1',
   cursor_to: '42',
   caught_up: 'true',
+  caught_up_at: time('2026-11-20T08:59:30Z'),
   calls: '7',
   overage: 'false',
   bytes_received: '100',

@@ -17,12 +17,13 @@ import { type Column, renderTable } from '../table.js';
 import { renderFigure, renderFigures, type Section } from './section.js';
 
 /** How fresh the copy is, what the last runs did and cost, and whether it adds up. */
-export async function copySection(facts: LakeFacts): Promise<Section> {
+export async function copySection(facts: LakeFacts, generatedAt: Date): Promise<Section> {
   const { overview, runs, datasets, changes } = facts;
   const { listed, items, changes: known, oldest_change, newest_change } = overview;
   const figures = renderFigures([
     { name: 'Newest change', ...renderMoment(newest_change, describeLag(facts)) },
     { name: 'Last run', ...renderMoment(runs[0]?.finished_at ?? null, describeRun(runs[0])) },
+    ...renderCurrent(runs, generatedAt),
     { name: 'Listings', value: formatCount(listed), note: `and ${formatCount(items - listed)} no longer listed` },
     {
       name: 'Changes',
@@ -46,6 +47,14 @@ function renderMoment(at: Date | null, note: string): { value: Content; note: Co
     value: html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`,
     note: note === '' ? time : `${time}, ${note}`,
   };
+}
+
+/** Up to when the copy is current: by the newest run that caught up with the service. */
+function renderCurrent(runs: readonly Run[], generatedAt: Date) {
+  const at = runs.find(({ caught_up_at }) => caught_up_at !== null)?.caught_up_at;
+  if (at === undefined || at === null) return [];
+  const age = generatedAt.getTime() - at.getTime();
+  return [{ name: 'Current up to', ...renderMoment(at, age < 0 ? '' : `${formatDuration(age)} before this report`) }];
 }
 
 /** How far the last run's end lay behind the newest change that it brought. */
