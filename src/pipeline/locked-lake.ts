@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Database } from '../duckdb/connection.js';
 import type { Io } from '../io.js';
+import { explainDamage } from '../lake/damage.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { recoverLake } from '../lake/recover.js';
@@ -36,7 +37,7 @@ export async function withLockedLake<T>(
     await mkdir(workFolder, { recursive: true });
     const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT });
     try {
-      return await work({ lake, db, stop });
+      return await explainDamage(lake.root, () => work({ lake, db, stop }));
     } finally {
       db.close();
     }

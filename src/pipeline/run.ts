@@ -65,12 +65,13 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     if (source?.aborted) stop.abort(source.reason);
     source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
   }
+  let landing: Landing | undefined;
   try {
     await recoverLake(lake, io);
     const tables = await readTables(lake);
     refuseOtherPartitions(pipeline, tables.items);
     const unfinished = await findRun(lake, accept);
-    const landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
+    landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
     if (unfinished !== undefined) {
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
       io.log('info', 'run.resumed', { runId: landing.runId });
@@ -83,6 +84,7 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
     return { ...world, landing, typer, workFolder, tables, resumed: unfinished !== undefined };
   } catch (error) {
+    await landing?.journal.close();
     await lock.release();
     await client.close();
     throw error;

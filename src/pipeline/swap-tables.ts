@@ -42,6 +42,7 @@ export async function swapTables(
     if (table === 'check_results' && (await isReadable(locked, table))) continue;
     const before = await readTable(lake, table);
     const after = await readTable(rebuilt, table);
+    if (before.version < 0n && after.version < 0n) continue;
     const moved = after.files.map((file) => ({ ...file, stagedAt: tablePath(rebuilt, table, file.path) }));
     const add: StagedFile[] = table === 'runs' ? await stageLedger(locked, rebuilt) : moved;
     const { [TXN_RUN]: _run, ...txn } = after.txn;

@@ -95,6 +95,11 @@ describe('rebuild', () => {
       await writeFile(path.join(pipeline.lake.path, find(table)[0] ?? ''), 'damaged');
     }
     await rm(path.join(pipeline.lake.path, find('items')[1] ?? ''));
+    expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({
+      code: 'lake_invalid',
+      facts: { hint: expect.stringContaining('rebuild') },
+    });
+    world.requests.length = 0;
     const facts = await readPointer(await openLake(original, { create: false }));
     const context = openContext();
     await runRebuild({ lake: pipeline.lake.path }, context);

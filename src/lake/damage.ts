@@ -1,0 +1,26 @@
+import { PricelakeError } from '../errors.js';
+
+/** How DuckDB says that a Parquet file is missing or not as it was written. */
+const DAMAGE =
+  /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|file .*\.parquet.* too small/i;
+
+/**
+ * Runs `work` under the lock, where no file can come or go: a data file that DuckDB can't read is PricelakeError
+ * `lake_invalid`, anything else passes through.
+ */
+export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof PricelakeError || !(cause instanceof Error) || !DAMAGE.test(cause.message)) throw cause;
+    const [reason] = cause.message.split('\n', 1);
+    throw new PricelakeError(
+      'lake_invalid',
+      `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
+      {
+        hint: '`pricelake verify` names all of them; `pricelake rebuild` makes the tables anew from the kept raw bytes.',
+      },
+      { cause },
+    );
+  }
+}
