@@ -2,6 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
 import type { TableName } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
+import type { ItemValue } from './shape.js';
 import type { Origin, TypedFile } from './type-file.js';
 
 /** The table's columns as a select list. */
@@ -29,8 +30,12 @@ const EMPTY_ITEMS = "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_attribu
  * Views `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads
  * after the changes. Needs the views of the published tables.
  */
-export async function createItemViews(db: Database, files: TypedFile[]): Promise<{ exported: Tally; reread: Tally }> {
-  const exported = await createItemView(db, 'exported_items', ['export', 'page'], files);
+export async function createItemViews(
+  db: Database,
+  files: TypedFile[],
+  absent: readonly ItemValue[] = [],
+): Promise<{ exported: Tally; reread: Tally }> {
+  const exported = await createItemView(db, 'exported_items', ['export', 'page'], files, absent);
   return { exported, reread: await createItemView(db, 'reread_items', ['reread'], files) };
 }
 
@@ -39,6 +44,7 @@ async function createItemView(
   name: string,
   origins: readonly Origin[],
   files: TypedFile[],
+  absent: readonly ItemValue[] = [],
 ): Promise<Tally> {
   const own = files.filter((file) => origins.includes(file.origin));
   await db.run(`CREATE OR REPLACE TEMP VIEW typed_${name} AS ${goodRows(own, EMPTY_ITEMS)}`);
@@ -56,8 +62,20 @@ async function createItemView(
          ${select} SEMI JOIN repeated_${name} USING (item_id)
          QUALIFY row_number() OVER (PARTITION BY item_id
            ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, part DESC) = 1`;
-  await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${rows}`);
+  await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${keepAbsent(rows, absent)}`);
   return tally;
+}
+
+/** Items without a column that every export row lacks keep what the lake has in it: a field left out is no null. */
+function keepAbsent(rows: string, absent: readonly ItemValue[]): string {
+  if (absent.length === 0) return rows;
+  const value = (name: ItemValue) => (absent.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
+  const follows = [
+    `valid_gtin14(${value('gtin')}) AS gtin14`,
+    `product_key(${value('gtin')}, ${value('brand')}, ${value('mpn')}) AS product_id`,
+  ];
+  return `SELECT e.* REPLACE (${[...absent.map((name) => `${value(name)} AS ${name}`), ...follows].join(', ')})
+    FROM (${rows}) AS e LEFT JOIN items AS k ON k.item_id = e.item_id`;
 }
 
 export async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {

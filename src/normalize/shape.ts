@@ -149,6 +149,13 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return shape;
 }
 
+/** Values of an item that no row showed a field of, be it null; none where no row was seen. */
+export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
+  if (observed.size === 0) return [];
+  const { values } = detectShape(observed, 'csv', mapping); // which adds nothing that was not seen
+  return ITEM_VALUE_NAMES.filter((name) => !values.has(name));
+}
+
 /** A field's name as it stands in the rows, and as Item would have it. */
 interface FieldName {
   name: string;

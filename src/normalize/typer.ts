@@ -4,7 +4,7 @@ import type { LandedFile } from './landed.js';
 import { observeRows } from './observe.js';
 import { observeCsv } from './observe-csv.js';
 import { quoteFile } from './quote-file.js';
-import { detectShape, type Mapping, type ObservedFields } from './shape.js';
+import { detectShape, type ItemValue, listAbsent, type Mapping, type ObservedFields } from './shape.js';
 import {
   type ChangeOrigin,
   type Origin,
@@ -93,6 +93,11 @@ export class Typer {
     const fault = this.#faults.find(({ paths }) => isValid(paths));
     if (fault !== undefined) throw fault.error;
     return this.#typed.filter(({ sources }) => isValid(sources));
+  }
+
+  /** Values of items that no row of an export showed, as far as they were looked at. */
+  listAbsent(): ItemValue[] {
+    return listAbsent(this.#observed.export, this.#mapping);
   }
 
   /** Types a landed file of changes. */

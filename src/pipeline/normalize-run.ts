@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { TXN_CURSOR, TXN_WEBHOOK } from '../model.js';
 import { createItemViews, selectRejects, type Tally } from '../normalize/batch.js';
@@ -14,8 +15,10 @@ import {
   type Merge,
   mergeItems,
 } from '../normalize/merge.js';
+import type { ItemValue } from '../normalize/shape.js';
 import { selectSites } from '../normalize/sites.js';
 import type { TypedFile } from '../normalize/type-file.js';
+import { loadTableSchema } from '../schemas.js';
 import { type Extract, hydrateRun } from './extract-run.js';
 import type { RowTally } from './ledger.js';
 import { isCommitted, type Run } from './run.js';
@@ -48,7 +51,9 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
-  await createItemViews(db, await typer.finish());
+  const typed = await typer.finish();
+  const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
+  await createItemViews(db, typed, absent);
   const at = await fixMoment(run);
   await db.run('SET VARIABLE read_at = $1', [at]);
   const readable = { withFeed: feed !== undefined, datasets: datasets.map(({ name }) => name) };
@@ -56,7 +61,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   await createGround(db, ground, 'unknown');
   await hydrateRun(run, extract.planned, () => findNeeds(db));
   const itemFiles = await typer.finish();
-  const items = await createItemViews(db, itemFiles);
+  const items = await createItemViews(db, itemFiles, absent);
   await db.run('SET VARIABLE read_at = $1', [at]);
   const sites = await selectSites(db, extract.applyFrom);
   await createGround(db, ground, 'known');
@@ -75,6 +80,23 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
     at: new Date(at),
   };
+}
+
+/** So many values of a field are not gone at once because a service leaves out what is null. */
+const KEPT_VALUES = 20n;
+
+/** Fields that no export row has, though the lake has many values in them: these are kept. */
+async function findAbsent({ db, typer, io }: Run): Promise<ItemValue[]> {
+  // Whether an item is listed is never kept: that no row has a removal time may just be so.
+  const names = typer.listAbsent().filter((name) => name !== 'removed_at');
+  const absent: ItemValue[] = [];
+  for (const name of names) {
+    if (!loadTableSchema('items').columns.some((column) => column.name === name)) continue;
+    const row = await db.row(`SELECT count(${quoteIdentifier(name)}) AS n FROM items`);
+    if ((row?.n as bigint) >= KEPT_VALUES) absent.push(name);
+  }
+  if (absent.length > 0) io.log('warn', 'export.fields_missing', { kept: absent.join(', ') });
+  return absent;
 }
 
 async function typeChanges({ typer }: Run, { feed, events, backfill }: Extract): Promise<TypedFile[]> {
