@@ -173,7 +173,6 @@ export async function readTruth(sandbox: Sandbox): Promise<Map<string, string[]>
       String(item.removedAt === null),
       null,
       JSON.stringify(JSON.parse(line).attributes),
-      // DuckDB's Node binding drops a byte order mark at the beginning of a text when it is read.
     ].map((value) => (value === null || value === undefined ? '∅' : String(value)));
   });
   return new Map(rows.map((row) => [row[0] as string, row]));
