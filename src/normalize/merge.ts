@@ -58,6 +58,14 @@ export interface Comparison {
   gone: bigint;
 }
 
+export interface ComparisonFacts {
+  withFeed: boolean;
+  /** Names of the datasets that the key can read. */
+  datasets: readonly string[];
+  /** False when a row could not be typed: the item that it shows is not missing. */
+  isReadWhole: boolean;
+}
+
 export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n };
 
 /**
@@ -68,7 +76,7 @@ export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', misse
 export async function compareItems(
   db: Database,
   ground: Ground,
-  { withFeed, datasets }: { withFeed: boolean; datasets: readonly string[] },
+  { withFeed, datasets, isReadWhole }: ComparisonFacts,
 ): Promise<Comparison> {
   const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
@@ -77,7 +85,7 @@ export async function compareItems(
   await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
   await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets)]);
   await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
-    SELECT * FROM (${readModel('missing')})${ground.kind === 'reload' ? '' : ' WHERE false'}`);
+    SELECT * FROM (${readModel('missing')})${ground.kind === 'reload' && isReadWhole ? '' : ' WHERE false'}`);
   const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
     (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
     (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (

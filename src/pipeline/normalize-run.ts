@@ -53,11 +53,15 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const ground = chooseGround(run, extract);
   const typed = await typer.finish();
   const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
-  await createItemViews(db, typed, absent);
+  const whole = await createItemViews(db, typed, absent);
+  const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const at = await fixMoment(run);
   await db.run('SET VARIABLE read_at = $1', [at]);
-  const readable = { withFeed: feed !== undefined, datasets: datasets.map(({ name }) => name) };
-  const comparison = await compareItems(db, ground, readable);
+  const comparison = await compareItems(db, ground, {
+    withFeed: feed !== undefined,
+    datasets: datasets.map(({ name }) => name),
+    isReadWhole: typedWhole === whole.exported.typed,
+  });
   await createGround(db, ground, 'unknown');
   await hydrateRun(run, extract.planned, () => findNeeds(db));
   const itemFiles = await typer.finish();

@@ -103,6 +103,13 @@ async function leaveOut(
   return new Response(`${lines.join('\n')}\n`, { headers });
 }
 
+/** An export with a price in its first row that is no amount. */
+async function spoilRow(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
+  const answer = await next(request);
+  const text = (await answer.text()).replace(/"price":[^,]+,/, '"price":"soon",');
+  return new Response(text, { headers: answer.headers });
+}
+
 describe('a complete copy over a lake', () => {
   test('repairs what the lake holds wrongly, and history says so', async () => {
     let silent = false;
@@ -152,6 +159,20 @@ describe('a complete copy over a lake', () => {
     expect((await world.sync()).row).toMatchObject({ gone: 0n, written: 1n });
     hidden = id;
     expect(await read('gone_at IS NULL')).toEqual([['true']]);
+  });
+
+  test('takes no item for gone whose row it could not read', async () => {
+    let isBad = false;
+    world = await openWorld({
+      items: 120,
+      intercept: (request, next) => (isBad && request.url.includes('/export') ? spoilRow(request, next) : undefined),
+    });
+    await world.sync();
+    isBad = true;
+    world.pipeline.source.mode = 'snapshot';
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ rejected: 1n, gone: 0n });
+    await expectExactCopy();
   });
 
   test('is made when a comparison is due', async () => {
