@@ -39,7 +39,8 @@ told AS (
     END AS price_before,
     currency
   FROM history
-  WHERE item_id IS NOT NULL AND (kind <> 'CHANGED' OR price IS NOT NULL OR previous_price IS NOT NULL)
+  SEMI JOIN offers USING (item_id)
+  WHERE (kind <> 'CHANGED' OR price IS NOT NULL OR previous_price IS NOT NULL)
   UNION ALL
   SELECT
     item_id,

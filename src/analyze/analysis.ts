@@ -9,17 +9,23 @@ export function readAnalysis(name: string): string {
   return readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
 }
 
-/** Names of the queries of pipelines/analysis. */
+/** What the report is made of, and queries over relations that a command makes first. */
+const INNER = /^(report_.*|category_tree|product_days|price_spread_daily|converted_.*)$/u;
+
+/** Names of the queries of pipelines/analysis that run over the tables alone. */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => file.slice(0, -'.sql'.length))
+    .map((file) => file.replace(/\.sql$/u, ''))
+    .filter((name) => !INNER.test(name))
     .sort();
 }
 
 /** Sets variables of the session, which queries read with `getvariable`; one that is null is as good as unset. */
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {
-    await db.run(`SET VARIABLE ${quoteIdentifier(name)} = $1`, [value]);
+    const variable = quoteIdentifier(name);
+    // A null has a type of its own, which functions of texts and lists refuse.
+    if (value === null) await db.run(`RESET VARIABLE ${variable}`);
+    else await db.run(`SET VARIABLE ${variable} = $1`, [value]);
   }
 }

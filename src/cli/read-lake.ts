@@ -19,6 +19,8 @@ export interface ReadOptions {
 export interface OpenedLake {
   lake: Lake;
   db: Database;
+  /** A path where a file may stand for the time of the command. */
+  scratch: string;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function readLake<T>(options: ReadOptions, action: (opened: OpenedL
   const release = interruptOnAbort(db, options.signal);
   try {
     await createTableViews(db, lake);
-    const result = await action({ lake, db });
+    const result = await action({ lake, db, scratch: join(tempDirectory, 'result.parquet') });
     // A statement that ended just before the signal came did its work, but the command was stopped.
     options.signal.throwIfAborted();
     return result;

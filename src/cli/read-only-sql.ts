@@ -3,9 +3,10 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteList } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors.js';
 
-/** From now on SQL on this database reaches only these folders, and cannot change that. */
-export async function lockDown(db: Database, folders: string[]): Promise<void> {
+/** From now on SQL on this database reaches only these folders and files, and cannot change that. */
+export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   await db.run(`SET allowed_directories = ${quoteList(folders)}`);
+  await db.run(`SET allowed_paths = ${quoteList(files)}`);
   await db.run('SET enable_external_access = false');
   await db.run('SET lock_configuration = true');
 }

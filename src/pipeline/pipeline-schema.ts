@@ -146,7 +146,14 @@ export const pipelineSchema = mapping({
     exportRows: cap.prefault('90%'),
     overage: overage.prefault('forbid'),
   }).prefault({}),
-  analysis: mapping({ daily: days.default(90) }).prefault({}),
+  analysis: mapping({
+    daily: days.default(90),
+    fx: text('a file of exchange rates').optional(),
+    fxBase: z
+      .string('must be a code of ISO 4217')
+      .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
+      .default('EUR'),
+  }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checksFolder: text('a folder').optional(),
   checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),

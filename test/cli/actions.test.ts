@@ -96,7 +96,13 @@ describe('query', () => {
     const output = join(folder, 'n.csv');
     const context = openContext(true);
     const report = await runQuery({ lake, memory, file: join(folder, 'q.sql'), format: 'csv', output }, context);
-    expect(report).toEqual({ rows: 1n, file: output, format: 'csv', attribution: [CREDIT] });
+    expect(report).toEqual({
+      rows: 1n,
+      file: output,
+      format: 'csv',
+      attribution: [CREDIT],
+      metadata: `${output}-metadata.json`,
+    });
     expect(await readFile(output, 'utf8')).toBe('n\r\n4\r\n');
     expect(context.output.text).toBe('');
     await rm(folder, { recursive: true });

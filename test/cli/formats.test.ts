@@ -12,7 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-async function format(kind: Format, sql: string, output = new MemoryOutput()): Promise<MemoryOutput> {
+async function format(
+  kind: Exclude<Format, 'parquet'>,
+  sql: string,
+  output = new MemoryOutput(),
+): Promise<MemoryOutput> {
   const write = await loadFormat(kind);
   await write(toResultSet(await db.connection.stream(sql), ['CC BY 4.0']), output);
   return output;

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DayRange, eachDailySpread } from '../../src/analyze/daily-spread.js';
 import { derivedSelects } from '../../src/analyze/derive.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
@@ -14,9 +15,9 @@ const AT = new Date('2026-11-20T09:00:00Z');
 
 /**
  * A published lake: a kettle in three shops, one of them of open data, and a lamp in one; titles hold what terminals
- * must not act on. `items` adds or replaces rows.
+ * must not act on. `items` adds rows; `days` are those of price_spread_daily.
  */
-export async function publishLake(items: Row[] = []): Promise<string> {
+export async function publishLake(items: Row[] = [], days?: DayRange): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'pricelake-cli-')), 'lake');
   const lake = await openLake(path, { create: true });
   const db = await openEmptyTables();
@@ -67,6 +68,9 @@ export async function publishLake(items: Row[] = []): Promise<string> {
     },
   ]);
   for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
+  if (days !== undefined) {
+    await eachDailySpread(db, days, (select) => db.run(`INSERT INTO price_spread_daily ${select}`));
+  }
   for (const table of TABLE_NAMES) {
     const add = await stageTable(db, lake, { table, runId: 'r1', select: `SELECT * FROM ${table}` });
     const change = { table, add, remove: [], txn: { [TXN_CURSOR]: 42n, [TXN_RUN]: 1n } };

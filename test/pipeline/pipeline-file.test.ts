@@ -63,7 +63,7 @@ describe('a pipeline file', () => {
       reconcile: undefined,
       proof: { sample: 10, products: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
-      analysis: { daily: 90 },
+      analysis: { daily: 90, fxBase: 'EUR' },
       landing: { keep: 7 * DAY_MS },
       checks: {},
     });

@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
+import { readAnalysis, setVariables } from '../../analyze/analysis.js';
+import { toDate } from '../../analyze/spread-selection.js';
+import { quoteLiteral } from '../../duckdb/quote.js';
 import { hasSystemCode, PricelakeError } from '../../errors.js';
 import { tablePath } from '../../lake/layout.js';
 import { TABLE_NAMES } from '../../model.js';
 import type { Format } from '../output/format-names.js';
-import { toResultSet } from '../output/result-set.js';
-import { requireOneOwner, writeResult } from '../output/write-result.js';
+import { type ResultSet, toResultSet } from '../output/result-set.js';
+import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -13,6 +18,10 @@ export interface QueryRequest {
   sql?: string | undefined;
   lake: string;
   file?: string | undefined;
+  /** Name of a query of pipelines/analysis. */
+  analysis?: string | undefined;
+  /** Variables, `name=value`. */
+  set?: string[] | undefined;
   format?: Format | undefined;
   output?: string | undefined;
   memory: string;
@@ -23,32 +32,58 @@ export interface QueryRequest {
  * @throws PricelakeError `query` when DuckDB refuses the SQL, `usage` when none or two were given.
  */
 export async function runQuery(request: QueryRequest, context: CommandContext): Promise<CommandReport | undefined> {
-  const destination = { format: request.format, file: request.output };
-  requireOneOwner(destination, context.json);
-  requireMemory(request.memory);
+  const { lake: path, memory, output } = request;
+  const destination = { format: request.format, file: output };
+  requireDestination(destination, context);
+  requireMemory(memory);
   const sql = await readSql(request);
-  const { lake: path, memory } = request;
-  return readLake({ path, memory, signal: context.signal }, async ({ db, lake }) => {
+  const variables = readVariables(request.set ?? []);
+  return readLake({ path, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
-    await lockDown(
-      db,
-      TABLE_NAMES.map((table) => tablePath(lake, table)),
-    );
+    await setVariables(db, variables);
+    const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
+    await lockDown(db, folders, [scratch, ...(output === undefined ? [] : [resolve(output)])]);
     try {
       const statement = await prepareSelect(db, sql);
-      return await writeResult(toResultSet(await statement.stream(), credits), destination, context);
+      const relation = { db, from: `query(${quoteLiteral(sql)})`, scratch };
+      const result =
+        request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
+      return await writeResult({ ...result, credits, relation }, destination, context);
     } catch (error) {
       throw explainSqlError(error);
     }
   });
 }
 
-async function readSql({ sql, file }: QueryRequest): Promise<string> {
-  if ((sql === undefined) === (file === undefined)) {
-    throw new PricelakeError('usage', 'give the SQL as an argument or with --file, one of them', {
+/** The columns of a statement that DuckDB will run by itself. */
+function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
+  const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
+    name: statement.columnName(i),
+    type: statement.columnType(i),
+  }));
+  return { columns, batches: none() };
+}
+
+async function* none(): ResultSet['batches'] {}
+
+/** `name=value`: a day is a DATE, anything else text, which the queries of pipelines/analysis cast as they need it. */
+function readVariables(settings: string[]): Record<string, DuckDBValue> {
+  return Object.fromEntries(
+    settings.map((setting) => {
+      const [, name, value = ''] = /^([a-z_]\w*)=(.*)$/su.exec(setting) ?? [];
+      if (name === undefined) throw new PricelakeError('usage', `--set ${setting} is not of the form name=value`);
+      return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
+    }),
+  );
+}
+
+async function readSql({ sql, file, analysis }: QueryRequest): Promise<string> {
+  if ([sql, file, analysis].filter((given) => given !== undefined).length !== 1) {
+    throw new PricelakeError('usage', 'give the SQL as an argument, with --file or by --analysis, one of them', {
       hint: 'pricelake query "SELECT count(*) FROM items"',
     });
   }
+  if (analysis !== undefined) return readAnalysis(analysis);
   if (file === undefined) return sql ?? '';
   try {
     return await readFile(file, 'utf8');

@@ -1,24 +1,39 @@
-import { DuckDBListValue, type DuckDBResult, type DuckDBValue } from '@duckdb/node-api';
-import { streamWidestSpreads } from '../../analyze/widest-spreads.js';
+import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import { readAnalysis } from '../../analyze/analysis.js';
+import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
+import { selectSpreads } from '../../analyze/spread-selection.js';
+import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors.js';
 import type { Format } from '../output/format-names.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
-import { requireOneOwner, writeResult } from '../output/write-result.js';
+import { selectColumns } from '../output/select-columns.js';
+import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
+import { findTarget, type ReadingArguments, type ReadingTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
+import { showProduct } from './show-product.js';
 
-export interface SpreadRequest {
-  lake: string;
+export interface SpreadRequest extends ReadingArguments {
   currency?: string | undefined;
+  category?: string | undefined;
+  brand?: string | undefined;
+  product?: string | undefined;
   minShops: number;
   top: number;
   outliers: boolean;
+  daily?: boolean | undefined;
+  /** A day, or how far back: `30d`. */
+  since?: string | undefined;
+  /** A file of exchange rates. */
+  fx?: string | undefined;
+  fxBase?: string | undefined;
   format?: Format | undefined;
   output?: string | undefined;
 }
 
 /** Columns that a person reads, with their headings; the other formats have all columns. */
 const SHOWN = {
+  day: 'day',
   product_id: 'product',
   title: 'title',
   currency: 'currency',
@@ -28,70 +43,89 @@ const SHOWN = {
   median: 'median',
   max: 'max',
   spread_pct: 'spread %',
+  converted_min: 'min in base',
+  converted_median: 'median in base',
+  converted_max: 'max in base',
   cheapest_shop: 'cheapest',
   dearest_shop: 'dearest',
   outliers: 'outliers',
 } as const;
 
-/** Shows the widest price spreads of a lake, with the licence texts of the open-data shops in them. */
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Shows the widest price spreads of a lake, or one product, with the licence texts of the open-data shops in them. */
 export async function showSpread(request: SpreadRequest, context: CommandContext): Promise<CommandReport | undefined> {
   const destination = { format: request.format, file: request.output };
-  requireOneOwner(destination, context.json);
+  requireDestination(destination, context);
   requireCount('--min-shops', request.minShops);
   requireCount('--top', request.top);
-  return readLake({ path: request.lake, signal: context.signal }, async ({ db }) => {
-    const selection = { ...request, withOutliers: request.outliers };
-    const result = await readSpreads(await streamWidestSpreads(db, selection));
+  const target = await findTarget(request, process.env);
+  const conversion = findConversion(request, target);
+  const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
+  return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
+    const { db } = opened;
+    await selectSpreads(db, selection);
+    if (request.product !== undefined && request.daily !== true) {
+      return showProduct(opened, { ...selection, product: request.product, conversion, destination }, context);
+    }
+    await createResult(db, request.daily === true, conversion);
+    const result = await readSpreads(db, opened.scratch);
     const forEyes = !context.json && (request.format ?? 'table') === 'table';
-    return writeResult(forEyes ? selectShown(result) : result, destination, context);
+    return writeResult(forEyes ? selectColumns(result, SHOWN, show) : result, destination, context);
   });
 }
 
-/** The rows are few: they are read whole, so that the credits are known before the first byte is written. */
-async function readSpreads(result: DuckDBResult): Promise<ResultSet> {
-  const { columns } = toResultSet(result);
-  const rows = await result.getRows();
-  const at = columns.findIndex(({ name }) => name === 'attribution');
-  const credits = new Set<string>();
-  for (const row of rows) {
-    const texts = row[at];
-    if (texts instanceof DuckDBListValue) for (const text of texts.items) credits.add(String(text));
+/** Temp table `spreads`: the rows are few. */
+async function createResult(db: Database, daily: boolean, conversion: Conversion | undefined): Promise<void> {
+  const create = (sql: string) => db.run(`CREATE OR REPLACE TEMP TABLE spreads AS ${sql}`);
+  if (!daily) {
+    if (conversion !== undefined) await convertSpreads(db, conversion);
+    return create(readAnalysis('widest_spreads'));
   }
-  return { columns, batches: toBatches(rows), credits: [...credits].sort() };
+  if (conversion === undefined) return create(readAnalysis('daily_spreads'));
+  await prepareConversion(db, conversion);
+  await db.run(`CREATE OR REPLACE TEMP TABLE daily_spreads AS ${readAnalysis('daily_spreads')}`);
+  return create(readAnalysis('converted_days'));
 }
 
-function selectShown(result: ResultSet): ResultSet {
-  const kept = Object.entries(SHOWN).map(([name, heading]) => {
-    const index = result.columns.findIndex((column) => column.name === name);
-    return { index, name, heading };
-  });
-  const columns = kept.map(({ index, heading }) => ({
-    ...result.columns[index],
-    name: heading,
-  })) as ResultSet['columns'];
-  return {
-    columns,
-    batches: mapBatches(result.batches, (row) => kept.map(({ index, name }) => show(name, row[index] ?? null))),
-    credits: result.credits,
-  };
+/** Read whole, so that the credits are known before the first byte is written. */
+async function readSpreads(db: Database, scratch: string): Promise<ResultSet> {
+  const credits = await db.rows('SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text');
+  const result = toResultSet(
+    await db.connection.stream('FROM spreads'),
+    credits.map(({ text }) => String(text)),
+  );
+  return { ...result, relation: { db, from: 'spreads', scratch } };
 }
 
 /** One decimal is enough for a share; `!` draws the eye to prices far from all others. */
 function show(name: string, value: DuckDBValue): DuckDBValue {
   if (name === 'spread_pct' && typeof value === 'number') return value.toFixed(1);
   if (name === 'outliers' && typeof value === 'bigint') return value > 0n ? `${value} !` : '';
+  if (value instanceof DuckDBListValue) return value.items.join(', ');
   return value;
 }
 
-async function* toBatches(rows: DuckDBValue[][]): AsyncGenerator<DuckDBValue[][]> {
-  if (rows.length > 0) yield rows;
+function findConversion(request: SpreadRequest, { settings }: ReadingTarget): Conversion | undefined {
+  const file = request.fx ?? settings?.analysis.fx;
+  if (file === undefined) return undefined;
+  const base = request.fxBase ?? settings?.analysis.fxBase ?? 'EUR';
+  if (request.currency === undefined || request.daily === true || request.currency === base) return { file, base };
+  throw new PricelakeError('usage', `--currency ${request.currency}: with exchange rates all prices are in ${base}`, {
+    hint: 'Leave --currency out, or --daily in.',
+  });
 }
 
-async function* mapBatches(
-  batches: ResultSet['batches'],
-  map: (row: DuckDBValue[]) => DuckDBValue[],
-): AsyncGenerator<DuckDBValue[][]> {
-  for await (const batch of batches) yield batch.map(map);
+/** `2026-11-20` or `30d` as a day. */
+function readSince({ since, daily, product }: SpreadRequest, now: Date): string | undefined {
+  if (since === undefined) return undefined;
+  if (daily !== true && product === undefined) {
+    throw new PricelakeError('usage', '--since is for --daily and --product', { hint: 'Add --daily.' });
+  }
+  const [, days] = /^(\d{1,4})d$/u.exec(since) ?? [];
+  const day = days === undefined ? since : new Date(now.getTime() - Number(days) * DAY_MS).toISOString().slice(0, 10);
+  if (/^\d{4}-\d{2}-\d{2}$/u.test(day) && !Number.isNaN(Date.parse(day))) return day;
+  throw new PricelakeError('usage', `--since ${since} is neither a day such as 2026-11-20 nor a time such as 30d`);
 }
 
 function requireCount(flag: string, value: number): void {

@@ -1,5 +1,7 @@
 import type { CommandModule } from 'yargs';
+import { listAnalyses } from '../../analyze/analysis.js';
 import { TABLE_NAMES } from '../../model.js';
+import { CREDITS_NOTE } from '../credits-note.js';
 import { LAKE_OPTION } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';
 import { runCommand } from '../run-command.js';
@@ -8,6 +10,8 @@ interface QueryArguments {
   sql: string | undefined;
   lake: string;
   file: string | undefined;
+  analysis: string | undefined;
+  set: string[] | undefined;
   format: Format | undefined;
   output: string | undefined;
   memory: string;
@@ -21,6 +25,16 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
       .positional('sql', { type: 'string', describe: 'One SELECT in the SQL of DuckDB' })
       .option('lake', LAKE_OPTION)
       .option('file', { type: 'string', requiresArg: true, describe: 'Read the SQL from this file' })
+      .option('analysis', {
+        choices: listAnalyses(),
+        describe: 'Run this query of pipelines/analysis instead; its file says which variables it reads',
+      })
+      .option('set', {
+        type: 'string',
+        array: true,
+        nargs: 1,
+        describe: "A variable, name=value, for getvariable('name') in the SQL; may be repeated",
+      })
       .option('format', { choices: FORMATS, describe: 'Form of the result; default table' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .option('memory', {
@@ -35,9 +49,11 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
         'All changes, typed, for pandas or Polars',
       )
       .example('$0 query --file report.sql --format csv', 'A query kept in a file')
+      .example('$0 query --analysis price_leaders --set hours=24', 'Which shops move their prices first')
       .epilogue(
         `Tables: ${TABLE_NAMES.join(', ')}.
-Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (read them with a parser that keeps them), Arrow has Int64 and Decimal128. CSV is written as it is, without a guard against spreadsheet formulas.`,
+Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (read them with a parser that keeps them), Arrow and Parquet have Int64 and Decimal128. CSV is written as it is, without a guard against spreadsheet formulas.
+${CREDITS_NOTE}`,
       ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-query.js')).runQuery(argv, context)),

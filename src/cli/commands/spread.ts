@@ -1,28 +1,52 @@
 import type { CommandModule } from 'yargs';
-import { LAKE_OPTION } from '../lake-option.js';
+import { CREDITS_NOTE } from '../credits-note.js';
+import { LAKE_OR_PIPELINE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';
 import { runCommand } from '../run-command.js';
 
 interface SpreadArguments {
-  lake: string;
+  pipeline: string | undefined;
+  lake: string | undefined;
   currency: string | undefined;
+  category: string | undefined;
+  brand: string | undefined;
+  product: string | undefined;
   'min-shops': number;
   top: number;
   outliers: boolean;
+  daily: boolean;
+  since: string | undefined;
+  fx: string | undefined;
+  'fx-base': string | undefined;
   format: Format | undefined;
   output: string | undefined;
 }
 
+const upperCase = (code?: string) => code?.toUpperCase();
+
 export const spreadCommand: CommandModule<object, SpreadArguments> = {
-  command: 'spread',
-  describe: 'Show the products whose prices lie farthest apart',
+  command: 'spread [pipeline]',
+  describe: 'Show the products whose prices lie farthest apart, or the offers of one',
   builder: (yargs) =>
     yargs
-      .option('lake', LAKE_OPTION)
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', LAKE_OR_PIPELINE_OPTION)
       .option('currency', {
         type: 'string',
+        requiresArg: true,
         describe: 'Only this ISO 4217 code',
-        coerce: (code?: string) => code?.toUpperCase(),
+        coerce: upperCase,
+      })
+      .option('category', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Only this category (slug or path) and those below it',
+      })
+      .option('brand', { type: 'string', requiresArg: true, describe: 'Only this brand, in any case' })
+      .option('product', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'The offers of this product_id or GTIN, cheapest first, and its prices over time',
       })
       .option('min-shops', { type: 'number', default: 2, describe: 'Sold by at least so many shops' })
       .option('top', { type: 'number', default: 20, describe: 'How many products' })
@@ -31,12 +55,35 @@ export const spreadCommand: CommandModule<object, SpreadArguments> = {
         default: true,
         describe: 'Also products with a price far from all others (marked !)',
       })
+      .option('daily', { type: 'boolean', default: false, describe: 'A row for each closed day (UTC) of each product' })
+      .option('since', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'First day of --daily (default 30d) or of the prices over time (90d): 2026-10-01 or 30d',
+      })
+      .option('fx', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Exchange rates, a CSV file date,currency,rate: compare shops of all currencies in one',
+      })
+      .option('fx-base', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Currency of which one unit buys the rates; default EUR',
+        coerce: upperCase,
+      })
       .option('format', { choices: FORMATS, describe: 'Form of the result; default table' })
-      .option('output', { type: 'string', describe: 'Write the result to this file' })
+      .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .example('$0 spread --currency EUR --min-shops 3', 'Widest spreads among products in three shops')
-      .example('$0 spread --no-outliers --top 100 --format csv', 'Without absurd prices, for a spreadsheet')
+      .example('$0 spread --category kitchen --no-outliers --top 100 --format csv', 'Without absurd prices')
+      .example('$0 spread --product 4006381333931', 'One product: who sells it at what price, and how that came')
+      .example('$0 spread --daily --since 90d --format parquet --output days.parquet', 'Day by day')
+      .example('$0 spread --fx ecb.csv', 'Across currencies, by rates of your own')
       .epilogue(
-        'spread % is 100 * (max - min) / min. Licence texts of open-data shops stand under the table; in other formats in the column attribution and on stderr.',
+        `spread % is 100 * (max - min) / min; inlier_* in the other formats leave prices far from all others out.
+A rate is how much of the currency one unit of the base buys, from its date on until the next, as central banks publish
+it (2026-11-20,PLN,4.2435). Prices in a currency without a rate are left out.
+${CREDITS_NOTE}`,
       ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/show-spread.js')).showSpread(argv, context)),

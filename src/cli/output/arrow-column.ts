@@ -5,7 +5,11 @@ import {
   type DuckDBDecimalValue,
   DuckDBListType,
   type DuckDBListValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
   type DuckDBTimestampTZValue,
+  type DuckDBTimestampValue,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
@@ -22,7 +26,11 @@ import {
   Int64,
   List,
   makeData,
+  Timestamp,
   TimestampMicrosecond,
+  TimestampMillisecond,
+  TimestampNanosecond,
+  TimestampSecond,
   Uint64,
   Utf8,
 } from 'apache-arrow';
@@ -58,6 +66,12 @@ function toArrowType(type: DuckDBType): DataType {
       return new Float64();
     case DuckDBTypeId.DATE:
       return new DateDay();
+    case DuckDBTypeId.TIMESTAMP_S:
+      return new TimestampSecond();
+    case DuckDBTypeId.TIMESTAMP_MS:
+      return new TimestampMillisecond();
+    case DuckDBTypeId.TIMESTAMP_NS:
+      return new TimestampNanosecond();
     case DuckDBTypeId.TIMESTAMP:
       return new TimestampMicrosecond();
     case DuckDBTypeId.TIMESTAMP_TZ:
@@ -93,11 +107,17 @@ function buildFixed(type: DataType, values: readonly DuckDBValue[]) {
   if (type instanceof Float64) return Float64Array.from(values, (value) => Number(value ?? 0));
   if (type instanceof DateDay) return Int32Array.from(values, (value) => (value as DuckDBDateValue | null)?.days ?? 0);
   if (type instanceof Uint64) return BigUint64Array.from(values, (value) => BigInt((value as bigint | null) ?? 0n));
-  if (type instanceof TimestampMicrosecond) {
-    return BigInt64Array.from(values, (value) => (value as DuckDBTimestampTZValue | null)?.micros ?? 0n);
-  }
+  if (type instanceof Timestamp) return BigInt64Array.from(values, readInstant);
   if (type instanceof Decimal) return buildDecimals(values);
   return BigInt64Array.from(values, (value) => BigInt((value as bigint | number | null) ?? 0n));
+}
+
+/** The number that Arrow's unit of the value's own type counts; 0 for null. */
+function readInstant(value: DuckDBValue): bigint {
+  if (value instanceof DuckDBTimestampSecondsValue) return value.seconds;
+  if (value instanceof DuckDBTimestampMillisecondsValue) return value.millis;
+  if (value instanceof DuckDBTimestampNanosecondsValue) return value.nanos;
+  return (value as DuckDBTimestampValue | DuckDBTimestampTZValue | null)?.micros ?? 0n;
 }
 
 const LARGEST_DECIMAL = 10n ** 38n - 1n;

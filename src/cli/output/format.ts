@@ -6,7 +6,7 @@ import type { ResultSet } from './result-set.js';
 export type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
 /** Loads the writer of a format: Arrow's library only where it is wanted. */
-export async function loadFormat(format: Format): Promise<WriteFormat> {
+export async function loadFormat(format: Exclude<Format, 'parquet'>): Promise<WriteFormat> {
   switch (format) {
     case 'table':
       return (await import('./table.js')).writeTable;

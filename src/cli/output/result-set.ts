@@ -1,5 +1,7 @@
 import type { DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
+import type { Relation } from './parquet.js';
+
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
@@ -9,8 +11,10 @@ export interface ResultColumn {
 export interface ResultSet {
   columns: ResultColumn[];
   batches: AsyncIterable<DuckDBValue[][]>;
-  /** Licence and credit texts that go with the data; Arrow carries them in the schema's metadata. */
+  /** Licence and credit texts that go with the data; Arrow and Parquet carry them in the file's own metadata. */
   credits: string[];
+  /** The same as SQL, for what DuckDB writes by itself. */
+  relation?: Relation | undefined;
 }
 
 /** A DuckDB result as a result set; names of columns are made unique (`id`, `id_1`). */

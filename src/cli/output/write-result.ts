@@ -7,6 +7,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 import { loadFormat } from './format.js';
 import type { Format } from './format-names.js';
 import { writeRows } from './json.js';
+import { writeMetadata } from './metadata.js';
 import { createStreamOutput, type Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
@@ -16,30 +17,57 @@ export interface ResultDestination {
   file: string | undefined;
 }
 
+/** Formats that hold credits in themselves; table shows them underneath. */
+const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
+
 /**
  * Writes a command's result where it was asked for: in a format to stdout or to a file, or with `--json` inside the
  * one line. Returns the report of the JSON line, undefined when the line is written already.
- * @throws PricelakeError `usage` when `--json` and a format would share stdout.
+ * @throws PricelakeError `usage` when `--json` and a format would share stdout, or for bytes on a terminal.
  */
 export async function writeResult(
   whole: ResultSet,
-  { format, file }: ResultDestination,
+  { format = 'table', file }: ResultDestination,
   { io, output, json, signal }: CommandContext,
 ): Promise<CommandReport | undefined> {
-  requireOneOwner({ format, file }, json);
   const result = { ...whole, batches: stopOnAbort(whole.batches, signal) };
   if (json && file === undefined) return writeJsonLine(result, output);
-  const write = await loadFormat(format ?? 'table');
-  const rows = file === undefined ? await write(result, output) : await writeToFile(file, (to) => write(result, to));
-  if (result.credits.length > 0) {
-    if ((format ?? 'table') === 'table' && file === undefined) await output.write(formatCredits(result.credits));
-    else io.log('info', 'attribution', { texts: result.credits });
+  const rows = await writeFormat(result, format, file, output);
+  const { credits } = result;
+  const isBeside = credits.length > 0 && file !== undefined && !CREDITED.includes(format);
+  const metadata = isBeside ? await writeMetadata(file, format, result) : undefined;
+  if (credits.length > 0) {
+    if (format === 'table' && file === undefined) await output.write(formatCredits(credits));
+    else io.log('info', 'attribution', { texts: credits, metadata });
   }
-  return { rows, file, format: format ?? 'table', attribution: result.credits };
+  return { rows, file, format, attribution: credits, metadata };
 }
 
-/** Refuses `--json` together with a format on stdout, before anything is read. */
-export function requireOneOwner({ format, file }: ResultDestination, json: boolean): void {
+async function writeFormat(result: ResultSet, format: Format, file: string | undefined, output: Output) {
+  if (format !== 'parquet') {
+    const write = await loadFormat(format);
+    return file === undefined
+      ? write(result, output)
+      : writeToFile(file, async (to) => {
+          const rows = await write(result, to);
+          if (format === 'table' && result.credits.length > 0) await to.write(formatCredits(result.credits));
+          return rows;
+        });
+  }
+  const { relation } = result;
+  if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
+  const { streamParquet, writeParquet } = await import('./parquet.js');
+  if (file !== undefined) return writeParquet(result, relation, file);
+  return streamParquet(result, relation, output);
+}
+
+/** Refuses `--json` together with a format on stdout, and bytes on a terminal, before anything is read. */
+export function requireDestination({ format, file }: ResultDestination, { json, output }: CommandContext): void {
+  if ((format === 'arrow' || format === 'parquet') && file === undefined && output.columns !== undefined) {
+    throw new PricelakeError('usage', `--format ${format} is not for a terminal`, {
+      hint: 'Name a file with --output, or pipe it on.',
+    });
+  }
   if (json && format !== undefined && file === undefined) {
     throw new PricelakeError('usage', `--json and --format ${format} both want stdout`, {
       hint: 'Leave one of them out, or name a file with --output.',

@@ -1,0 +1,45 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
+import { readAnalysis, setVariables } from './analysis.js';
+import { toDate } from './spread-selection.js';
+
+/** A day of a product in one currency; prices as numbers, for drawing. */
+export interface ProductDay {
+  day: string;
+  min: number;
+  median: number;
+  max: number;
+}
+
+/** What the offers of a product cost day by day (product_days.sql), the days both included. */
+export async function readProductDays(
+  db: Database,
+  product: string,
+  currency: string,
+  { first, last }: { first: string; last: string },
+): Promise<ProductDay[]> {
+  await setVariables(db, { product, currency, first_day: toDate(first), last_day: toDate(last) });
+  // Of a large lake only what is the product's is looked at.
+  const own = `product_id = ${quoteLiteral(product)}`;
+  await db.run('ALTER VIEW items RENAME TO all_items');
+  await db.run(`CREATE TEMP VIEW items AS FROM all_items WHERE ${own}`);
+  try {
+    await db.run(`CREATE OR REPLACE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
+  } finally {
+    await db.run('DROP VIEW items');
+    await db.run('ALTER VIEW all_items RENAME TO items');
+  }
+  const rows = await db.rows(
+    `SELECT day::VARCHAR AS day, "min"::DOUBLE AS "min", median::DOUBLE AS median, "max"::DOUBLE AS "max"
+     FROM (${readAnalysis('product_days')})`,
+  );
+  return rows.map((row) => ({
+    day: String(row.day),
+    min: toNumber(row.min),
+    median: toNumber(row.median),
+    max: toNumber(row.max),
+  }));
+}
+
+const toNumber = (value: DuckDBValue | undefined) => (typeof value === 'number' ? value : Number.NaN);

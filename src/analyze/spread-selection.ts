@@ -1,0 +1,65 @@
+import { DuckDBDateValue, type DuckDBValue, listValue } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { PricelakeError } from '../errors.js';
+import { suggestName } from '../suggest-name.js';
+import { readAnalysis, setVariables } from './analysis.js';
+
+/** Which price spreads are wanted. */
+export interface SpreadSelection {
+  /** ISO 4217 code; all currencies without it. */
+  currency?: string | undefined;
+  /** Slug or path of names; with the categories below it. */
+  category?: string | undefined;
+  /** As products name it, in any case. */
+  brand?: string | undefined;
+  /** A product id, or a GTIN in any of its forms. */
+  product?: string | undefined;
+  /** Sold by at least so many websites. */
+  minShops: number;
+  /** False leaves out products with a price far from all others. */
+  withOutliers: boolean;
+  top: number;
+  /** First day, `2026-11-20`. */
+  since?: string | undefined;
+}
+
+/**
+ * Sets the variables that the queries of spreads read (pipelines/analysis).
+ * @throws PricelakeError `usage` for a category that no product is in.
+ */
+export async function selectSpreads(db: Database, selection: SpreadSelection): Promise<void> {
+  const { currency, category, brand, product, minShops, withOutliers, top, since } = selection;
+  await setVariables(db, {
+    currency: currency ?? null,
+    category_slugs: category === undefined ? null : listValue(await findCategories(db, category)),
+    brand: brand ?? null,
+    product: product === undefined ? null : toProductId(product),
+    min_shops: BigInt(minShops),
+    with_outliers: withOutliers,
+    top: BigInt(top),
+    since: since === undefined ? null : toDate(since),
+  });
+}
+
+/** All forms of a GTIN are one product: leading zeros are left out (API section 4, /products/{id}). */
+export function toProductId(given: string): string {
+  return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
+}
+
+export function toDate(day: string): DuckDBValue {
+  return new DuckDBDateValue(Date.parse(day) / (24 * 3600 * 1000));
+}
+
+async function findCategories(db: Database, category: string): Promise<string[]> {
+  await setVariables(db, { category });
+  const slugs = (await db.rows(readAnalysis('category_tree'))).map(({ slug }) => String(slug));
+  if (slugs.length > 0) return slugs;
+  const known = await db.rows('SELECT DISTINCT category_slug AS slug FROM products WHERE category_slug IS NOT NULL');
+  const near = suggestName(
+    category,
+    known.map(({ slug }) => String(slug)),
+  );
+  throw new PricelakeError('usage', `--category ${category}: no product is in it`, {
+    hint: near === undefined ? 'Give a slug or a path as in products.category_path.' : `Did you mean ${near}?`,
+  });
+}

@@ -1,0 +1,125 @@
+import { readAnalysis } from '../../analyze/analysis.js';
+import { type Conversion, prepareConversion } from '../../analyze/convert-prices.js';
+import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
+import { toProductId } from '../../analyze/spread-selection.js';
+import type { Database } from '../../duckdb/connection.js';
+import { PricelakeError } from '../../errors.js';
+import { drawPriceChart, wantsColor } from '../output/price-chart.js';
+import { toResultSet } from '../output/result-set.js';
+import { selectColumns } from '../output/select-columns.js';
+import { type ResultDestination, writeResult } from '../output/write-result.js';
+import { toPlainLine } from '../plain-text.js';
+import type { OpenedLake } from '../read-lake.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface ProductRequest {
+  product: string;
+  currency?: string | undefined;
+  /** First day of the chart; 90 days without it. */
+  since?: string | undefined;
+  conversion: Conversion | undefined;
+  destination: ResultDestination;
+}
+
+/** Columns that a person reads; the other formats have all. */
+const SHOWN = {
+  currency: 'currency',
+  price: 'price',
+  converted_price: 'in base',
+  shop: 'shop',
+  item_id: 'item',
+  title: 'title',
+  previous_price: 'before',
+  price_changed_at: 'changed at',
+} as const;
+
+const DAY_MS = 24 * 3600 * 1000;
+const CHART_DAYS = 90;
+
+/**
+ * The offers of a product, cheapest first, and on a table its prices over time. The variables are set (selectSpreads).
+ * @throws PricelakeError `usage` when no listed offer is the product's.
+ */
+export async function showProduct(
+  { db, scratch }: OpenedLake,
+  request: ProductRequest,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
+  await createOffers(db, request.conversion);
+  const credits = await db.rows(
+    'SELECT DISTINCT attribution AS text FROM offers WHERE attribution IS NOT NULL ORDER BY text',
+  );
+  const [currency] = await listCurrencies(db, request);
+  const { format, file } = request.destination;
+  const forEyes = !context.json && (format ?? 'table') === 'table';
+  const onScreen = forEyes && file === undefined;
+  if (onScreen) await context.output.write(await describeProduct(db, toProductId(request.product)));
+  const texts = credits.map(({ text }) => String(text));
+  // A stream ends with the next statement: it is opened last, and the chart is read after it.
+  const result = toResultSet(await db.connection.stream('FROM offers'), texts);
+  const whole = { ...result, relation: { db, from: 'offers', scratch } };
+  const report = await writeResult(forEyes ? selectColumns(whole, SHOWN) : whole, request.destination, context);
+  if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
+  return report;
+}
+
+async function createOffers(db: Database, conversion: Conversion | undefined): Promise<void> {
+  await db.run(`CREATE OR REPLACE TEMP TABLE offers AS ${readAnalysis('offers')}`);
+  if (conversion === undefined) return;
+  await prepareConversion(db, conversion);
+  await db.run(`CREATE OR REPLACE TEMP TABLE offers AS
+    SELECT offers.*, converted.price AS converted_price, converted.currency AS converted_currency
+    FROM offers LEFT JOIN (SELECT item_id, price, currency
+      FROM (${readAnalysis('converted_items')}) WHERE product_id = getvariable('product')) AS converted USING (item_id)
+    ORDER BY converted_price NULLS LAST, item_id`);
+}
+
+/** Currencies of the offers, the one with the most first. */
+async function listCurrencies(db: Database, { product, currency }: ProductRequest): Promise<string[]> {
+  const rows = await db.rows(
+    'SELECT currency, count(*) AS offers FROM offers WHERE price > 0 AND currency IS NOT NULL GROUP BY currency ORDER BY offers DESC, currency',
+  );
+  const any = await db.row('SELECT count(*) AS n FROM offers');
+  if (any?.n !== 0n) return rows.map((row) => String(row.currency));
+  const where = currency === undefined ? '' : ` in ${currency}`;
+  throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
+    hint: 'Give a product_id as in table products, or a GTIN.',
+  });
+}
+
+async function describeProduct(db: Database, product: string): Promise<string> {
+  const row = await db.row('SELECT title, brand, category_path FROM products WHERE product_id = $1', [product]);
+  const parts = [row?.title, row?.brand, row?.category_path].filter((part) => typeof part === 'string');
+  return `${[product, ...parts].map((part) => toPlainLine(String(part))).join(' · ')}\n\n`;
+}
+
+async function writeChart(
+  db: Database,
+  { product, since }: ProductRequest,
+  currency: string,
+  { output, io }: CommandContext,
+): Promise<void> {
+  const now = io.now().getTime();
+  const last = new Date(now).toISOString().slice(0, 10);
+  const first = since ?? new Date(now - (CHART_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+  const days = await readProductDays(db, toProductId(product), currency, { first, last });
+  const [begin] = days;
+  if (begin === undefined) return;
+  const color = wantsColor(output.columns !== undefined, process.env);
+  const chart = drawPriceChart(fillDays(begin.day, last, days), {
+    labels: { first: begin.day, last },
+    width: output.columns,
+    color,
+  });
+  await output.write(`\n${currency}: ░ lowest to highest, ━ median, at the end of each day (UTC)\n\n${chart}`);
+}
+
+/** Every day from the first to the last; undefined for one on which nobody sold the product. */
+function fillDays(first: string, last: string, days: ProductDay[]): (ProductDay | undefined)[] {
+  const byDay = new Map(days.map((day) => [day.day, day]));
+  const filled: (ProductDay | undefined)[] = [];
+  for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {
+    filled.push(byDay.get(new Date(at).toISOString().slice(0, 10)));
+  }
+  return filled;
+}

@@ -1,0 +1,87 @@
+/** Prices of a day. */
+export interface DayPrices {
+  min: number;
+  median: number;
+  max: number;
+}
+
+export interface ChartOptions {
+  /** Names of the first and the last day. */
+  labels: { first: string; last: string };
+  /** Cells of the terminal; undefined where nobody looks at one. */
+  width: number | undefined;
+  color: boolean;
+}
+
+const ROWS = 8;
+const WIDTH_ELSEWHERE = 110;
+const LEAST_CELLS = 8;
+/** From this factor on between the highest and the lowest price, equal steps are equal factors. */
+const WIDE_RANGE = 8;
+const MARKS = { range: '░', median: '━' } as const;
+const DIM = ['\u001b[2m', '\u001b[22m'] as const;
+
+/**
+ * Draws lowest to highest price as a band and the median as a line, a day after the other; undefined is a day without
+ * prices. Where there are more days than cells, neighbours share one: the lowest, the highest, and the last median of
+ * them. Empty for no prices.
+ */
+export function drawPriceChart(days: readonly (DayPrices | undefined)[], options: ChartOptions): string {
+  const priced = days.filter((day) => day !== undefined);
+  if (priced.length === 0) return '';
+  const lowest = Math.min(...priced.map(({ min }) => min));
+  const highest = Math.max(...priced.map(({ max }) => max));
+  const [top, bottom] = [highest.toFixed(2), lowest.toFixed(2)];
+  const margin = Math.max(top.length, bottom.length);
+  const { width = WIDTH_ELSEWHERE, color, labels } = options;
+  const cells = joinDays(days, Math.max(LEAST_CELLS, width - margin - 2));
+  const rowOf = createScale(lowest, highest);
+  const lines = Array.from({ length: ROWS }, (_, row) => {
+    const label = row === 0 ? top : row === ROWS - 1 ? bottom : '';
+    const marks = cells.map((cell) => markAt(cell, row, rowOf)).join('');
+    return `${label.padStart(margin)} ┤${color ? dimBands(marks) : marks}`.trimEnd();
+  });
+  const axis = `${' '.repeat(margin)} └${'─'.repeat(cells.length)}`;
+  return `${[...lines, axis, ' '.repeat(margin + 2) + spreadLabels(labels, cells.length)].join('\n')}\n`;
+}
+
+/** The row of a price, 0 for the highest. */
+function createScale(lowest: number, highest: number): (price: number) => number {
+  if (lowest === highest) return () => ROWS / 2;
+  const scale = highest > WIDE_RANGE * lowest && lowest > 0 ? Math.log : (price: number) => price;
+  const [low, high] = [scale(lowest), scale(highest)];
+  return (price) => Math.round(((high - scale(price)) / (high - low)) * (ROWS - 1));
+}
+
+function markAt(cell: DayPrices | undefined, row: number, rowOf: (price: number) => number): string {
+  if (cell === undefined) return ' ';
+  if (rowOf(cell.median) === row) return MARKS.median;
+  return rowOf(cell.max) <= row && row <= rowOf(cell.min) ? MARKS.range : ' ';
+}
+
+/** Neighbouring days as one, so that at most `most` are left. */
+function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayPrices | undefined)[] {
+  const size = Math.ceil(days.length / most);
+  return Array.from({ length: Math.ceil(days.length / size) }, (_, i) => {
+    const group = days.slice(i * size, (i + 1) * size).filter((day) => day !== undefined);
+    const last = group.at(-1);
+    if (last === undefined) return undefined;
+    const min = Math.min(...group.map((day) => day.min));
+    return { median: last.median, min, max: Math.max(...group.map((day) => day.max)) };
+  });
+}
+
+/** The first label at the left end and the last at the right; the last alone where there is no room for both. */
+function spreadLabels({ first, last }: ChartOptions['labels'], cells: number): string {
+  const gap = cells - first.length - last.length;
+  return first === last || gap < 1 ? last : first + ' '.repeat(gap) + last;
+}
+
+function dimBands(marks: string): string {
+  return marks.replace(/░+/gu, (band) => DIM[0] + band + DIM[1]);
+}
+
+/** Whether colours are wanted: on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is dumb. */
+export function wantsColor(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
+  return isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+}

@@ -1,0 +1,193 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parquetMetadata } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listAnalyses } from '../../src/analyze/analysis.js';
+import { runQuery } from '../../src/cli/actions/run-query.js';
+import { showSpread } from '../../src/cli/actions/show-spread.js';
+import { CREDIT, publishLake } from './lake-fixture.js';
+import { MemoryOutput } from './memory-output.js';
+import { openContext } from './open-context.js';
+
+const ALL = { minShops: 2, top: 20, outliers: true };
+const NOW = new Date('2026-11-20T12:00:00Z');
+let lake: string;
+let folder: string;
+
+const offer = (id: number, product: string, site: number, price: string, more: Record<string, string> = {}) => ({
+  item_id: String(id),
+  product_id: `'${product}'`,
+  gtin: 'NULL',
+  gtin14: 'NULL',
+  site_id: String(site),
+  price,
+  ...more,
+});
+const category = (slug: string, name: string, path: string) => ({
+  category_slug: `'${slug}'`,
+  category_name: `'${name}'`,
+  category_path: `'${path}'`,
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pricelake-spread-'));
+  const cups = category('cups', 'Cups', 'Home / Kitchen / Cups');
+  const kitchen = { ...category('kitchen', 'Kitchen', 'Home / Kitchen'), brand: "'Acme'" };
+  const dining = category('dining', 'Kitchen & Dining', 'Home / Kitchen & Dining');
+  lake = await publishLake(
+    [
+      offer(1, 'cup', 1, '2', cups),
+      offer(2, 'cup', 2, '20', cups),
+      offer(3, 'cup', 3, '10', { ...cups, currency: "'PLN'" }),
+      offer(4, 'pot', 1, '10', kitchen),
+      offer(5, 'pot', 3, '12', kitchen),
+      offer(6, 'fork', 1, '10', dining),
+      offer(7, 'fork', 3, '12', dining),
+      offer(8, 'zloty', 1, '20', { currency: "'PLN'" }),
+      offer(9, 'zloty', 2, '30', { currency: "'PLN'" }),
+    ],
+    { first: '2026-11-18', last: '2026-11-19' },
+  );
+  await writeFile(join(folder, 'rates.csv'), 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
+});
+afterAll(async () => {
+  for (const path of [dirname(lake), folder]) await rm(path, { recursive: true });
+});
+
+describe('spread of some products', () => {
+  const rows = async (request: object) => {
+    const context = openContext(true);
+    context.io.now = () => NOW;
+    await showSpread({ lake, ...ALL, ...request }, context);
+    return JSON.parse(context.output.text).rows as Record<string, unknown>[];
+  };
+  const products = async (request: object) => (await rows(request)).map((row) => row.product_id);
+
+  it('is of a category with those below it, by slug or path, and of a brand in any case', async () => {
+    expect(await products({})).toEqual(['cup', '4006381333931', 'zloty', 'fork', 'pot']);
+    expect(await products({ category: 'kitchen' })).toEqual(['cup', 'pot']);
+    expect(await products({ category: 'home / KITCHEN' })).toEqual(['cup', 'pot']);
+    expect(await products({ category: 'cups' })).toEqual(['cup']);
+    expect(await products({ category: 'kitchen', brand: 'ACME' })).toEqual(['pot']);
+    await expect(showSpread({ lake, ...ALL, category: 'kitchin' }, openContext())).rejects.toMatchObject({
+      code: 'usage',
+      facts: { hint: 'Did you mean kitchen?' },
+    });
+  });
+
+  it('is told day by day, from a day on', async () => {
+    const days = await rows({ daily: true, since: '2026-11-18', brand: 'acme' });
+    expect(days.map(({ day, product_id, min, max }) => [day, product_id, min, max])).toEqual([
+      ['2026-11-18', 'pot', 10, 12],
+      ['2026-11-19', 'pot', 10, 12],
+    ]);
+    expect(await rows({ daily: true, product: 'pot', since: '30d' })).toHaveLength(2);
+    await expect(rows({ since: '30d' })).rejects.toThrow('--since is for --daily and --product');
+    await expect(rows({ daily: true, since: 'monday' })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('compares shops of all currencies by rates of the user, also day by day', async () => {
+    const fx = join(folder, 'rates.csv');
+    const [cup] = await rows({ fx, category: 'cups' });
+    expect(cup).toMatchObject({ currency: 'EUR', offers: 3, shops: 3, min: 2, max: 20, attribution: [CREDIT] });
+    const days = await rows({ fx, daily: true, product: 'zloty', since: '30d' });
+    expect(days.map((row) => [row.day, row.max, row.converted_max, row.rate_date])).toEqual([
+      ['2026-11-18', 30, 7.5, '2026-11-01'],
+      ['2026-11-19', 30, 6, '2026-11-19'],
+    ]);
+    await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('with exchange rates all prices are in EUR');
+  });
+
+  it('is of one product: its offers, cheapest first, and its prices over time', async () => {
+    const context = openContext();
+    context.io.now = () => NOW;
+    await showSpread({ lake, ...ALL, product: '04006381333931' }, context);
+    const { text } = context.output;
+    expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
+    expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.0000 +Beta [\s\S]*20\.0000 +茶店/u);
+    expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
+    expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░/u);
+    expect((await rows({ product: 'cup', fx: join(folder, 'rates.csv') })).map((row) => row.converted_price)).toEqual([
+      2, 2, 20,
+    ]);
+    await expect(showSpread({ lake, ...ALL, product: 'none' }, openContext())).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('takes lake and rates from a pipeline file', async () => {
+    const file = join(folder, 'prices.yaml');
+    const source = `source: { baseUrl: "\${NOT_SET}", apiKey: "\${NOT_SET}" }`;
+    await writeFile(file, `${source}\nlake: { path: ${lake} }\nanalysis: { fx: ${join(folder, 'rates.csv')} }\n`);
+    const context = openContext(true);
+    await showSpread({ pipeline: file, ...ALL, category: 'cups' }, context);
+    expect(JSON.parse(context.output.text).rows).toMatchObject([{ currency: 'EUR', offers: 3 }]);
+  });
+});
+
+describe('credits in files', () => {
+  it('stand beside CSV and JSON, where CSV on the Web looks for them', async () => {
+    const output = join(folder, 'spread.csv');
+    const context = openContext();
+    const report = await showSpread({ lake, ...ALL, format: 'csv', output }, context);
+    expect(report).toMatchObject({ metadata: `${output}-metadata.json` });
+    const metadata = JSON.parse(await readFile(`${output}-metadata.json`, 'utf8'));
+    expect(metadata).toMatchObject({ url: 'spread.csv', 'dc:rights': [CREDIT] });
+    expect(metadata.tableSchema.columns).toContainEqual({ titles: 'min', datatype: 'decimal' });
+    const [header] = (await readFile(output, 'utf8')).split('\r\n');
+    expect(metadata.tableSchema.columns.map(({ titles }: { titles: string }) => titles)).toEqual(header?.split(','));
+  });
+
+  it('stand in Parquet, whose wide integers are exact, to a file or to stdout', async () => {
+    const sql = 'SELECT sum(item_id) AS total, max(price) AS price FROM items; -- all of them';
+    const output = join(folder, "it's.parquet");
+    const request = { lake, memory: '1GB', sql, format: 'parquet' } as const;
+    expect(await runQuery({ ...request, output }, openContext())).toMatchObject({ rows: 1n, attribution: [CREDIT] });
+    const context = openContext();
+    await runQuery(request, context);
+    const bytes = Buffer.concat(context.output.chunks);
+    expect(bytes.equals(await readFile(output))).toBe(true);
+    const buffer = new Uint8Array(bytes).buffer;
+    const metadata = parquetMetadata(buffer);
+    expect(metadata.key_value_metadata).toContainEqual({ key: 'attribution', value: JSON.stringify([CREDIT]) });
+    expect(metadata.schema.map(({ name, precision, scale }) => [name, precision, scale]).slice(1)).toEqual([
+      ['total', 38, 0],
+      ['price', 18, 4],
+    ]);
+    await showSpread({ lake, ...ALL, format: 'parquet', output: join(folder, 's.parquet') }, openContext());
+    const spreads = parquetMetadata(new Uint8Array(await readFile(join(folder, 's.parquet'))).buffer);
+    expect(spreads.num_rows).toBe(5n);
+  });
+
+  it('are no excuse to print bytes on a terminal', async () => {
+    const terminal = { ...openContext(), output: new MemoryOutput(80) };
+    await expect(runQuery({ lake, memory: '1GB', sql: 'SELECT 1', format: 'parquet' }, terminal)).rejects.toMatchObject(
+      {
+        code: 'usage',
+        message: '--format parquet is not for a terminal',
+      },
+    );
+  });
+});
+
+describe('query of an analysis', () => {
+  const memory = '1GB';
+
+  it('runs the analyses that ship, with variables', async () => {
+    const context = openContext(true);
+    await runQuery({ lake, memory, analysis: 'widest_spreads', set: ['top=1', 'brand=acme'] }, context);
+    expect(JSON.parse(context.output.text).rows).toMatchObject([{ product_id: 'pot' }]);
+    const prices = openContext(true);
+    const set = ['first_day=2026-11-19', 'last_day=2026-11-20'];
+    await runQuery({ lake, memory, analysis: 'offer_prices', set }, prices);
+    expect(JSON.parse(prices.output.text).rowCount).toBeGreaterThan(5);
+    const wrong = runQuery({ lake, memory, analysis: 'offers', set: ['top'] }, openContext());
+    await expect(wrong).rejects.toThrow('--set top is not of the form name=value');
+  });
+
+  it('runs every analysis that it names', async () => {
+    for (const analysis of listAnalyses()) {
+      const set = ['product=cup', 'first_day=2026-11-19', 'last_day=2026-11-20'];
+      await runQuery({ lake, memory, analysis, set, format: 'ndjson' }, openContext());
+    }
+  });
+});
