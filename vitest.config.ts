@@ -15,6 +15,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/interop/**', 'test/browser/**'],
     globalSetup: 'test/build.ts',
+    setupFiles: ['test/one-thread.ts'],
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
     testTimeout: 120_000,
     hookTimeout: 120_000,
