@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { exitCodeOf } from '../src/cli/exit-codes.js';
 import { buildProgram } from '../src/cli/program.js';
+import { renderTable, writeMarkdown } from '../src/contracts/markdown.js';
 import { type ErrorCode, PricelakeError } from '../src/errors.js';
 import { TABLE_NAMES } from '../src/model.js';
 import { loadTableSchema, packagePath } from '../src/schemas.js';
@@ -81,21 +82,7 @@ ${sections.join('\n')}`;
 export function renderTables(): string {
   const schemas = TABLE_NAMES.map(loadTableSchema);
   const index = schemas.map((schema) => [`[${schema.table}](#${schema.table})`, schema.description]);
-  const sections = schemas.map(({ table, description, key, partitionBy, source, columns }) => {
-    const names = (list: string[]) => list.map((name) => `\`${name}\``).join(', ');
-    const facts = [
-      key.length === 0 ? '' : `Key: ${names(key)}.`,
-      partitionBy.length === 0 ? '' : `A folder for each ${names(partitionBy)}.`,
-      `Source: ${source}.`,
-    ];
-    const rows = columns.map((column) => [
-      `\`${column.name}\``,
-      column.type,
-      column.nullable ? 'may be null' : '',
-      column.description,
-    ]);
-    return `## ${table}\n\n${description}\n\n${facts.filter((fact) => fact !== '').join(' ')}\n\n${renderTable(['column', 'type', '', 'meaning'], rows)}`;
-  });
+  const sections = schemas.map(writeMarkdown);
   return `# Tables
 
 Made from \`schemas/*.yaml\`, the only authority on names and types, by \`npm run docs\`.
@@ -105,16 +92,6 @@ Money is DECIMAL(18,4) and exact, never a float. Times are UTC in microseconds. 
 
 ${renderTable(['table', 'what it holds'], index)}
 ${sections.join('\n')}`;
-}
-
-/** A table whose columns are aligned, as the formatter wants it. */
-function renderTable(head: string[], rows: string[][]): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
-  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
-  const rule = widths.map((width) => '-'.repeat(width));
-  const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
-  const [first = [], ...others] = cells;
-  return line(first) + line(rule) + others.map(line).join('');
 }
 
 /** The generated documents, by path in the project. */

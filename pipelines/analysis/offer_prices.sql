@@ -23,7 +23,7 @@ told AS (
     item_id,
     observed_date AS day,
     observed_at AS told_at,
-    coalesce(change_id, -1) AS nth,
+    coalesce(change_id, list_position(['NEW', 'RELISTED', 'CHANGED', 'REMOVED'], kind) - 5) AS nth,
     CASE
       WHEN kind = 'REMOVED' THEN -1
       -- Found by a later read: what comes next tells the price that it had at first.
@@ -46,7 +46,7 @@ told AS (
     item_id,
     DATE '1970-01-01' + (epoch_us(price_changed_at) // 86400000000)::INTEGER,
     price_changed_at,
-    -2,
+    -9,
     price,
     price_before,
     currency

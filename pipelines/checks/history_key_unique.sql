@@ -1,6 +1,6 @@
 -- name: history_key_unique
 -- severity: gate
--- description: Every change id stands in history once, and every difference once for its item and time. Within a run only its own are looked at.
+-- description: Every change id stands in history once, and every other one once for its item, time and kind. Within a run only its own are looked at.
 -- next: Look at the rows of the keys in the sample; two runs that applied one page show two run_ids.
 WITH scope AS (
   -- Ids below the run's first were checked when they were written.
@@ -18,5 +18,5 @@ UNION ALL
 SELECT NULL, item_id, observed_at, count(*)
 FROM history
 WHERE change_id IS NULL
-GROUP BY item_id, observed_at
+GROUP BY item_id, observed_at, kind
 HAVING count(*) > 1 AND (getvariable('run_id') IS NULL OR bool_or(run_id = getvariable('run_id')))

@@ -11,6 +11,7 @@ import { queryCommand } from './commands/query.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { reportCommand } from './commands/report.js';
 import { sandboxCommand } from './commands/sandbox.js';
+import { schemaCommand } from './commands/schema.js';
 import { spreadCommand } from './commands/spread.js';
 import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
@@ -27,6 +28,7 @@ const COMMAND_NAMES = [
   checkCommand,
   spreadCommand,
   queryCommand,
+  schemaCommand,
   reportCommand,
   statusCommand,
   webhookCommand,
@@ -90,6 +92,7 @@ export function buildProgram(args: string[]): Argv {
     .command(checkCommand)
     .command(spreadCommand)
     .command(queryCommand)
+    .command(schemaCommand)
     .command(reportCommand)
     .command(statusCommand)
     .command(webhookCommand)

@@ -9,6 +9,8 @@ export const DAY = 24 * HOUR;
 /** The first instant of the worlds; instants are microseconds after it, prices are in units of 0.0001. */
 export const START = Date.UTC(2026, 0, 1) * 1000;
 
+const KINDS = ['NEW', 'RELISTED', 'CHANGED', 'REMOVED'];
+
 /** A row of history. */
 export interface PastChange {
   changeId: number | null;
@@ -89,11 +91,11 @@ function numberWorld(items: PastItem[]): PastItem[] {
   fed.reverse().sort((a, b) => a.at - b.at);
   for (const [index, change] of fed.entries()) change.changeId = index + 1;
   for (const [index, item] of items.entries()) item.itemId = index + 1;
-  // Of differences at one instant there is one (key of history), and a change of the feed makes it needless.
+  // Of differences of a kind at one instant there is one (key of history).
   return items.map((item) => {
-    const instants = new Set(item.past.filter(({ origin }) => origin === 'feed').map(({ at }) => at));
-    const past = item.past.filter(({ at, origin }) => origin === 'feed' || (!instants.has(at) && instants.add(at)));
-    return { ...item, past };
+    const keys = new Set<string>();
+    const isNew = ({ at, kind }: PastChange) => !keys.has(`${at} ${kind}`) && keys.add(`${at} ${kind}`);
+    return { ...item, past: item.past.filter((change) => change.origin === 'feed' || isNew(change)) };
   });
 }
 
@@ -177,11 +179,18 @@ function listTold(item: PastItem): Told[] {
     }
     const isFoundLater = kind === 'NEW' && origin === 'diff';
     const left = kind === 'REMOVED' ? null : units;
-    told.push({ at, order: changeId ?? -1, units: left, unitsBefore: before, currency, isFoundLater });
+    told.push({
+      at,
+      order: changeId ?? KINDS.indexOf(kind) - 4,
+      units: left,
+      unitsBefore: before,
+      currency,
+      isFoundLater,
+    });
   }
   const own = { currency: item.currency, isFoundLater: false };
   if (item.changedAt !== null) {
-    told.push({ ...own, order: -2, at: item.changedAt, units: item.units, unitsBefore: item.unitsBefore });
+    told.push({ ...own, order: -9, at: item.changedAt, units: item.units, unitsBefore: item.unitsBefore });
   }
   const removedAt = item.removedAt ?? item.goneAt;
   if (removedAt !== null) told.push({ ...own, order: Infinity, at: removedAt, units: null, unitsBefore: item.units });

@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises';
+import type { ContractFormat } from '../../contracts/contract-formats.js';
+import { PricelakeError } from '../../errors.js';
+import { TABLE_NAMES, type TableName } from '../../model.js';
+import { loadTableSchema, type TableSchema } from '../../schemas.js';
+import { toJsonText } from '../json-text.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface SchemaRequest {
+  table?: TableName | undefined;
+  format: ContractFormat;
+  output?: string | undefined;
+}
+
+/** Writes the contract of a table, or of all, in the words of another system. */
+export async function showSchema(request: SchemaRequest, context: CommandContext): Promise<CommandReport> {
+  const { table, format, output } = request;
+  const tables = table === undefined ? [...TABLE_NAMES] : [table];
+  if (format === 'arrow') requireArrowTarget(request, context);
+  const text = await renderContracts(tables.map(loadTableSchema), format, table !== undefined);
+  if (output !== undefined) await writeFile(output, text);
+  else if (!context.json) await context.output.write(text);
+  const inLine = context.json && output === undefined && typeof text === 'string' ? { text } : {};
+  return { tables, format, file: output, ...inLine };
+}
+
+function requireArrowTarget({ table, output }: SchemaRequest, context: CommandContext): void {
+  if (table === undefined) {
+    throw new PricelakeError('usage', '--format arrow is the schema of one table', { hint: 'Name a table.' });
+  }
+  if (output === undefined && (context.json || context.output.columns !== undefined)) {
+    throw new PricelakeError('usage', '--format arrow is not for a terminal', {
+      hint: 'Name a file with --output, or pipe it on.',
+    });
+  }
+}
+
+async function renderContracts(
+  schemas: TableSchema[],
+  format: ContractFormat,
+  isOne: boolean,
+): Promise<string | Uint8Array> {
+  switch (format) {
+    case 'markdown': {
+      const { writeMarkdown } = await import('../../contracts/markdown.js');
+      return schemas.map(writeMarkdown).join('\n');
+    }
+    case 'json': {
+      const { describeJson } = await import('../../contracts/json-schema.js');
+      return `${toJsonText(describeJson(schemas, isOne))}\n`;
+    }
+    case 'spark': {
+      const { describeSparkSchema } = await import('../../contracts/spark-schema.js');
+      const [first] = schemas.map(describeSparkSchema);
+      const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)]);
+      return `${toJsonText(isOne ? first : Object.fromEntries(all))}\n`;
+    }
+    case 'arrow': {
+      const { writeArrowSchema } = await import('../../contracts/arrow-schema.js');
+      return writeArrowSchema(schemas[0] as TableSchema);
+    }
+    default: {
+      const [{ writeSql }, { SQL_DIALECTS }] = await Promise.all([
+        import('../../contracts/sql.js'),
+        import('../../contracts/sql-dialects.js'),
+      ]);
+      return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import type { ColumnType, TableSchema } from '../schemas.js';
+
+type JsonType = Record<string, unknown>;
+
+/** A row as `pricelake query --format ndjson` writes it; numbers have all their digits. */
+const JSON_TYPES: Record<ColumnType, JsonType> = {
+  BIGINT: { type: 'integer', minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, format: 'int64' },
+  VARCHAR: { type: 'string' },
+  'DECIMAL(18,4)': { type: 'number', multipleOf: 0.0001 },
+  'TIMESTAMP WITH TIME ZONE': { type: 'string', format: 'date-time' },
+  DATE: { type: 'string', format: 'date' },
+  BOOLEAN: { type: 'boolean' },
+  DOUBLE: { type: 'number' },
+  'VARCHAR[]': { type: 'array', items: { type: ['string', 'null'] } },
+};
+
+/** JSON Schema (2020-12) of a table's row; int64 bounds are bigints. */
+export function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
+  const properties = columns.map(({ name, type, nullable, description: meaning }) => {
+    const base = JSON_TYPES[type];
+    return [name, { description: meaning, ...base, ...(nullable ? { type: [base.type, 'null'] } : {}) }];
+  });
+  return {
+    title: table,
+    description,
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: columns.map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+/** JSON Schema of one table's row, or of all under `$defs`. */
+export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
+  const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
+  const [first] = schemas;
+  if (isOne && first !== undefined) return { ...dialect, ...describeJsonRow(first) };
+  return { ...dialect, $defs: Object.fromEntries(schemas.map((schema) => [schema.table, describeJsonRow(schema)])) };
+}

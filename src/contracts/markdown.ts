@@ -1,0 +1,29 @@
+import type { TableSchema } from '../schemas.js';
+
+/** A table's contract as a section of docs/tables.md. */
+export function writeMarkdown({ table, description, key, partitionBy, source, columns }: TableSchema): string {
+  const names = (list: string[]) => list.map((name) => `\`${name}\``).join(', ');
+  const facts = [
+    key.length === 0 ? '' : `Key: ${names(key)}.`,
+    partitionBy.length === 0 ? '' : `A folder for each ${names(partitionBy)}.`,
+    `Source: ${source}.`,
+  ];
+  const rows = columns.map((column) => [
+    `\`${column.name}\``,
+    column.type,
+    column.nullable ? 'may be null' : '',
+    column.description,
+  ]);
+  const lead = facts.filter((fact) => fact !== '').join(' ');
+  return `## ${table}\n\n${description}\n\n${lead}\n\n${renderTable(['column', 'type', '', 'meaning'], rows)}`;
+}
+
+/** A table whose columns are aligned, as the formatter wants it. */
+export function renderTable(head: string[], rows: string[][]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
+  const [first = [], ...others] = cells;
+  return line(first) + line(rule) + others.map(line).join('');
+}
