@@ -3,7 +3,7 @@ import { readAnalysis, setVariables } from './analysis.js';
 import { derivedSelects } from './derive.js';
 import { loadRates } from './exchange-rates.js';
 
-/** A user's exchange rates (docs/analysts.md) and the currency that they are rates of. */
+/** A user's exchange rates and the currency that they are rates of. */
 export interface Conversion {
   file: string;
   base: string;
