@@ -19,7 +19,8 @@ export default defineConfig({
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // Two per core of a machine of two: what waits for the disk leaves the core to another.
+    maxWorkers: 4,
     // Starting a process and loading everything anew for each file takes a quarter of the whole time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
