@@ -71,6 +71,20 @@ export const TXN_DAY = 'pricelake.day'; // days since 1970 up to which price_spr
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
+/** Answers that become tables, by the endpoint that brings them. */
+export type AnswerName =
+  | '/export'
+  | '/items'
+  | '/changes'
+  | 'webhook'
+  | '/items/{id}/history'
+  | '/datasets'
+  | '/facets'
+  | '/products';
+
+/** Shown parsed rows of an answer on their way; in CSV all values are texts. */
+export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
+
 export type Severity = 'gate' | 'error' | 'warn';
 
 /** Result of one check (table `check_results`). */

@@ -12,6 +12,8 @@ const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: tr
 /** Datasets the key can read, as the service describes them now (section 4, /datasets). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
+  /** The same as they came. */
+  rows: readonly unknown[];
   readAt: string;
 }
 
@@ -25,5 +27,6 @@ export async function landDatasets(client: ApiClient, landing: Landing, io: Io):
     await landing.journal.append(landed);
     io.log('debug', 'landed', { what: 'datasets' });
   }
-  return { datasets: datasets.parse(parseExactJson(landed.answer)), readAt: landed.readAt };
+  const { answer, readAt } = landed;
+  return { datasets: datasets.parse(parseExactJson(answer)), rows: JSON.parse(answer) as unknown[], readAt };
 }

@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
 import type { TableName } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
-import type { ItemValue } from './shape.js';
+import type { ItemValue } from './item-names.js';
 import type { Origin, TypedFile } from './type-file.js';
 
 /** The table's columns as a select list. */

@@ -1,6 +1,7 @@
 import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { ITEM_VALUE_NAMES } from './item-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
-import { ITEM_VALUE_NAMES, readJsonColumns, type Shape, structType } from './shape.js';
+import { readJsonColumns, type Shape, structType } from './shape.js';
 
 /** DuckDB reads no larger object of JSON, and is told so for a record of CSV. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024;

@@ -1,14 +1,21 @@
 import { parseCsvRecord, readCsvRecords } from '../csv.js';
-import { isParent, type Mapping, type ObservedFields, observeRow } from './shape.js';
+import { isParent, type Mapping } from './item-names.js';
+import { type ObservedFields, observeRow } from './shape.js';
 
 /** Records that are looked at in any case. */
 const SAMPLE_RECORDS = 200;
 
 /**
  * Adds to `observed` the columns of a landed CSV file, and whether those that may hold an object do: its first records
- * are looked at, and further ones until every such column has shown a value. Returns the names of the columns.
+ * are looked at (and shown to `onRow`), and further ones until every such column has shown a value. Returns the names of
+ * the columns.
  */
-export async function observeCsv(path: string, observed: ObservedFields, mapping: Mapping = {}): Promise<string[]> {
+export async function observeCsv(
+  path: string,
+  observed: ObservedFields,
+  mapping: Mapping = {},
+  onRow: (row: unknown) => void = () => {},
+): Promise<string[]> {
   let columns: string[] | undefined;
   let holders = new Set<string>();
   let open = new Set<string>();
@@ -23,7 +30,9 @@ export async function observeCsv(path: string, observed: ObservedFields, mapping
       continue;
     }
     if (cells?.length === columns.length) {
-      observeRow(observed, readRow(columns, cells, holders), mapping);
+      const row = readRow(columns, cells, holders);
+      observeRow(observed, row, mapping);
+      onRow(row);
       for (const [index, name] of columns.entries()) if (cells[index] !== null) open.delete(name);
     }
     if (++records >= SAMPLE_RECORDS && open.size === 0) break;

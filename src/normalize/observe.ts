@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { type Mapping, type ObservedFields, observeRow } from './shape.js';
 
 /** Files up to this size are looked at whole. */
 const WHOLE_BYTES = 4 * 1024 * 1024;
@@ -8,16 +7,16 @@ const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Adds to `observed` the field names of a landed file's rows: of every row of a small file, else of its first
- * megabyte and of some rows in each further one. Lines that are no JSON tell nothing here; typing names them.
+ * Shows rows of a landed file, parsed: every row of a small file, else those of its first megabyte and some in each
+ * further one. Lines that are no JSON tell nothing here; typing names them.
  */
-export async function observeRows(path: string, observed: ObservedFields, mapping: Mapping = {}): Promise<void> {
+export async function observeRows(path: string, onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(path)) {
-    for (const line of lines.split('\n')) observeRow(observed, parseOrNothing(line), mapping);
+    for (const line of lines.split('\n')) onRow(parseOrNothing(line));
   }
 }
 
-/** Only names are looked at: numbers that JSON.parse rounds don't matter here. */
+/** Names and kinds are looked at: numbers that JSON.parse rounds don't matter here. */
 function parseOrNothing(line: string): unknown {
   try {
     return JSON.parse(line);

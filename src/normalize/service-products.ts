@@ -1,6 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
+import type { LookAtRow } from '../model.js';
 import { landedProductsSql } from './landed.js';
 import { readModel } from './model-sql.js';
+import { observeRows } from './observe.js';
 import { quoteFile } from './quote-file.js';
 
 /** Types landed products of the service into table `landed_service_products`. */
@@ -8,9 +10,13 @@ export async function loadServiceProducts(
   db: Database,
   files: readonly { path: string; readAt: string }[],
   workFolder: string,
+  look: LookAtRow,
 ): Promise<void> {
   const selects: string[] = [];
-  for (const { path, readAt } of files) selects.push(landedProductsSql(await quoteFile(path, readAt, workFolder)));
+  for (const { path, readAt } of files) {
+    await observeRows(path, (row) => look('/products', row));
+    selects.push(landedProductsSql(await quoteFile(path, readAt, workFolder)));
+  }
   const empty = `SELECT CAST(NULL AS VARCHAR) AS id, CAST(NULL AS VARCHAR) AS title, CAST(NULL AS VARCHAR) AS brand,
     CAST(NULL AS VARCHAR) AS mpn, CAST(NULL AS VARCHAR) AS gtin, CAST(NULL AS VARCHAR) AS offers,
     CAST(NULL AS VARCHAR) AS shops, CAST(NULL AS VARCHAR) AS category_slug, [] AS prices WHERE false`;

@@ -1,5 +1,18 @@
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors.js';
+import {
+  BY_FOLDED_NAME,
+  fold,
+  ITEM_VALUE_NAMES,
+  ITEM_VALUES,
+  type ItemPath,
+  type ItemValue,
+  isParent,
+  type Mapping,
+  PARENTS,
+  PATHS,
+  translate,
+} from './item-names.js';
 
 /**
  * Where each value of an item stands in a landed row. The API document shows the names of Item, but not those of an
@@ -20,71 +33,6 @@ export interface Shape {
 
 /** How rows are written: with JSON's types, or all as text. */
 export type RowKind = 'json' | 'csv';
-
-/** Values of an item, by the document's name and by ours (view landed_items). */
-const ITEM_VALUES = {
-  id: 'id',
-  title: 'title',
-  brand: 'brand',
-  mpn: 'mpn',
-  gtin: 'gtin',
-  price: 'price',
-  previousPrice: 'previous_price',
-  priceChangedAt: 'price_changed_at',
-  currency: 'currency',
-  url: 'url',
-  image: 'image',
-  attributes: 'attributes',
-  'category.name': 'category_name',
-  'category.path': 'category_path',
-  'category.slug': 'category_slug',
-  'category.source': 'category_source',
-  datasets: 'datasets',
-  'site.id': 'site_id',
-  'site.name': 'site_name',
-  'site.host': 'site_host',
-  'site.attribution': 'site_attribution',
-  'source.modelId': 'source_id',
-  'source.name': 'source_name',
-  firstSeenAt: 'first_seen_at',
-  lastSeenAt: 'last_seen_at',
-  lastChangedAt: 'last_changed_at',
-  removedAt: 'removed_at',
-} as const;
-
-type ItemPath = keyof typeof ITEM_VALUES;
-export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
-export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
-
-/** Columns of export rows that are named in a way of their own → the field of Item that they hold (`source.mapping`). */
-export type Mapping = Readonly<Record<string, string>>;
-
-const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
-const PARENTS = ['category', 'site', 'source'];
-/** What a column may be mapped to. */
-export const MAPPABLE_FIELDS: readonly string[] = [...PATHS, ...PARENTS];
-/** Shorter flat names that mean the same. */
-const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
-
-/** Case and separators folded: `site_id`, `siteId` and `site.id` are one. */
-function fold(name: string): string {
-  return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
-}
-
-/** A field's name as Item would have it. */
-function translate(name: string, mapping: Mapping): string {
-  return Object.hasOwn(mapping, name) ? (mapping[name] as string) : name;
-}
-
-/** True for a field that holds an object of an item, or its name. */
-export function isParent(name: string, mapping: Mapping = {}): boolean {
-  return PARENTS.includes(fold(translate(name, mapping)));
-}
-
-const BY_FOLDED_NAME = new Map<string, ItemPath>([
-  ...PATHS.map((p): [string, ItemPath] => [fold(p), p]),
-  ...Object.entries(ALIASES),
-]);
 
 /** What a sample of rows showed of a top-level field. */
 export interface ObservedField {

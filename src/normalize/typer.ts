@@ -1,10 +1,10 @@
-import { basename, extname } from 'node:path';
 import type { Database } from '../duckdb/connection.js';
-import type { LandedFile } from './landed.js';
+import type { AnswerName, LookAtRow } from '../model.js';
+import type { ItemValue, Mapping } from './item-names.js';
+import { isCsv, type Look, readCsvFile, readLinesFile } from './look-at-file.js';
 import { observeRows } from './observe.js';
-import { observeCsv } from './observe-csv.js';
 import { quoteFile } from './quote-file.js';
-import { detectShape, type ItemValue, listAbsent, type Mapping, type ObservedFields } from './shape.js';
+import { detectShape, listAbsent, type ObservedFields } from './shape.js';
 import {
   type ChangeOrigin,
   type Origin,
@@ -47,6 +47,7 @@ export class Typer {
   readonly #run: { runId: string; workFolder: string };
   /** Of export rows. */
   readonly #mapping: Mapping;
+  readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files until they are worth a batch. */
   #small: LandedItems[] = [];
@@ -59,10 +60,17 @@ export class Typer {
   #faults: { error: unknown; paths: string[] }[] = [];
   readonly #void = new Set<string>();
 
-  constructor(db: Database, run: { runId: string; workFolder: string }, mapping: Mapping = {}) {
+  /** `look` is shown the rows of landed files that are looked at before they are typed. */
+  constructor(
+    db: Database,
+    run: { runId: string; workFolder: string },
+    mapping: Mapping = {},
+    look: LookAtRow = () => {},
+  ) {
     this.#db = db;
     this.#run = run;
     this.#mapping = mapping;
+    this.#look = look;
   }
 
   /** Starts typing a file of items; a fault comes out of `finish`. One that may become void is typed on its own. */
@@ -102,6 +110,7 @@ export class Typer {
 
   /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: LandedChanges): Promise<TypedFile> {
+    await observeRows(path, (row) => this.#look(CHANGE_ANSWERS[origin], row));
     const landed = await quoteFile(path, '', this.#run.workFolder);
     return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
   }
@@ -164,10 +173,11 @@ export class Typer {
     const isExport = origin === 'export' || first.isExport === true;
     const observed = this.#observed[isExport ? 'export' : 'page'];
     const mapping = isExport ? this.#mapping : {};
+    const show: Look['show'] = (row, format) => this.#look(isExport ? '/export' : '/items', row, format);
     const read = isCsv(first.path) ? readCsvFile : readLinesFile;
     const sources: TypingSource[] = [];
     for (const file of files) {
-      const landed = await read(file, { observed, mapping, workFolder: this.#run.workFolder });
+      const landed = await read(file, { observed, mapping, show, workFolder: this.#run.workFolder });
       sources.push({ path: file.path, landed, rows: file.rows });
     }
     const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
@@ -175,26 +185,12 @@ export class Typer {
   }
 }
 
-interface Look {
-  observed: ObservedFields;
-  mapping: Mapping;
-  workFolder: string;
-}
-
-async function readLinesFile({ path, readAt }: LandedItems, { observed, mapping, workFolder }: Look) {
-  await observeRows(path, observed, mapping);
-  return quoteFile(path, readAt, workFolder);
-}
-
-/** Numbers are text in CSV: none has to be quoted. */
-async function readCsvFile({ path, readAt }: LandedItems, { observed, mapping }: Look): Promise<LandedFile> {
-  const columns = await observeCsv(path, observed, mapping);
-  return { path, layout: 'csv', marked: false, part: basename(path), readAt, columns };
-}
-
-function isCsv(path: string): boolean {
-  return extname(path) === '.csv';
-}
+/** Where changes come from, as the document names it. */
+const CHANGE_ANSWERS = {
+  feed: '/changes',
+  webhook: 'webhook',
+  history: '/items/{id}/history',
+} as const satisfies Record<ChangeOrigin, AnswerName>;
 
 function areAlike(a: LandedItems, b: LandedItems): boolean {
   return (

@@ -212,6 +212,8 @@ export async function hydrateRun(
 }
 
 /** Datasets as the service describes them at the run's end. */
-export function extractDatasets(run: Run): Promise<LandedDatasets> {
-  return landDatasets(run.client, run.landing, run.io);
+export async function extractDatasets(run: Run): Promise<LandedDatasets> {
+  const landed = await landDatasets(run.client, run.landing, run.io);
+  for (const row of landed.rows) run.drift.look('/datasets', row);
+  return landed;
 }

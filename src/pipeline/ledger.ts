@@ -42,6 +42,7 @@ export type RunRow = {
   products_compared: bigint;
   products_different: bigint;
   product_differences: string;
+  schema_drift: string;
   items: bigint;
   pricelake_version: string;
   duckdb_version: string;

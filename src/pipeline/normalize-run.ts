@@ -5,6 +5,7 @@ import type { LandedDatasets } from '../extract/datasets.js';
 import { TXN_CURSOR, TXN_WEBHOOK } from '../model.js';
 import { createItemViews, selectRejects, type Tally } from '../normalize/batch.js';
 import { createNewChanges, createPendingChanges, findWebhookAhead } from '../normalize/changes.js';
+import type { ItemValue } from '../normalize/item-names.js';
 import {
   type Comparison,
   compareItems,
@@ -15,7 +16,6 @@ import {
   type Merge,
   mergeItems,
 } from '../normalize/merge.js';
-import type { ItemValue } from '../normalize/shape.js';
 import { selectSites } from '../normalize/sites.js';
 import type { TypedFile } from '../normalize/type-file.js';
 import { loadTableSchema } from '../schemas.js';

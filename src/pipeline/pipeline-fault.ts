@@ -49,7 +49,9 @@ function shapeAt(path: readonly PropertyKey[]): Record<string, z.core.$ZodType> 
 
 function memberOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
   const inner = unwrap(schema);
-  return inner instanceof z.ZodRecord ? (inner.valueType as z.core.$ZodType) : shapeOf(inner)?.[name];
+  if (inner instanceof z.ZodRecord) return inner.valueType as z.core.$ZodType;
+  const others = inner instanceof z.ZodObject ? inner.def.catchall : undefined;
+  return shapeOf(inner)?.[name] ?? (others instanceof z.ZodObject ? others : undefined);
 }
 
 function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
@@ -59,8 +61,10 @@ function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | und
 
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   let inner = schema;
-  while (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional || inner instanceof z.ZodPrefault) {
-    inner = inner.def.innerType;
+  for (;;) {
+    if (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional || inner instanceof z.ZodPrefault) {
+      inner = inner.def.innerType;
+    } else if (inner instanceof z.ZodPipe) inner = inner.def.in;
+    else return inner;
   }
-  return inner;
 }

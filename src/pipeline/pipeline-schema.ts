@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Cap } from '../extract/allowance.js';
 import { SPLIT_ABOVE } from '../extract/plan-shards.js';
 import { RUN_MODES } from '../model.js';
-import { MAPPABLE_FIELDS } from '../normalize/shape.js';
+import { MAPPABLE_FIELDS } from '../normalize/item-names.js';
 import { suggestName } from '../suggest-name.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -79,12 +79,31 @@ const webhookSecret = z.union([z.string().min(1), mapping({ file: text('the path
 
 const severities = ['gate', 'error', 'warn', 'off'] as const;
 
+const CHECKS = 'must hold settings by the name of a check';
+
 const checkSetting = mapping({
   severity: z.enum(severities, `must be one of ${severities.join(', ')}`).optional(),
   parameters: z
     .record(z.string(), z.union([z.string(), z.number()], 'must be a number or text'), 'must hold parameters by name')
     .optional(),
 });
+
+const DRIFTS = ['allow', 'warn', 'hold'] as const;
+const DRIFT_SEVERITIES = { allow: 'off', warn: 'warn', hold: 'gate' } as const;
+
+/** Settings by check name; `schemaDrift` is a shorter way to say the severity of `schema_drift`. */
+const checkSettings = z
+  .object({ schemaDrift: z.enum(DRIFTS, `must be one of ${DRIFTS.join(', ')}`).optional() }, CHECKS)
+  .catchall(checkSetting)
+  .superRefine(({ schemaDrift, schema_drift }, context) => {
+    if (schemaDrift === undefined || schema_drift?.severity === undefined) return;
+    const message = 'must not stand beside checks.schemaDrift, which says the same';
+    context.addIssue({ code: 'custom', path: ['schema_drift', 'severity'], message });
+  })
+  .transform(({ schemaDrift, ...settings }): Record<string, z.output<typeof checkSetting>> => {
+    if (schemaDrift === undefined) return settings;
+    return { ...settings, schema_drift: { ...settings.schema_drift, severity: DRIFT_SEVERITIES[schemaDrift] } };
+  });
 
 const MAPPING = 'must hold columns of export rows, each with the field of Item that it holds';
 
@@ -156,7 +175,7 @@ export const pipelineSchema = mapping({
   }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checksFolder: text('a folder').optional(),
-  checks: z.record(z.string(), checkSetting, 'must hold settings by the name of a check').default({}),
+  checks: checkSettings.prefault({}),
   webhook: mapping({
     secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
   }).optional(),

@@ -30,7 +30,7 @@ export async function proveProducts(run: Run): Promise<ProductProof> {
     return skipSample(error, io);
   });
   if (files === undefined) return NO_PRODUCT_PROOF;
-  await loadServiceProducts(db, files, workFolder);
+  await loadServiceProducts(db, files, workFolder, run.drift.look);
   await db.run(`CREATE OR REPLACE TEMP TABLE different_products AS ${readModel('compare_products')}`);
   const row = await db.row(`SELECT
     (SELECT count(*) FROM landed_service_products) AS compared,

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
+import { DriftWatch } from '../drift/drift-watch.js';
 import { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
 import type { RunCaps } from '../extract/allowance.js';
@@ -13,6 +14,7 @@ import { recoverLake } from '../lake/recover.js';
 import { createTableViews } from '../lake/views.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
 import { TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
+import { findItemPath } from '../normalize/item-names.js';
 import { createMacros } from '../normalize/model-sql.js';
 import { Typer } from '../normalize/typer.js';
 import { loadTableSchema } from '../schemas.js';
@@ -37,6 +39,8 @@ export interface Run {
   client: ApiClient;
   landing: Landing;
   typer: Typer;
+  /** What the rows of the run show, to compare with the document. */
+  drift: DriftWatch;
   workFolder: string;
   /** Tables as the run found them. */
   tables: Record<TableName, TableState>;
@@ -80,9 +84,11 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });
     const db = await openDatabase(lake, workFolder, landing.runId);
-    const typer = new Typer(db, { runId: landing.runId, workFolder }, pipeline.source.mapping);
+    const { mapping } = pipeline.source;
+    const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
+    const typer = new Typer(db, { runId: landing.runId, workFolder }, mapping, drift.look);
     const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
-    return { ...world, landing, typer, workFolder, tables, resumed: unfinished !== undefined };
+    return { ...world, landing, typer, drift, workFolder, tables, resumed: unfinished !== undefined };
   } catch (error) {
     await landing?.journal.close();
     await lock.release();

@@ -11,6 +11,7 @@ import type { RowTally, RunRow } from './ledger.js';
 import type { Batch } from './normalize-run.js';
 import { NO_PRODUCT_PROOF, type ProductProof } from './prove-products.js';
 import { NO_PROOF, type Proof } from './prove-run.js';
+import { reportDrift } from './report-drift.js';
 import { type Run, readBegin } from './run.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
@@ -89,6 +90,7 @@ export async function describeRun(
     bytes_received: BigInt(countBytes(run, extract)),
     ...pickTally(tally),
     ...describeFindings(found),
+    schema_drift: reportDrift(run),
     items: items?.n as bigint,
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),

@@ -122,6 +122,11 @@ describe('the shipped checks', () => {
       },
     },
     {
+      check: 'schema_drift',
+      when: 'an answer had a field that the document does not name',
+      rows: { runs: [{ run_number: '2', schema_drift: `'[{"answer":"/items","field":"energy","rows":3}]'` }] },
+    },
+    {
       check: 'ledger_matches_plan',
       when: 'the service counted more calls than were made',
       rows: { runs: [{ run_number: '2', calls: '60', usage_calls: '71', usage_export_rows: '10' }] },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { detectShape, type Mapping, type ObservedFields, observeRow, type Shape } from '../../src/normalize/shape.js';
+import type { Mapping } from '../../src/normalize/item-names.js';
+import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/normalize/shape.js';
 import { openTyping, type Typing } from './typing.js';
 
 const ITEM = {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
+import type { Mapping } from '../../src/normalize/item-names.js';
 import { createMacros } from '../../src/normalize/model-sql.js';
-import type { Mapping } from '../../src/normalize/shape.js';
 import type { TypedFile } from '../../src/normalize/type-file.js';
 import { Typer } from '../../src/normalize/typer.js';
 

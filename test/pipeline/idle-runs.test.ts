@@ -43,6 +43,7 @@ const ROW: RunRow = {
   products_compared: 200n,
   products_different: 1n,
   product_differences: '[]',
+  schema_drift: '[]',
   items: 500n,
   pricelake_version: '0.1.0',
   duckdb_version: 'v1.5.6',

@@ -339,6 +339,14 @@ const FAULTS: Record<string, [string, string]> = {
     `${SOURCE}${LAKE}checks:\n  rejects_few: {severity: fatal}\n`,
     `prices.yaml:7: checks.rejects_few.severity is "fatal"; it must be one of gate, error, warn, off ${EXAMPLE}`,
   ],
+  'an unknown way to take drift': [
+    `${SOURCE}${LAKE}checks:\n  schemaDrift: gate\n`,
+    `prices.yaml:7: checks.schemaDrift is "gate"; it must be one of allow, warn, hold ${EXAMPLE}`,
+  ],
+  'drift that is set twice': [
+    `${SOURCE}${LAKE}checks:\n  schemaDrift: hold\n  schema_drift: {severity: off}\n`,
+    `prices.yaml:8: checks.schema_drift.severity is "off"; it must not stand beside checks.schemaDrift, which says the same ${EXAMPLE}`,
+  ],
   'a check set by a word': [
     `${SOURCE}${LAKE}checks:\n  rejects_few: off\n`,
     `prices.yaml:7: checks.rejects_few is "off"; it must hold severity, parameters ${EXAMPLE}`,

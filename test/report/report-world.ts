@@ -95,6 +95,7 @@ const RUN: Row = {
   products_compared: '50',
   products_different: '0',
   product_differences: text('[]'),
+  schema_drift: text('[]'),
   pricelake_version: text('0.1.0'),
   duckdb_version: text('v1.5.6'),
 };

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import * as contract from '../api/contract.js';
+import type { AnswerName } from '../model.js';
+
+/** Kinds of values that JSON tells apart; `text` is a cell of CSV, which has no kinds. */
+export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
+
+/** A value as the API document describes it. */
+export interface DescribedValue {
+  kinds: ReadonlySet<JsonKind>;
+  /** Fields of an object; undefined where their names are free. */
+  members?: ReadonlyMap<string, DescribedValue>;
+  /** Elements of a list, or values of an object whose names are free. */
+  each?: DescribedValue;
+}
+
+const NUMBER: JsonKind[] = ['integer', 'number'];
+
+/** What zod alone can't tell: its own types are those after parsing. */
+const WIRE_KINDS = new Map<unknown, JsonKind[]>([
+  [contract.int64, ['integer']],
+  [contract.int32, ['integer']],
+  [contract.decimal, NUMBER],
+]);
+
+/** A contract's schema as what it allows on the wire. Throws where the contract has a kind of schema that is new here. */
+export function describeValue(schema: z.core.$ZodType): DescribedValue {
+  const wire = WIRE_KINDS.get(schema);
+  if (wire !== undefined) return { kinds: new Set(wire) };
+  if (schema instanceof z.ZodNullable) {
+    const inner = describeValue(schema.unwrap());
+    return { ...inner, kinds: new Set([...inner.kinds, 'null']) };
+  }
+  if (schema instanceof z.ZodObject) {
+    const members = Object.entries(schema.shape as Record<string, z.core.$ZodType>);
+    return {
+      kinds: new Set(['object']),
+      members: new Map(members.map(([name, member]) => [name, describeValue(member)])),
+    };
+  }
+  if (schema instanceof z.ZodArray) return { kinds: new Set(['array']), each: describeValue(schema.element) };
+  if (schema instanceof z.ZodTuple) return { kinds: new Set(['array']) };
+  if (schema instanceof z.ZodRecord) {
+    const isFree = schema.valueType instanceof z.ZodUnknown;
+    return { kinds: new Set(['object']), ...(isFree ? {} : { each: describeValue(schema.valueType) }) };
+  }
+  if (schema instanceof z.ZodString || schema instanceof z.ZodEnum) return { kinds: new Set(['string']) };
+  if (schema instanceof z.ZodBoolean) return { kinds: new Set(['boolean']) };
+  throw new Error(`the contract has a schema of type ${schema._zod.def.type}, which nobody has described`);
+}
+
+/** A history entry lands as a change that names its item (extract/backfill.ts). */
+const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: contract.int64 }) });
+
+/** A row of each answer, as section 2 describes it. */
+export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
+  '/export': describeExportRow(),
+  '/items': describeValue(contract.item),
+  '/changes': describeValue(contract.change),
+  webhook: describeValue(contract.change),
+  '/items/{id}/history': describeValue(landedHistoryEntry),
+  '/datasets': describeValue(contract.dataset),
+  '/facets': describeValue(contract.facets),
+  '/products': describeValue(contract.product),
+};
+
+/** The document does not show how export rows hold objects and lists: flat rows have them as text. */
+function describeExportRow(): DescribedValue {
+  const item = describeValue(contract.item);
+  const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {
+    const isFlat = value.kinds.has('object') || value.kinds.has('array');
+    return [name, isFlat ? { ...value, kinds: new Set([...value.kinds, 'string']) } : value];
+  });
+  return { ...item, members: new Map(members) };
+}
+
+/** `number`, `string|null`: the kinds as the document writes them. */
+export function nameKinds(kinds: ReadonlySet<JsonKind>): string {
+  const named = NUMBER.every((kind) => kinds.has(kind)) ? [...kinds].filter((kind) => kind !== 'integer') : [...kinds];
+  return named.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join('|');
+}

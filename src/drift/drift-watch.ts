@@ -1,0 +1,97 @@
+import type { AnswerName, LookAtRow } from '../model.js';
+import { DESCRIBED, type DescribedValue, type JsonKind } from './described-value.js';
+
+/** What rows showed of one field. */
+export interface SeenField {
+  /** Its place in the document, `site.id`; undefined for a field that the document does not name. */
+  path: string | undefined;
+  described: DescribedValue | undefined;
+  /** Values of it that were looked at. */
+  rows: number;
+  /** How many of each kind, and the first one. */
+  kinds: Map<JsonKind, { rows: number; sample: unknown }>;
+  members: Map<string, SeenField>;
+  each: SeenField | undefined;
+}
+
+/** Where a field of an object at `parent` ('' for the row) stands in the document; undefined for an unknown one. */
+export type FindPath = (parent: string, name: string) => string | undefined;
+
+/** Names of fields come from the service: so many of one object are told apart. */
+const MOST_FIELDS = 500;
+
+/** Counts which fields and kinds of values the rows of a run have, by the answer that brought them. */
+export class DriftWatch {
+  readonly seen = new Map<AnswerName, SeenField>();
+  readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
+
+  /** `findPaths`: of answers whose fields may be named otherwise than in the document. */
+  constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
+    this.#findPaths = findPaths;
+  }
+
+  /** Adds one parsed row. Numbers that the parser rounded don't matter here. */
+  readonly look: LookAtRow = (answer, row, format) => {
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // typing names it
+    const seen = this.seen.get(answer) ?? newField('', DESCRIBED[answer]);
+    if (seen.rows === 0) this.seen.set(answer, seen);
+    this.#count(seen, row, this.#findPaths[answer] ?? findExactly, format === 'csv');
+  };
+
+  #count(field: SeenField, value: unknown, findPath: FindPath, isCsv: boolean): void {
+    const kind = kindOf(value, isCsv);
+    const seen = field.kinds.get(kind);
+    field.rows++;
+    if (seen === undefined) field.kinds.set(kind, { rows: 1, sample: value });
+    else seen.rows++;
+    const { path, described } = field;
+    if (described === undefined || path === undefined || typeof value !== 'object' || value === null) return;
+    if (described.each !== undefined) {
+      field.each ??= newField(`${path}[]`, described.each);
+      for (const one of Object.values(value)) this.#count(field.each, one, findPath, false);
+    } else if (described.members !== undefined && !Array.isArray(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        const child = this.#member(field, name, findPath);
+        if (child !== undefined) this.#count(child, member, findPath, isCsv && path === '');
+      }
+    }
+  }
+
+  #member(parent: SeenField, name: string, findPath: FindPath): SeenField | undefined {
+    const known = parent.members.get(name);
+    if (known !== undefined || parent.members.size >= MOST_FIELDS) return known;
+    const path = findPath(parent.path ?? '', name);
+    const field = newField(path, path === undefined ? undefined : findDescribed(parent, path));
+    if (field.described === undefined) field.path = undefined;
+    parent.members.set(name, field);
+    return field;
+  }
+}
+
+function newField(path: string | undefined, described: DescribedValue | undefined): SeenField {
+  return { path, described, rows: 0, kinds: new Map(), members: new Map(), each: undefined };
+}
+
+/** Nothing but the document's own name will do. */
+const findExactly: FindPath = (parent, name) => joinPath(parent, name);
+
+export function joinPath(parent: string, name: string): string {
+  return parent === '' ? name : `${parent}.${name}`;
+}
+
+/** What the document says of the value at `path`, which stands below `parent`. */
+function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
+  const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
+  if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
+  // A flat name: `siteId` stands for site.id.
+  const [first = '', ...rest] = below.split('.');
+  return rest.length === 0 ? undefined : parent.described?.members?.get(first)?.members?.get(rest.join('.'));
+}
+
+function kindOf(value: unknown, isCsv: boolean): JsonKind {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'string') return isCsv ? 'text' : 'string';
+  return typeof value === 'boolean' ? 'boolean' : 'object';
+}

@@ -1,0 +1,105 @@
+import type { AnswerName } from '../model.js';
+import { DESCRIBED, type DescribedValue, type JsonKind, nameKinds } from './described-value.js';
+import { joinPath, type SeenField } from './drift-watch.js';
+
+/** A way in which rows are not as the API document describes them. */
+export interface Drift {
+  answer: AnswerName;
+  /** A field that the document does not name; one that it names and no row has; a value of another kind. */
+  finding: 'unknown' | 'missing' | 'type';
+  /** As the rows name it, or where none has it, as the document does. */
+  field: string;
+  /** Kinds of values; null where there are none. */
+  found: string | null;
+  described: string | null;
+  /** Rows that showed it, of so many that were looked at. */
+  rows: number;
+  looked_at: number;
+  /** JSON text of a value, cut to 200 characters. */
+  sample: string | null;
+}
+
+/** A service may leave out what is null: of so few rows, all may have none. */
+const TELLING_ROWS = 20;
+const MOST_FINDINGS = 100;
+const MOST_CHARACTERS = 200;
+
+/** What the rows showed, against the document; the order is that of the answers and their fields. */
+export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
+  const all = (Object.keys(DESCRIBED) as AnswerName[]).flatMap((answer) => {
+    const row = seen.get(answer);
+    if (row === undefined) return [];
+    const paths = new Map<string, SeenField>();
+    return [...listFound(answer, row, '', row.rows, paths), ...listMissing(answer, row, paths)];
+  });
+  return all.slice(0, MOST_FINDINGS);
+}
+
+/** Unknown fields and kinds; leaves in `paths` what of the document was seen. */
+function listFound(
+  answer: AnswerName,
+  field: SeenField,
+  name: string,
+  lookedAt: number,
+  paths: Map<string, SeenField>,
+): Drift[] {
+  const { path, described, kinds, members, each, rows } = field;
+  const at = { answer, field: shorten(name), looked_at: lookedAt };
+  if (path === undefined || described === undefined) {
+    const found = nameKinds(new Set(kinds.keys()));
+    return [{ ...at, finding: 'unknown', found, described: null, rows, sample: showSample(kinds) }];
+  }
+  paths.set(path, field);
+  const findings = [...kinds]
+    .filter(([kind]) => kind !== 'text' && !described.kinds.has(kind))
+    .map(([kind, { rows, sample }]): Drift => {
+      const told = {
+        found: kind,
+        described: nameKinds(described.kinds),
+        sample: showSample(new Map([[kind, { sample }]])),
+      };
+      return { ...at, finding: 'type', ...told, rows };
+    });
+  const objects = kinds.get('object')?.rows ?? 0;
+  const inner = [...members].flatMap(([member, seen]) =>
+    listFound(answer, seen, joinPath(name, member), objects, paths),
+  );
+  const elements = each === undefined ? [] : listFound(answer, each, `${name}[]`, each.rows, paths);
+  return [...findings, ...inner, ...elements];
+}
+
+function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<string, SeenField>): Drift[] {
+  const missing: Drift[] = [];
+  const visit = (parent: string, described: DescribedValue, lookedAt: number) => {
+    for (const [name, member] of described.members ?? []) {
+      const path = joinPath(parent, name);
+      const field = paths.get(path);
+      const isFlat = [...paths.keys()].some((other) => other.startsWith(`${path}.`));
+      if (field !== undefined) visitInner(path, member, field);
+      else if (isFlat) visit(path, member, lookedAt);
+      else if (!member.kinds.has('null') || lookedAt >= TELLING_ROWS) {
+        const at = { answer, field: path, rows: lookedAt, looked_at: lookedAt };
+        missing.push({ ...at, finding: 'missing', found: null, described: nameKinds(member.kinds), sample: null });
+      }
+    }
+  };
+  const visitInner = (path: string, described: DescribedValue, field: SeenField) => {
+    const objects = field.kinds.get('object')?.rows ?? 0;
+    if (objects > 0) visit(path, described, objects);
+    if (field.each !== undefined && described.each !== undefined) visitInner(`${path}[]`, described.each, field.each);
+  };
+  if (row.described !== undefined) visitInner('', row.described, row);
+  return missing;
+}
+
+/** A value that tells something, if there is one. */
+function showSample(kinds: ReadonlyMap<JsonKind, { sample: unknown }>): string {
+  const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
+  return shorten(JSON.stringify(first?.sample ?? null));
+}
+
+/** Names and values are the service's: no control characters, and no half of a character at the cut. */
+function shorten(text: string): string {
+  const plain = text.slice(0, MOST_CHARACTERS).replaceAll(/\p{Cc}/gu, ' ');
+  return Buffer.from(plain).toString();
+}
