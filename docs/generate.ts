@@ -6,6 +6,8 @@ import { renderTable, writeMarkdown } from '../src/contracts/markdown.js';
 import { type ErrorCode, PricelakeError } from '../src/errors.js';
 import { TABLE_NAMES } from '../src/model.js';
 import { loadTableSchema, packagePath } from '../src/schemas.js';
+import { makeAnalystLake } from './analyst-lake.js';
+import { renderAnalysts } from './analysts.js';
 
 const WIDTH = 100;
 
@@ -94,11 +96,15 @@ ${renderTable(['table', 'what it holds'], index)}
 ${sections.join('\n')}`;
 }
 
-/** The generated documents, by path in the project. */
+/** The documents that are generated whole, by path in the project; of docs/analysts.md it is the outputs alone. */
 export async function renderAll(): Promise<Record<string, string>> {
   return { 'docs/cli.md': await renderCli(), 'docs/tables.md': renderTables() };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [file, text] of Object.entries(await renderAll())) writeFileSync(packagePath(file), text);
+  const lake = await makeAnalystLake();
+  const analysts = packagePath('docs/analysts.md');
+  writeFileSync(analysts, await renderAnalysts(readFileSync(analysts, 'utf8'), lake.folder));
+  await lake.close();
 }

@@ -16,9 +16,10 @@ async function format(
   kind: Exclude<Format, 'parquet'>,
   sql: string,
   output = new MemoryOutput(),
+  credits = ['CC BY 4.0'],
 ): Promise<MemoryOutput> {
   const write = await loadFormat(kind);
-  await write(toResultSet(await db.connection.stream(sql), ['CC BY 4.0']), output);
+  await write(toResultSet(await db.connection.stream(sql), credits), output);
   return output;
 }
 
@@ -84,6 +85,13 @@ describe('table', () => {
     const sql = "SELECT 123456789012 AS id, repeat('x', 100) AS title, repeat('茶', 50) AS more";
     const lines = (await format('table', sql, new MemoryOutput(40))).text.split('\n');
     expect(lines[2]).toBe('123456789012  xxxxxxxxxxx…  茶茶茶茶茶…');
+  });
+
+  it('cuts long texts where no terminal sets a limit, but no credit and no number', async () => {
+    const credit = `CC BY 4.0, ${'x'.repeat(60)}`;
+    const sql = `SELECT repeat('茶', 50) AS title, '${credit}' AS credit, repeat('9', 38)::HUGEINT * 1 AS n`;
+    const [, , line = ''] = (await format('table', sql, undefined, [credit])).text.split('\n');
+    expect(line).toBe(`${'茶'.repeat(23)}…  ${credit}  ${'9'.repeat(38)}`);
   });
 
   it('is cut after a thousand rows and says so', async () => {

@@ -35,7 +35,7 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
         nargs: 1,
         describe: "A variable, name=value, for getvariable('name') in the SQL; may be repeated",
       })
-      .option('format', { choices: FORMATS, describe: 'Form of the result; default table' })
+      .option('format', { choices: FORMATS, describe: 'Form of the result; default table, which cuts long texts' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .option('memory', {
         type: 'string',

@@ -72,7 +72,7 @@ export const spreadCommand: CommandModule<object, SpreadArguments> = {
         describe: 'Currency of which one unit buys the rates; default EUR',
         coerce: upperCase,
       })
-      .option('format', { choices: FORMATS, describe: 'Form of the result; default table' })
+      .option('format', { choices: FORMATS, describe: 'Form of the result; default table, which cuts long texts' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .example('$0 spread --currency EUR --min-shops 3', 'Widest spreads among products in three shops')
       .example('$0 spread --category kitchen --no-outliers --top 100 --format csv', 'Without absurd prices')

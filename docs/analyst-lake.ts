@@ -1,0 +1,56 @@
+/** The lake that docs/analysts.md shows: a seeded sandbox, its clock and the runs' injected, so that it is the same anywhere. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { realIo } from '../src/io.js';
+import { pipelineSchema } from '../src/pipeline/pipeline-schema.js';
+import { syncPipeline } from '../src/pipeline/sync.js';
+import { startSandbox } from '../src/sandbox/start.js';
+
+const START = Date.parse('2026-11-20T06:00:00Z');
+const HOURS = 48;
+
+export interface AnalystLake {
+  /** The folder that `lake/` is in. */
+  folder: string;
+  close(): Promise<void>;
+}
+
+/** Copies 2,000 listings with their history, lets two days pass, in which a licence text changes, and brings the changes. */
+export async function makeAnalystLake(): Promise<AnalystLake> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-analysts-'));
+  let hours = 0;
+  const sandbox = await startSandbox({
+    seed: 1,
+    items: 2000,
+    startAt: new Date(START),
+    ratePerSecond: null,
+    wrap: (next) => async (request) => (hours === 0 ? next(request) : changeLicence(await next(request))),
+  });
+  const io = { ...realIo, now: () => new Date(START + hours * 3_600_000 + 60_000), sleep: async () => {} };
+  const pipeline = pipelineSchema.parse({
+    name: 'prices',
+    source: { baseUrl: sandbox.baseUrl, apiKey: 'key' },
+    lake: { path: path.join(folder, 'lake') },
+    proof: { sample: 0, products: false },
+  });
+  const sync = () =>
+    syncPipeline({ ...pipeline, file: 'prices.yaml', source: { ...pipeline.source, apiKey: sandbox.keys.live } }, io);
+  try {
+    await sync();
+    await sandbox.advance({ hours: HOURS });
+    hours = HOURS;
+    await sync();
+  } finally {
+    await sandbox.close();
+  }
+  return { folder, close: () => rm(folder, { recursive: true }) };
+}
+
+/** The sandbox's shops keep their licence; here one takes on the newer text of it. */
+async function changeLicence(answer: Response): Promise<Response> {
+  const text = await answer.text();
+  const { status, headers } = answer;
+  headers.delete('content-length');
+  return new Response(text.replaceAll('(CC BY 4.0)', '(CC BY 4.0), changed prices marked'), { status, headers });
+}

@@ -1,0 +1,68 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { toResultSet } from '../src/cli/output/result-set.js';
+import { writeTable } from '../src/cli/output/table.js';
+import { Database } from '../src/duckdb/connection.js';
+import { quoteLiteral } from '../src/duckdb/quote.js';
+
+const MOST_LINES = 10;
+
+/** A fenced block: its language, what stands after it (a file's name), and its lines. */
+const BLOCK = /^```(\w+) ?(.*)\n([\s\S]*?)^```$/gmu;
+
+/**
+ * docs/analysts.md with its outputs made anew: its `csv` blocks are files, its `sql` blocks run in their order in plain
+ * DuckDB over the lake, and each `text` block becomes what the statement before it returns.
+ * @param folder holds `lake/`
+ */
+export async function renderAnalysts(text: string, folder: string): Promise<string> {
+  const db = await openCatalog(folder);
+  const credits = await readCredits(db);
+  try {
+    let output = '';
+    let rendered = '';
+    let end = 0;
+    for (const { 0: block, 1: language, 2: file = '', 3: body = '', index } of text.matchAll(BLOCK)) {
+      rendered += text.slice(end, index);
+      end = index + block.length;
+      if (language === 'csv') await writeFile(path.join(folder, file), body);
+      if (language === 'sql') output = await runAsTable(db, body, credits);
+      rendered += language === 'text' ? `\`\`\`text\n${output}\`\`\`` : block;
+    }
+    return rendered + text.slice(end);
+  } finally {
+    db.close();
+  }
+}
+
+/** The SQL of the document that reads nothing but the lake, which `pricelake query` runs, too. */
+export function listQueries(text: string): string[] {
+  const blocks = [...text.matchAll(BLOCK)].filter(([, language]) => language === 'sql').map(([, , , sql = '']) => sql);
+  return blocks.filter((sql) => !sql.includes('.csv'));
+}
+
+async function readCredits(db: Database): Promise<string[]> {
+  const rows = await db.rows('SELECT DISTINCT attribution AS text FROM sites WHERE attribution IS NOT NULL');
+  return rows.map(({ text }) => String(text));
+}
+
+/** DuckDB as a reader has it: nothing of ours but the file catalog.sql, from outside of the lake's folder. */
+async function openCatalog(folder: string): Promise<Database> {
+  const db = await Database.open();
+  await db.run(`SET file_search_path = ${quoteLiteral(`${path.join(folder, 'lake')},${folder}`)}`);
+  await db.run(await readFile(path.join(folder, 'lake/catalog.sql'), 'utf8'));
+  return db;
+}
+
+/** As `pricelake query` prints it where no terminal is, without the credits underneath. */
+async function runAsTable(db: Database, sql: string, credits: string[]): Promise<string> {
+  let text = '';
+  const write = async (chunk: string | Uint8Array) => {
+    text += chunk;
+    return true;
+  };
+  await writeTable(toResultSet(await db.connection.stream(sql), credits), { columns: undefined, write });
+  const lines = text.trimEnd().split('\n');
+  const shown = lines.slice(0, MOST_LINES + 2).map((line) => line.trimEnd());
+  return `${[...shown, ...(lines.length > shown.length ? ['…'] : [])].join('\n')}\n`;
+}

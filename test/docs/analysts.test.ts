@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AnalystLake, makeAnalystLake } from '../../docs/analyst-lake.js';
+import { listQueries, renderAnalysts } from '../../docs/analysts.js';
+import { readLake } from '../../src/cli/read-lake.js';
+import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
+import { tablePath } from '../../src/lake/layout.js';
+import { TABLE_NAMES } from '../../src/model.js';
+import { packagePath } from '../../src/schemas.js';
+
+const text = readFileSync(packagePath('docs/analysts.md'), 'utf8');
+let lake: AnalystLake;
+beforeAll(async () => {
+  lake = await makeAnalystLake();
+});
+afterAll(() => lake.close());
+
+describe('docs/analysts.md', () => {
+  test('shows what its SQL returns in plain DuckDB, from catalog.sql alone: npm run docs', async () => {
+    expect(text).toBe(await renderAnalysts(text, lake.folder));
+  });
+
+  test('has SQL that pricelake query runs, too, where it reads nothing but the lake', async () => {
+    await readLake({ path: join(lake.folder, 'lake'), signal: new AbortController().signal }, async (opened) => {
+      const { db, scratch } = opened;
+      const folders = TABLE_NAMES.map((table) => tablePath(opened.lake, table));
+      await lockDown(db, folders, [scratch]);
+      for (const sql of listQueries(text)) {
+        const rows = (await (await prepareSelect(db, sql)).runAndReadAll()).getRows();
+        expect(rows.length, sql).toBeGreaterThan(0);
+      }
+    });
+  });
+
+  test('answers a dozen questions and more, each asked in words, with hints on what trips people up', () => {
+    const questions = text.split(/^## /mu).filter((section) => section.includes('```sql'));
+    expect(questions.length).toBeGreaterThan(12);
+    for (const question of questions) {
+      expect(question, question).toMatch(/^[^\n]+\n\n[^`]*\?/u);
+      expect(question, question).toMatch(/\n```\n\n(?!```)\S/u);
+    }
+  });
+
+  test('is linked from where an analyst begins', () => {
+    expect(readFileSync(packagePath('README.md'), 'utf8')).toContain('docs/analysts.md');
+  });
+});
