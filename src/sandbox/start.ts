@@ -30,6 +30,8 @@ export interface SandboxOptions {
   items?: number;
   /** Default: grows with the items, from 8 to 400. */
   sites?: number;
+  /** Days of changes that a generated world has behind it, 5 or more. Default 90. */
+  pastDays?: number;
   /** NDJSON or NDJSON.gz of the user's own Items, served instead of a generated world. */
   dataFile?: string;
   /** Default `pro`. */
@@ -99,13 +101,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 /** A generated world, or the user's own items. Returns the clock as it stands at its end. */
 async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
-  const { seed = 1, items = 20_000, clock = 'frozen', startAt = START_AT } = options;
+  const { seed = 1, items = 20_000, pastDays = 90, clock = 'frozen', startAt = START_AT } = options;
   if (options.dataFile !== undefined) {
     const latest = await loadWorld(world, options.dataFile, seed);
     return new SimulatedClock(options.startAt ?? new Date(Math.ceil(latest / 1000) * 1000 + HOUR_MS), clock);
   }
   const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
-  await generateWorld(world, { seed, items, sites, startAt: startAt.getTime() });
+  await generateWorld(world, { seed, items, sites, startAt: startAt.getTime(), pastDays });
   return new SimulatedClock(startAt, clock);
 }
 

@@ -41,6 +41,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const sandbox = await startSandbox({
     items: 800,
     sites: 5,
+    // History has a file a day.
+    pastDays: 7,
     ratePerSecond: null,
     ...sandboxOptions,
     wrap: (next) => async (request) => {

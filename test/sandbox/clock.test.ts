@@ -34,7 +34,7 @@ describe('a world whose clock runs', () => {
   let world: World;
   beforeAll(async () => {
     world = await World.create();
-    await generateWorld(world, { seed: 1, items: 400, sites: 8, startAt: START.getTime() });
+    await generateWorld(world, { seed: 1, items: 400, sites: 8, startAt: START.getTime(), pastDays: 90 });
     world.livedUntil = START.getTime();
   });
   afterAll(() => world.close());

@@ -11,7 +11,7 @@ const START = Date.parse('2026-11-20T06:00:00Z');
 let world: World;
 beforeAll(async () => {
   world = await World.create();
-  await generateWorld(world, { seed: 1, items: ITEMS, sites: 32, startAt: START });
+  await generateWorld(world, { seed: 1, items: ITEMS, sites: 32, startAt: START, pastDays: 90 });
   world.livedUntil = START;
   await readMoves();
 });

@@ -14,6 +14,7 @@ export interface SandboxArguments extends WebhookArguments {
   seed: number;
   items: number;
   sites: number | undefined;
+  'past-days': number | undefined;
   data: string | undefined;
   plan: (typeof PLANS)[number];
   rate: number | undefined;
@@ -77,6 +78,7 @@ function addWorldOptions(yargs: Argv) {
     .option('seed', { ...own, type: 'number', default: 1, describe: 'The same seed gives the same world' })
     .option('items', { ...own, type: 'number', default: 20_000, describe: 'Listings of the made-up world' })
     .option('sites', { ...own, type: 'number', describe: 'Shops; default grows with --items, 8 to 400' })
+    .option('past-days', { ...own, type: 'number', describe: 'Days of changes behind it; default 90' })
     .option('data', { ...own, type: 'string', describe: 'Your own Items instead: NDJSON, plain or gzip' });
 }
 
@@ -109,6 +111,7 @@ export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxO
   requireInteger('seed', seed, 0, 1_000_000);
   requireInteger('items', items, 1, 50_000_000);
   if (sites !== undefined) requireInteger('sites', sites, 1, 2000);
+  if (argv['past-days'] !== undefined) requireInteger('past-days', argv['past-days'], 5, 3650);
   requirePositive('rate', rate);
   requirePositive('overdue-days', argv['overdue-days']);
   if (start !== undefined && Number.isNaN(Date.parse(start))) {
@@ -127,6 +130,7 @@ export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxO
     },
     webhook: toWebhookOptions(argv),
     ...(sites === undefined ? {} : { sites }),
+    ...(argv['past-days'] === undefined ? {} : { pastDays: argv['past-days'] }),
     ...(data === undefined ? {} : { dataFile: data }),
     ...(rate === undefined ? {} : { ratePerSecond: rate === 0 ? null : rate }),
     ...(overage === undefined ? {} : { overage }),

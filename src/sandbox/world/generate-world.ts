@@ -22,9 +22,11 @@ export interface GenerateOptions {
   sites: number;
   /** Milliseconds since 1970: the past ends here. */
   startAt: number;
+  /** Days of past changes, 5 or more. */
+  pastDays: number;
 }
 
-const HISTORY_MS = 90 * 86_400_000;
+const DAY_MS = 86_400_000;
 /** The last past changes lie this far back, so that the feed shows all of them at the start. */
 const QUIET_MS = 30 * 60_000;
 const SEGMENT = 200_000;
@@ -33,9 +35,10 @@ const PAST_ROUNDS = [210, 90, 40];
 const SHOP_SLOTS = 4096;
 const LEAF_SLOTS = 1024;
 
-/** Fills an empty world: a catalogue, its offers in many shops, and ninety days of changes. */
+/** Fills an empty world: a catalogue, its offers in many shops, and days of changes. */
 export async function generateWorld(world: World, options: GenerateOptions): Promise<void> {
   const { seed, items, startAt } = options;
+  const pastMs = options.pastDays * DAY_MS;
   const shops = buildShops(seed, options.sites);
   const sources = buildSources(seed, shops);
   const { categories, leaves } = buildCategories();
@@ -55,7 +58,7 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     await session.run(CREATE_CATALOGUE, { seed, products, ...catalogue });
     await storeTables(session, shops, categories);
     await storeSources(session, sources, startAt);
-    const past = { firstSeen: (startAt - HISTORY_MS) * 1000, span: (HISTORY_MS - 86_400_000) * 1000 };
+    const past = { firstSeen: (startAt - pastMs) * 1000, span: (pastMs - DAY_MS) * 1000 };
     for (let from = 0; from < items; from += SEGMENT) {
       await insert(session, { ...past, from, to: Math.min(items, from + SEGMENT), salt: seed, step: 0 });
     }
