@@ -65,5 +65,7 @@ export class Database {
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
+  // Footers are read once, not by every query: the files of a lake never change.
+  await connection.run('SET parquet_metadata_cache = true');
   return connection;
 }
