@@ -84,6 +84,8 @@ describe('pricelake sandbox', () => {
     const more = [
       '--overdue-days',
       '3',
+      '--past-days',
+      '5',
       '--fault',
       'plan:html@1',
       '--fault',
@@ -103,6 +105,8 @@ describe('pricelake sandbox', () => {
       usage: null,
     });
     expect((await get('/plan', keys.test)).status).toBe(401);
+    const { changes } = (await (await get('/changes?limit=1')).json()) as { changes: [{ observedAt: string }] };
+    expect(changes[0].observedAt > '2026-11-15').toBe(true);
     const answer = await get('/export?status=all');
     expect(answer.headers.get('x-export-truncated')).toBe('true');
     expect(await answer.text()).toContain('source_model_id,source_name,first_seen_at');
@@ -123,6 +127,7 @@ describe('pricelake sandbox', () => {
     ['--start tomorrow', '--start "tomorrow"'],
     ['--rate -1', '--rate -1'],
     ['--sites 0', '--sites 0'],
+    ['--past-days 4', '--past-days 4 is not an integer from 5'],
   ])('%s is refused before a world is made', async (flags, reason) => {
     const argv = await addSandboxOptions(yargs(flags.split(' '))).parse();
     const refused = toSandboxOptions(argv).then(startSandbox);
