@@ -3,9 +3,11 @@
  * Ratios of pairs measured in one run: machines are noisy, ratios less so. Prints Markdown.
  */
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { changesSql, firstCopySql } from './floor.js';
 import { type BenchSandbox, CLI, type Cost, download, measure, startSandbox } from './processes.js';
 
 const { values } = parseArgs({
@@ -49,12 +51,18 @@ function sync(sandbox: BenchSandbox): Promise<Cost> {
   });
 }
 
+async function runFloor(sql: string): Promise<Cost> {
+  const file = path.join(WORK, 'floor.sql');
+  await writeFile(file, sql);
+  return measure(script('./run-sql.mjs'), [file]);
+}
+
 async function bootstrapPair(sandbox: BenchSandbox): Promise<Pair> {
   await clear('floor', 'floor.ndjson');
   const source = path.join(WORK, 'floor.ndjson');
   const url = `${sandbox.baseUrl}/api/v1/export?format=ndjson&status=all`;
   const seconds = await download(url, sandbox.key, source);
-  const floor = await measure(script('./floor-bootstrap.mjs'), [source, path.join(WORK, 'floor')]);
+  const floor = await runFloor(firstCopySql(source, path.join(WORK, 'floor')));
   await clear('lake', 'floor', 'floor.ndjson');
   return { download: seconds, floor, ours: await sync(sandbox) };
 }
@@ -68,12 +76,15 @@ async function changesPair(sandbox: BenchSandbox): Promise<Pair> {
   const landing = path.join(WORK, 'lake/_pricelake/landing');
   const run = path.join(landing, (await readdir(landing)).sort().at(-1) ?? '');
   await mkdir(path.join(WORK, 'floor'), { recursive: true });
-  const floor = await measure(script('./floor-changes.mjs'), [
-    path.join(run, 'feed.ndjson'),
-    path.join(run, 'hydrate-*.ndjson'),
-    path.join(WORK, 'before/items'),
-    path.join(WORK, 'floor'),
-  ]);
+  const isHydrated = (await readdir(run)).some((name) => /^hydrate-.*\.ndjson$/.test(name));
+  const floor = await runFloor(
+    changesSql({
+      feed: path.join(run, 'feed.ndjson'),
+      hydrated: isHydrated ? path.join(run, 'hydrate-*.ndjson') : undefined,
+      items: path.join(WORK, 'before/items'),
+      target: path.join(WORK, 'floor'),
+    }),
+  );
   return { download: 0, floor, ours, applying: ours.seconds - fetchSeconds(ours.stderr) };
 }
 
@@ -94,9 +105,22 @@ async function clear(...names: string[]): Promise<void> {
   for (const name of names) await rm(path.join(WORK, name), { recursive: true, force: true });
 }
 
+let isHeadPrinted = false;
+
+/** With the first row: a table without rows would look like a result. */
+function printHead(): void {
+  if (isHeadPrinted) return;
+  isHeadPrinted = true;
+  console.log(
+    '| | floor s | ours s | ratio | rows/s | floor CPU s | ours CPU s | CPU ratio | peak memory | whole sync s | load |',
+  );
+  console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |');
+}
+
 function report(title: string, rows: number, results: Pair[]): void {
   const floor = (pair: Pair) => pair.download + pair.floor.seconds;
   const ours = (pair: Pair) => pair.applying ?? pair.ours.seconds;
+  printHead();
   const cell = (value: number, digits = 1) => value.toFixed(digits);
   const m = (pick: (pair: Pair) => number) => median(results.map(pick));
   console.log(
@@ -105,7 +129,12 @@ function report(title: string, rows: number, results: Pair[]): void {
       2,
     )}** | ${Math.round(m((pair) => rows / ours(pair)) / 1000)}k | ${cell(m((pair) => pair.floor.cpuSeconds))} | ${cell(
       m((pair) => pair.ours.cpuSeconds),
-    )} | ${Math.round(m((pair) => pair.ours.peakBytes) / 2 ** 20)} MB | ${cell(m((pair) => pair.ours.seconds))} |`,
+    )} | **${cell(
+      m((pair) => pair.ours.cpuSeconds / pair.floor.cpuSeconds),
+      2,
+    )}** | ${Math.round(
+      m((pair) => pair.ours.peakBytes) / 2 ** 20,
+    )} MB | ${cell(m((pair) => pair.ours.seconds))} | ${cell(loadavg()[0] ?? Number.NaN)} |`,
   );
 }
 
@@ -134,7 +163,11 @@ async function benchItems(items: number): Promise<void> {
 
 await rm(WORK, { recursive: true, force: true });
 await mkdir(WORK, { recursive: true });
-console.log('| | floor s | ours s | ratio | rows/s | floor CPU s | ours CPU s | peak memory | whole sync s |');
-console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
-for (const items of values.items.split(',')) await benchItems(Number(items));
-await rm(WORK, { recursive: true, force: true });
+try {
+  for (const items of values.items.split(',')) await benchItems(Number(items));
+} catch (error) {
+  console.error(`bench failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  await rm(WORK, { recursive: true, force: true });
+}

@@ -57,6 +57,17 @@ export interface TableState {
   version: bigint;
   files: DataFile[];
   txn: Record<string, bigint>;
+  drift: ColumnDrift;
+}
+
+/** How the columns of a published table differ from its contract, schemas/<table>.yaml. */
+export interface ColumnDrift {
+  /** Columns that the contract has gained since: the next commit adds them, and older rows have null in them. */
+  missing: string[];
+  /** Columns that the contract does not know. */
+  unknown: string[];
+  /** Columns of another type, in Delta's words. */
+  retyped: { name: string; has: string; wants: string }[];
 }
 
 /** `txn` application ids. */

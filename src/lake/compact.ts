@@ -4,15 +4,16 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { type DataFile, TABLE_NAMES, type TableName, type TableState, TXN_ITEMS } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
+import { tableRelation } from '../table-relation.js';
 import { describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { explainDiskFull } from './disk-full.js';
 import { type Lake, tablePath } from './layout.js';
-import { isCompactionDue, planCompaction } from './plan-compaction.js';
+import { findOlderFiles } from './older-files.js';
+import { isCompactionDue, planCompaction, planRewrite } from './plan-compaction.js';
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
 import { stageTable } from './stage.js';
-import { tableRelation } from './views.js';
 
 /** What a compaction did to a table. */
 export interface Compaction {
@@ -28,7 +29,7 @@ const RUN_ID = 'compact';
 
 /**
  * Joins small files, a Delta commit of the same rows (`dataChange` false) a table; `due` leaves tables alone that have
- * no partition with many of them. Call it under the lock: the rows are those of the version it starts from, or the
+ * no partition with many of them, `always` also writes files anew that are older than a column of their table. Call it under the lock: the rows are those of the version it starts from, or the
  * commit is refused. Needs the view `sites`.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
@@ -46,9 +47,9 @@ export async function compactLake(
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     if (when === 'due' && !isCompactionDue(state.files)) continue;
-    const small = planCompaction(loadTableSchema(table), state.files, io.now());
-    if (small.length === 0) continue;
-    const compaction = await compactTable(db, lake, state, small, metadata, io);
+    const passes = await planPasses(lake, state, when, io);
+    if (passes.length === 0) continue;
+    const compaction = await runPasses(db, lake, state, passes, metadata, io);
     io.log('info', 'lake.compacted', { ...compaction });
     done.push(compaction);
     if (table === 'items') await followItems(lake, state.version, compaction.version, io);
@@ -57,26 +58,52 @@ export async function compactLake(
   return done;
 }
 
-async function compactTable(
+/** Files that are written anew together, one commit after the other. */
+async function planPasses(lake: Lake, state: TableState, when: 'due' | 'always', io: Io): Promise<DataFile[][]> {
+  const small = planCompaction(loadTableSchema(state.table), state.files, io.now());
+  const older = when === 'always' ? [...(await findOlderFiles(lake, state)).keys()] : [];
+  const joined = new Set(small);
+  return [small, ...planRewrite(older.filter((file) => !joined.has(file)))].filter((pass) => pass.length > 0);
+}
+
+async function runPasses(
   db: Database,
   lake: Lake,
-  { table, files }: TableState,
-  small: DataFile[],
+  state: TableState,
+  passes: DataFile[][],
   metadata: Record<string, string>,
   io: Io,
 ): Promise<Compaction> {
-  const partitionBy = Object.keys(small[0]?.partitionValues ?? {});
-  const paths = small.map((file) => tablePath(lake, table, file.path));
+  const done = { table: state.table, version: state.version, filesBefore: state.files.length };
+  let [filesAfter, rows] = [done.filesBefore, 0n];
+  for (const pass of passes) {
+    const { version, added } = await writeAnew(db, lake, state.table, pass, metadata, io);
+    done.version = version;
+    filesAfter += added.length - pass.length;
+    rows += countRows(added);
+  }
+  return { ...done, filesAfter, rows };
+}
+
+async function writeAnew(
+  db: Database,
+  lake: Lake,
+  table: TableName,
+  files: DataFile[],
+  metadata: Record<string, string>,
+  io: Io,
+): Promise<{ version: bigint; added: DataFile[] }> {
+  const partitionBy = Object.keys(files[0]?.partitionValues ?? {});
+  const paths = files.map((file) => tablePath(lake, table, file.path));
   const { partitionBy: usual, key } = loadTableSchema(table);
   const order = [...usual, ...key].map(quoteIdentifier).join(', ');
   const select = `SELECT * FROM ${tableRelation(table, paths)} ORDER BY ${order}`;
   return explainDiskFull(lake.root, async () => {
-    const add = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
-    refuseOtherRows(table, small, add);
-    const change = { table, add, remove: small, txn: {}, dataChange: false };
+    const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
+    refuseOtherRows(table, files, added);
+    const change = { table, add: added, remove: files, txn: {}, dataChange: false };
     const version = await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
-    const filesAfter = files.length - small.length + add.length;
-    return { table, version, filesBefore: files.length, filesAfter, rows: countRows(add) };
+    return { version, added };
   });
 }
 
@@ -84,7 +111,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   if (countRows(before) === countRows(after)) return;
   throw new PricelakeError(
     'lake_invalid',
-    `${table}: ${before.length} small files hold ${countRows(after)} rows, their log says ${countRows(before)}`,
+    `${table}: ${before.length} files hold ${countRows(after)} rows, their log says ${countRows(before)}`,
     { hint: 'Run `pricelake verify`; nothing was changed.' },
   );
 }

@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../errors.js';
 import type { TableChange } from '../model.js';
 import type { TableSchema } from '../schemas.js';
+import { compareColumns } from './column-drift.js';
 import type { MetaData } from './delta-actions.js';
 import type { LogState } from './delta-log.js';
-import { describeDeltaSchema, writeDeltaSchema } from './delta-schema.js';
+import { writeDeltaSchema } from './delta-schema.js';
 
 const HOUR_MS = 3_600_000;
 /** Table property: hours that superseded files are kept; absent for none. */
@@ -22,9 +23,11 @@ export function readTombstoneMs(metaData: MetaData | undefined): number {
 }
 
 /**
- * The `metaData` that a commit needs, or undefined when the table's own still holds. Columns and partitioning may
- * change only when the commit replaces every file.
- * @throws PricelakeError `config` when files with other columns or another partitioning would stay.
+ * The `metaData` that a commit needs, or undefined when the table's own still holds. A table may gain columns: files
+ * without them stay, and every reader gives null for them. Anything else about columns and the partitioning may change
+ * only when the commit replaces every file.
+ * @throws PricelakeError `config` when files of another partitioning, `lake_invalid` when files with columns that the
+ * contract does not know or of another type would stay.
  */
 export function planMetaData(
   state: LogState,
@@ -80,14 +83,12 @@ function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void
       { hint },
     );
   }
-  const columns = describeDeltaSchema(old.schemaString);
-  if (columns !== describeDeltaSchema(wanted.schemaString)) {
+  const { unknown, retyped } = compareColumns(schema, old.schemaString);
+  if (unknown.length + retyped.length > 0) {
     throw new PricelakeError(
-      'config',
-      `${schema.table} has other columns than schemas/${schema.table}.yaml: ${columns}`,
-      {
-        hint,
-      },
+      'lake_invalid',
+      `${schema.table} has other columns than schemas/${schema.table}.yaml: ${[...unknown, ...retyped.map(({ name }) => name)].join(', ')}`,
+      { hint },
     );
   }
 }

@@ -33,8 +33,8 @@ export function writeDeltaSchema(schema: TableSchema): string {
   return JSON.stringify({ type: 'struct', fields });
 }
 
-/** Names and types of a `schemaString`, without comments: equal text means that the files have the same columns. */
-export function describeDeltaSchema(schemaString: string): string {
+/** Name → type of the columns of a `schemaString`, in order. */
+export function readDeltaColumns(schemaString: string): Map<string, string> {
   const { fields } = JSON.parse(schemaString) as { fields: DeltaField[] };
-  return fields.map(({ name, type }) => `${name} ${typeof type === 'string' ? type : JSON.stringify(type)}`).join(', ');
+  return new Map(fields.map(({ name, type }) => [name, typeof type === 'string' ? type : JSON.stringify(type)]));
 }

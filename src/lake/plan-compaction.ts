@@ -35,10 +35,27 @@ function isDay(schema: TableSchema, column: string): boolean {
   return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
 }
 
+/**
+ * The files of an older version, so that a new one can be written with all columns: passes that each take from every
+ * partition as many as make one file.
+ */
+export function planRewrite(older: readonly DataFile[]): DataFile[][] {
+  const passes: DataFile[][] = [];
+  for (let rest = [...older]; rest.length > 0; ) {
+    const pass = groupFiles(rest).flatMap((group) => takeUpToTarget(group, 1));
+    passes.push(pass);
+    rest = rest.filter((file) => !pass.includes(file));
+  }
+  return passes;
+}
+
 function groupSmallFiles(files: readonly DataFile[]): DataFile[][] {
+  return groupFiles(files.filter(({ bytes }) => bytes < SMALL_BYTES));
+}
+
+function groupFiles(files: readonly DataFile[]): DataFile[][] {
   const groups = new Map<string, DataFile[]>();
   for (const file of files) {
-    if (file.bytes >= SMALL_BYTES) continue;
     const key = JSON.stringify(file.partitionValues);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [file]);
@@ -48,11 +65,11 @@ function groupSmallFiles(files: readonly DataFile[]): DataFile[][] {
 }
 
 /** The smallest ones first; what is left waits for the next compaction. */
-function takeUpToTarget(group: DataFile[]): DataFile[] {
+function takeUpToTarget(group: DataFile[], least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;
   for (const file of [...group].sort((a, b) => a.bytes - b.bytes)) {
-    if (bytes + file.bytes > TARGET_BYTES && taken.length >= 2) break;
+    if (bytes + file.bytes > TARGET_BYTES && taken.length >= least) break;
     taken.push(file);
     bytes += file.bytes;
   }

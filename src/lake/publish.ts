@@ -9,6 +9,7 @@ import { explainDiskFull } from './disk-full.js';
 import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake } from './layout.js';
 import { readTable } from './read.js';
+import { PRICELAKE_VERSION } from './version.js';
 
 const digits = z
   .string()
@@ -83,15 +84,18 @@ export async function refreshPointer(lake: Lake): Promise<void> {
 
 /**
  * Reads `lake.json`; undefined before the first publication.
- * @throws PricelakeError `lake_invalid` when it is damaged.
+ * @throws PricelakeError `lake_invalid` when it is damaged, or a newer version wrote it.
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, 'lake.json');
   const text = await readFile(path, 'utf8').catch(ignoreMissing);
   if (text === undefined) return undefined;
   try {
-    return pointerSchema.parse(JSON.parse(text));
+    const pointer = JSON.parse(text);
+    refuseUnknownTables(path, pointer?.tables);
+    return pointerSchema.parse(pointer);
   } catch (cause) {
+    if (cause instanceof PricelakeError) throw cause;
     throw new PricelakeError(
       'lake_invalid',
       `${path}: damaged`,
@@ -99,6 +103,16 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
       { cause },
     );
   }
+}
+
+function refuseUnknownTables(path: string, tables: object | undefined): void {
+  const unknown = Object.keys(tables ?? {}).filter((name) => !(TABLE_NAMES as readonly string[]).includes(name));
+  if (unknown.length === 0) return;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${path}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table ${unknown.join(', ')}`,
+    { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.' },
+  );
 }
 
 function writePointer(publication: RunFacts, states: TableState[]): string {

@@ -1,6 +1,11 @@
-import type { TableName, TableState } from '../model.js';
+import type { ColumnDrift, TableName, TableState } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import { compareColumns } from './column-drift.js';
 import { readLog } from './delta-log.js';
 import type { Lake } from './layout.js';
+
+/** Of a table that is not there yet. */
+const NO_DRIFT: ColumnDrift = { missing: [], unknown: [], retyped: [] };
 
 /**
  * A table as its log says it is; files in the order of their paths.
@@ -13,5 +18,7 @@ export async function readTable(lake: Lake, table: TableName): Promise<TableStat
     version: state.version,
     files: [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
     txn: Object.fromEntries([...state.txn].map(([appId, { version }]) => [appId, version])),
+    drift:
+      state.metaData === undefined ? NO_DRIFT : compareColumns(loadTableSchema(table), state.metaData.schemaString),
   };
 }

@@ -1,27 +1,10 @@
 import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
 import { TABLE_NAMES, type TableChange, type TableName } from '../model.js';
-import { loadTableSchema } from '../schemas.js';
-import { escapeGlob } from './glob.js';
+import { tableRelation } from '../table-relation.js';
+import { refuseOtherTypes } from './column-drift.js';
 import { type Lake, tablePath } from './layout.js';
 import { readTable } from './read.js';
-
-/**
- * SQL of a relation over exactly these files, or a typed one without rows where there is none. Partition columns
- * come from the files, which hold them, not from the names of their folders.
- */
-export function tableRelation(table: TableName, absolutePaths: string[]): string {
-  if (absolutePaths.length === 0) return `(${writeEmptySelect(table)})`;
-  return `read_parquet(${quoteList(absolutePaths.map(escapeGlob))}, hive_partitioning = false)`;
-}
-
-/** A select of the table's columns and types without rows. */
-export function writeEmptySelect(table: TableName): string {
-  const columns = loadTableSchema(table).columns.map(
-    (column) => `CAST(NULL AS ${column.type}) AS ${quoteIdentifier(column.name)}`,
-  );
-  return `SELECT ${columns.join(', ')} WHERE false`;
-}
 
 /**
  * Creates a temporary view per table on `db`'s connection: the published state, or for the tables in `candidate`
@@ -35,7 +18,10 @@ export async function createTableViews(
   for (const table of TABLE_NAMES) await createTableView(db, lake, table, table, candidate[table]);
 }
 
-/** Creates a temporary view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB. */
+/**
+ * Creates a temporary view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB.
+ * @throws PricelakeError `lake_invalid` when a column is of another type than the contract says.
+ */
 export async function createTableView(
   db: Database,
   lake: Lake,
@@ -48,8 +34,9 @@ export async function createTableView(
 }
 
 async function listPaths(lake: Lake, table: TableName, change: TableChange | undefined): Promise<string[]> {
-  const { files } = await readTable(lake, table);
+  const state = await readTable(lake, table);
+  refuseOtherTypes(lake, state);
   const removed = new Set(change?.remove.map((file) => file.path));
-  const kept = files.filter((file) => !removed.has(file.path)).map((file) => tablePath(lake, table, file.path));
+  const kept = state.files.filter((file) => !removed.has(file.path)).map((file) => tablePath(lake, table, file.path));
   return [...kept, ...(change?.add.map((file) => file.stagedAt) ?? [])];
 }

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
-import { quoteList } from '../duckdb/quote.js';
 import type { DataFile } from '../model.js';
+import { tableRelation } from '../table-relation.js';
 import { selectColumns } from './batch.js';
 import { readModel } from './model-sql.js';
 
@@ -102,7 +102,11 @@ export async function compareItems(
 }
 
 function readFiles(files: ItemsFile[], options = ''): string {
-  return `read_parquet(${quoteList(files.map((file) => file.absolutePath))}, hive_partitioning = false${options})`;
+  return tableRelation(
+    'items',
+    files.map((file) => file.absolutePath),
+    options,
+  );
 }
 
 /** The files that hold an item which a pending change or a whole read is of, or one of a renamed website. */

@@ -70,7 +70,10 @@ function findCopyRefusal(allowance: Allowance, items: bigint): string | undefine
 async function findCaughtUp(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   if (idle !== null) return new Date(idle);
-  const row = await db.row('SELECT epoch_ms(max(caught_up_at)) AS at FROM runs');
+  // Older rows do not tell when the feed's end was reached: not before the run began.
+  const row = await db.row(
+    'SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS at FROM runs',
+  );
   return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
 }
 

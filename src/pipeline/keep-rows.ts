@@ -69,7 +69,8 @@ export async function keepGoneItems(locked: LockedLake, rebuilt: Lake, plan: Reb
 /** Rows of the ledger, to tell what is missing; undefined when the table can't be read. */
 export async function readRunFacts({ db, lake }: LockedLake): Promise<RunFacts[] | undefined> {
   if (!(await isReadable({ db, lake }, 'runs'))) return undefined;
-  const rows = await db.rows(`SELECT run_number, run_id, written + rejected + differences + gone > 0 AS left_rows
+  const rows =
+    await db.rows(`SELECT run_number, run_id, written + rejected + coalesce(differences, 0) + coalesce(gone, 0) > 0 AS left_rows
     FROM runs ORDER BY run_number`);
   return rows.map((row) => ({
     runNumber: row.run_number as bigint,
@@ -78,9 +79,14 @@ export async function readRunFacts({ db, lake }: LockedLake): Promise<RunFacts[]
   }));
 }
 
-/** Makes the table's view, if each file of the table is as its writer left it; false when one is missing or damaged. */
+/**
+ * Makes the table's view, if each file of the table is as its writer left it; false when one is missing or damaged, or
+ * when columns are of another type now.
+ */
 export async function isReadable({ db, lake }: Pick<LockedLake, 'db' | 'lake'>, table: TableName): Promise<boolean> {
-  for (const { path, sha256 } of (await readTable(lake, table)).files) {
+  const { files, drift } = await readTable(lake, table);
+  if (drift.retyped.length > 0) return false;
+  for (const { path, sha256 } of files) {
     const found = await hashDataFile(tablePath(lake, table, path)).catch(ignoreMissing);
     if (found === undefined || (sha256 !== undefined && found !== sha256)) return false;
   }

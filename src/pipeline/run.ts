@@ -7,6 +7,7 @@ import { PricelakeError } from '../errors.js';
 import type { RunCaps } from '../extract/allowance.js';
 import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io.js';
+import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-drift.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
 import { readTable } from '../lake/read.js';
@@ -71,8 +72,8 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
   }
   let landing: Landing | undefined;
   try {
-    await recoverLake(lake, io);
     const tables = await readTables(lake);
+    await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, tables.items);
     const unfinished = await findRun(lake, accept);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
@@ -152,8 +153,11 @@ async function beginNewRun(
   );
 }
 
+/** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't go on with. */
 export async function readTables(lake: Lake): Promise<Record<TableName, TableState>> {
   const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+  refuseUnknownColumns(lake, states);
+  for (const state of states) refuseOtherTypes(lake, state);
   return Object.fromEntries(states.map((state) => [state.table, state])) as Record<TableName, TableState>;
 }
 

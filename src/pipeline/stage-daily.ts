@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { type DayRange, eachDailySpread } from '../analyze/daily-spread.js';
 import type { Database } from '../duckdb/connection.js';
-import { quoteList, quoteLiteral } from '../duckdb/quote.js';
-import { escapeGlob } from '../lake/glob.js';
+import { quoteLiteral } from '../duckdb/quote.js';
 import { type DataFile, type StagedFile, type TableState, TXN_DAY } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
+import { tableRelation } from '../table-relation.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -104,8 +104,11 @@ async function findFiles(daily: DailyStage, condition: string): Promise<DataFile
 }
 
 function readFiles(daily: DailyStage, files: DataFile[], options = ''): string {
-  const paths = files.map((file) => escapeGlob(absolutePath(daily, file)));
-  return `read_parquet(${quoteList(paths)}, hive_partitioning = false${options})`;
+  return tableRelation(
+    'price_spread_daily',
+    files.map((file) => absolutePath(daily, file)),
+    options,
+  );
 }
 
 function absolutePath({ root }: DailyStage, file: DataFile): string {

@@ -4,6 +4,7 @@ import {
   parquetMetadataAsync,
   parquetRead,
   parquetReadObjects,
+  parquetSchema,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 
@@ -17,6 +18,8 @@ export type ExactValue = bigint | number | boolean | Uint8Array | null | undefin
 export interface ExactFile {
   /** Rows of each row group. */
   groups: number[];
+  /** Names of its columns. */
+  columns: ReadonlySet<string>;
   /** All values of a column in a row group. */
   readColumn(group: number, column: string): Promise<ExactValue[]>;
 }
@@ -34,8 +37,10 @@ export async function openExactFile(path: string): Promise<ExactFile> {
   const metadata = await parquetMetadataAsync(file);
   forgetDecimals(metadata);
   const groups = metadata.row_groups.map((group) => Number(group.num_rows));
+  const columns = new Set(parquetSchema(metadata).children.map(({ element }) => element.name));
   return {
     groups,
+    columns,
     async readColumn(group, column) {
       const rowStart = groups.slice(0, group).reduce((sum, rows) => sum + rows, 0);
       const rowEnd = rowStart + (groups[group] ?? 0);

@@ -42,4 +42,6 @@ export interface Looked {
   count: bigint;
   /** Plural noun: `files`. */
   of: string;
+  /** What is as it may be, and worth knowing. */
+  notes?: string[];
 }

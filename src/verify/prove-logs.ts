@@ -1,4 +1,4 @@
-import { describeDeltaSchema, writeDeltaSchema } from '../lake/delta-schema.js';
+import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-drift.js';
 import type { Proof } from './proof.js';
 
 export const logProof: Proof = {
@@ -7,11 +7,17 @@ export const logProof: Proof = {
     'Every log can be replayed from its beginning; its checkpoints and columns are what the replay and schemas/ say.',
   async prove({ tables, logFindings }, report) {
     for (const finding of logFindings) report(finding);
+    const notes: string[] = [];
     for (const { table, schema, schemaString } of tables.values()) {
-      const columns = describeDeltaSchema(schemaString);
-      if (columns !== describeDeltaSchema(writeDeltaSchema(schema)))
-        report({ table, what: `has other columns: ${columns}` });
+      const drift = compareColumns(schema, schemaString);
+      if (drift.unknown.length > 0)
+        report({ table, what: `has ${nameColumns(drift.unknown)} of a newer version of pricelake` });
+      if (drift.retyped.length > 0) report({ table, what: describeOtherTypes(table, drift) });
+      if (drift.missing.length > 0) {
+        notes.push(`${table} is of an older version: its next commit adds ${nameColumns(drift.missing)}`);
+      }
     }
-    return { count: [...tables.values()].reduce((sum, { commits }) => sum + BigInt(commits), 0n), of: 'commits' };
+    const count = [...tables.values()].reduce((sum, { commits }) => sum + BigInt(commits), 0n);
+    return { count, of: 'commits', notes };
   },
 };

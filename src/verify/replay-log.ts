@@ -15,6 +15,8 @@ export interface LoggedFile {
   /** JSON text, as it stands in the log. */
   stats: string;
   sha256: string | undefined;
+  /** Names of the table's columns when it was added; undefined where a checkpoint alone tells of the file. */
+  columns: string[] | undefined;
 }
 
 /** A table as its log says it is, replayed commit by commit. */
@@ -119,6 +121,8 @@ async function readCommit(folder: string, name: string): Promise<Action[]> {
 }
 
 function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: string) => void): void {
+  for (const { metaData } of actions) if (metaData != null) applyMetaData(state, metaData);
+  const columns = state.schemaString === '' ? undefined : listColumns(state.schemaString);
   const rows = { added: 0, removed: 0 };
   for (const action of actions) {
     const path = action.remove == null ? undefined : decodeURIComponent(action.remove.path);
@@ -134,7 +138,7 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
     if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
       fail('asks for a newer reader or writer than pricelake is');
     }
-    applyAction(state, action);
+    applyAction(state, action, columns);
   }
   if (rows.added !== rows.removed)
     fail(`says that its data did not change, but ${rows.removed} rows became ${rows.added}`);
@@ -145,7 +149,18 @@ function countRows(stats: string | null | undefined): number {
   return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
 }
 
-function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action): void {
+function listColumns(schemaString: string): string[] {
+  return (JSON.parse(schemaString) as { fields: { name: string }[] }).fields.map(({ name }) => name);
+}
+
+function applyMetaData(state: ReplayedTable, metaData: NonNullable<Action['metaData']>): void {
+  state.schemaString = metaData.schemaString;
+  state.partitionColumns = metaData.partitionColumns;
+  state.configuration = metaData.configuration;
+}
+
+/** `columns`: those of the table in this version; unknown in a checkpoint, whose files may be older. */
+function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action, columns?: string[]): void {
   if (remove != null) {
     const path = decodeURIComponent(remove.path);
     state.files.delete(path);
@@ -160,16 +175,13 @@ function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Actio
       partitionValues,
       stats: stats ?? '{}',
       sha256: tags?.['pricelake.sha256'],
+      columns,
     };
     state.files.set(path, file);
     state.superseded.delete(path);
   }
   if (txn != null) state.txn.set(txn.appId, BigInt(txn.version));
-  if (metaData != null) {
-    state.schemaString = metaData.schemaString;
-    state.partitionColumns = metaData.partitionColumns;
-    state.configuration = metaData.configuration;
-  }
+  if (metaData != null) applyMetaData(state, metaData);
 }
 
 async function startFromCheckpoint(state: ReplayedTable, folder: string, version: number | undefined): Promise<void> {
@@ -204,7 +216,8 @@ async function compareCheckpoint(
 
 function canonical(value: unknown): string {
   const entries = value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
-  return JSON.stringify(entries, (_key, member) => {
+  return JSON.stringify(entries, (key, member) => {
+    if (key === 'columns') return undefined; // a checkpoint does not tell
     if (typeof member === 'bigint') return String(member);
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -39,6 +39,8 @@ export interface ProofResult {
   found: number;
   /** The first of them. */
   findings: Finding[];
+  /** What is as it may be, and worth knowing. */
+  notes: string[];
 }
 
 export interface VerifyOptions {
@@ -81,15 +83,15 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   };
   try {
     context.signal.throwIfAborted();
-    const { count, of } = await proof.prove(context, report);
-    return { name, claims, looked: count, of, found, findings };
+    const { count, of, notes = [] } = await proof.prove(context, report);
+    return { name, claims, looked: count, of, found, findings, notes };
   } catch (error) {
     context.signal.throwIfAborted();
     // What can't be looked at is not proved: a file that is missing or damaged, which `files` names.
     report({
       what: `could not be looked at: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });
-    return { name, claims, looked: 0n, of: '', found, findings };
+    return { name, claims, looked: 0n, of: '', found, findings, notes: [] };
   }
 }
 

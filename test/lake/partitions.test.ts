@@ -4,7 +4,7 @@ import { decodeLogPath, encodeLogPath } from '../../src/lake/delta-actions.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { tableRelation } from '../../src/lake/views.js';
+import { tableRelation } from '../../src/table-relation.js';
 import { glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const VALUES = ['a b', 'a%b', 'a/b', 'é=ü:x', '..', "it's", 'a?b#c&d', '*[x]{y}', '日本', '🛒', '%20', 'a\\b"c', ' '];

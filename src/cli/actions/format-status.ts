@@ -1,8 +1,9 @@
 import { valueToText } from '../../duckdb/value-json.js';
+import { nameColumns } from '../../lake/column-drift.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatCount, formatSeconds } from '../progress.js';
-import type { BoundStatus, Rows, Status, TableStatus } from './read-status.js';
+import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read-status.js';
 
 /** A status for people: what stands, what waits, what is left. */
 export function formatStatus(status: Status, width: number | undefined): string {
@@ -14,6 +15,7 @@ export function formatStatus(status: Status, width: number | undefined): string 
     formatBudget(status),
     formatSizes(status),
     formatWebhooks(status),
+    ...status.drift.map(formatDrift),
   ];
   const facts = lines.filter((line) => line !== '').map((line) => `${toPlainLine(line)}\n`);
   const tables = formatTables(status.tables, width);
@@ -84,6 +86,12 @@ function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
   if (waiting === 0 && setAside === 0) return '';
   const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
   return `webhook events for the next sync: ${formatCount(waiting)}${unread}`;
+}
+
+function formatDrift({ table, missing, unknown }: DriftStatus): string {
+  if (unknown.length > 0)
+    return `${table} was written by a newer version, with ${nameColumns(unknown)}: sync with that version`;
+  return `${table} was written by an older version, without ${nameColumns(missing)}: the next run that writes it adds them, null in older rows`;
 }
 
 function formatTables(tables: TableStatus[], width: number | undefined): string {

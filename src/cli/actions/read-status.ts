@@ -7,7 +7,8 @@ import type { Io } from '../../io.js';
 import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
 import { type Pointer, readPointer } from '../../lake/publish.js';
-import { TABLE_NAMES } from '../../model.js';
+import { readTable } from '../../lake/read.js';
+import { type ColumnDrift, TABLE_NAMES } from '../../model.js';
 import type { ServiceState } from '../../pipeline/ask-service.js';
 import { readIdleRuns } from '../../pipeline/idle-runs.js';
 import { inspectActivity, type LakeActivity } from '../../pipeline/inspect-runs.js';
@@ -31,6 +32,11 @@ export interface TableStatus {
   rows: bigint;
   files: number;
   bytes: number;
+}
+
+/** How the columns of a table differ from those that this version knows. */
+export interface DriftStatus extends ColumnDrift {
+  table: string;
 }
 
 /** What is left of the month, by the tightest rule. */
@@ -69,6 +75,8 @@ export interface Status extends LakeActivity {
   /** Runs without news since the last publication. */
   idleRuns: number;
   tables: TableStatus[];
+  /** Tables of another version of pricelake. */
+  drift: DriftStatus[];
   /** Bytes by what they are for. */
   bytes: { tables: number; superseded: number; landing: number };
   webhooks: Awaited<ReturnType<typeof countFiles>>;
@@ -98,6 +106,7 @@ export async function readStatus(
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
     idleRuns: idle.length,
     tables,
+    drift: await readDrift(lake),
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
     ...(await inspectActivity(lake, io)),
     webhooks: await countFiles(lake.root),
@@ -106,6 +115,13 @@ export async function readStatus(
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
   };
+}
+
+async function readDrift(lake: Lake): Promise<DriftStatus[]> {
+  const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+  return states
+    .filter(({ drift }) => Object.values(drift).some(({ length }) => length > 0))
+    .map(({ table, drift }) => ({ table, ...drift }));
 }
 
 function listTables(pointer: Pointer | undefined): TableStatus[] {

@@ -81,6 +81,7 @@ async function proveItems(request: VerifyRequest, items: number, { io, signal }:
     looked: proof.sampled,
     of: 'items',
     found: Number(proof.mismatches),
+    notes: [],
     findings: differences.slice(0, KEPT).map(({ differences: names }) => ({
       table: 'items' as const,
       what: `${ids.next().value?.[1] ?? ''}: ${names.join(', ')}`,
@@ -102,8 +103,10 @@ function formatProofs(proofs: ProofResult[], width: number | undefined): string 
     ['left', 'left', 'right', 'left', 'right'],
     width,
   );
+  const notes = proofs.flatMap((proof) => proof.notes.map((note) => `${proof.name}: ${note}\n`)).join('');
   return (
     table +
+    (notes === '' ? '' : `\n${notes}`) +
     proofs
       .filter(({ found }) => found > 0)
       .map(formatFindings)

@@ -2,7 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors.js';
 import { readAttributions } from '../../lake/attribution.js';
+import { nameColumns } from '../../lake/column-drift.js';
 import { type Lake, openLake } from '../../lake/lake.js';
+import { findOlderFiles } from '../../lake/older-files.js';
 import { readTable } from '../../lake/read.js';
 import { createTableView } from '../../lake/views.js';
 import type { TableName, TableState } from '../../model.js';
@@ -31,6 +33,8 @@ interface Manifest {
     rows: bigint;
     bytes: number;
     sha256: string | undefined;
+    /** Columns of the table that the file is older than: null in its rows. */
+    missing_columns: string[];
     partition: Record<string, string | null>;
   }[];
   /** Licence and credit texts that go with the data. */
@@ -39,7 +43,7 @@ interface Manifest {
 
 /**
  * Lists the files of a table's current version for a warehouse's loader.
- * @throws PricelakeError `usage` for a Redshift manifest without an address in S3, `lake_invalid` when there is no lake.
+ * @throws PricelakeError `usage` for a Redshift manifest without an address in S3 or of files that lack columns, `lake_invalid` when there is no lake.
  */
 export async function writeManifest(
   request: ManifestRequest,
@@ -52,6 +56,7 @@ export async function writeManifest(
     });
   }
   const manifest = await readManifest(request);
+  if (format === 'redshift') refuseOlderFiles(manifest);
   const text = FORMATS[format](manifest);
   if (file !== undefined) await writeFile(file, text);
   else if (!context.json) await context.output.write(text);
@@ -64,15 +69,29 @@ export async function writeManifest(
 async function readManifest({ table, lake: path, base }: ManifestRequest): Promise<Manifest> {
   const lake = await openLake(path, { create: false });
   const state = await readTable(lake, table);
+  const older = await findOlderFiles(lake, state);
   const prefix = (base ?? lake.root).replace(/\/+$/, '');
-  const files = state.files.map(({ path: name, rows, bytes, sha256, partitionValues }) => ({
-    url: `${prefix}/${table}/${name}`,
-    rows,
-    bytes,
-    sha256,
-    partition: partitionValues,
+  const files = state.files.map((file) => ({
+    url: `${prefix}/${table}/${file.path}`,
+    rows: file.rows,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    missing_columns: older.get(file) ?? [],
+    partition: file.partitionValues,
   }));
   return { table, version: state.version, ...countAll(state), files, attribution: await readCredits(lake) };
+}
+
+/** Redshift takes columns by their place: a file without one would fail, or fill others. */
+function refuseOlderFiles({ table, files }: Manifest): void {
+  const older = files.filter((file) => file.missing_columns.length > 0);
+  if (older.length === 0) return;
+  const names = [...new Set(older.flatMap((file) => file.missing_columns))];
+  throw new PricelakeError(
+    'usage',
+    `${older.length} of ${files.length} files of ${table} are older than its ${nameColumns(names)}; Redshift loads columns by their place`,
+    { hint: '`pricelake compact` writes them anew with all columns.' },
+  );
 }
 
 function countAll({ files }: TableState): { rows: bigint; bytes: number } {

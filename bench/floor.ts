@@ -1,0 +1,85 @@
+/**
+ * The floors: what a user would do by hand with DuckDB alone, as SQL for `run-sql.mjs`. No fsync, no journal, no
+ * checks, no derived tables, no commit.
+ */
+import { quoteLiteral } from '../src/duckdb/quote.js';
+import { selectColumns } from '../src/normalize/batch.js';
+import { type LandedFile, landedChangesSql, landedItemsSql } from '../src/normalize/landed.js';
+import { readModel } from '../src/normalize/model-sql.js';
+import { detectShape } from '../src/normalize/shape.js';
+
+const ITEMS = selectColumns('items');
+const HISTORY = selectColumns('history');
+
+const BEGIN = `SET TimeZone = 'UTC';
+SET preserve_insertion_order = false;
+${readModel('macros')};
+SET VARIABLE run_id = 'floor';
+`;
+
+const lines = (path: string): LandedFile => ({
+  path,
+  layout: 'lines',
+  marked: false,
+  part: 'part',
+  readAt: '2026-01-01T00:00:00Z',
+});
+
+const writeItems = (select: string, folder: string) => `COPY (${select}) TO ${quoteLiteral(folder)}
+  (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (site_id), WRITE_PARTITION_COLUMNS true);
+`;
+
+/** A first copy from the downloaded export: the same typing, into the same partitioned zstd Parquet. */
+export function firstCopySql(source: string, target: string): string {
+  const landed = landedItemsSql([lines(source)], detectShape(new Map()));
+  return `${BEGIN}CREATE TEMP VIEW landed_items AS ${landed};
+${writeItems(`SELECT ${ITEMS} FROM (${readModel('items')})`, target)}`;
+}
+
+export interface ChangesFloor {
+  /** Landed changes. */
+  feed: string;
+  /** Pattern of the files of items that were read whole; undefined where there is none. */
+  hydrated: string | undefined;
+  /** Folder of the items before. */
+  items: string;
+  target: string;
+}
+
+/**
+ * Types the same landed rows, writes the days of history, and rewrites the touched partitions with the newest row of
+ * each item; no apply rules beyond that.
+ */
+export function changesSql({ feed, hydrated, items, target }: ChangesFloor): string {
+  const old = `read_parquet(${quoteLiteral(`${items}/site_id=*/*.parquet`)}, hive_partitioning = false)`;
+  const reread =
+    hydrated === undefined
+      ? ''
+      : `CREATE TEMP VIEW landed_items AS ${landedItemsSql([lines(hydrated)], detectShape(new Map()))};
+INSERT INTO reread SELECT ${ITEMS} FROM (${readModel('items')})
+  QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY last_changed_at DESC) = 1;
+`;
+  return `${BEGIN}CREATE TEMP VIEW landed_changes AS ${landedChangesSql(lines(feed))};
+CREATE TEMP TABLE changes AS SELECT ${HISTORY} FROM (${readModel('history')});
+COPY changes TO ${quoteLiteral(`${target}/history`)}
+  (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (observed_date), WRITE_PARTITION_COLUMNS true);
+CREATE TEMP TABLE reread AS SELECT ${ITEMS} FROM ${old} WHERE false;
+${reread}CREATE TEMP TABLE told AS
+  SELECT item_id, arg_max(price, change_id) AS price, arg_max(previous_price, change_id) AS previous_price,
+    max(observed_at) AS observed_at, arg_max(kind, change_id) AS kind, max(change_id) AS change_id
+  FROM changes WHERE item_id IS NOT NULL GROUP BY item_id;
+${writeItems(
+  `SELECT * FROM reread
+  UNION ALL
+  SELECT i.* REPLACE (
+    CASE WHEN t.kind = 'CHANGED' THEN t.price ELSE i.price END AS price,
+    coalesce(t.previous_price, i.previous_price) AS previous_price,
+    coalesce(t.observed_at, i.last_changed_at) AS last_changed_at,
+    CASE WHEN t.kind = 'REMOVED' THEN t.observed_at ELSE i.removed_at END AS removed_at,
+    coalesce(t.kind <> 'REMOVED', i.is_listed) AS is_listed,
+    coalesce(t.change_id, i.change_id) AS change_id)
+  FROM ${old} AS i LEFT JOIN told AS t USING (item_id)
+  WHERE i.site_id IN (SELECT DISTINCT site_id FROM changes) AND i.item_id NOT IN (SELECT item_id FROM reread)`,
+  `${target}/items`,
+)}`;
+}
