@@ -61,6 +61,7 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     difference_columns: new RawJson(row.difference_columns),
     sample_differences: new RawJson(row.sample_differences),
     product_differences: new RawJson(row.product_differences),
+    facet_differences: new RawJson(row.facet_differences),
     schema_drift: new RawJson(row.schema_drift),
     checks: report.checks.map(({ name, severity, violations, letThrough }) => ({
       name,

@@ -22,8 +22,9 @@ export interface Ahead {
   changes: Count | undefined;
   /** Whole reads of items that the changes tell too little of, and how they are read. */
   hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** Calls for what a run that publishes asks beside: datasets, products, the sample. */
+  /** Calls for what a run that publishes asks beside: datasets, counts, products, the sample. */
   datasets: number;
+  facets: number;
   products: number;
   sample: number;
   /** Whether the plan is asked for once more, to compare the ledger. */
@@ -40,6 +41,7 @@ export interface Step {
     | 'feed'
     | 'hydrate'
     | 'datasets'
+    | 'facets'
     | 'products'
     | 'sample'
     | 'usage';
@@ -84,6 +86,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
       ? undefined
       : { ...call('hydrate', hydration.calls, hydration.exact, hydration.reason), exportRows: hydration.rows },
     call('datasets', ahead.datasets, true, 'as the service describes them'),
+    call('facets', ahead.facets, true, 'counts of the service, to compare with the copy'),
     call('products', ahead.products, true, 'the grouping of the service, to compare with ours'),
     call('sample', ahead.sample, true, 'items read again, to compare them with the lake'),
   ];

@@ -139,6 +139,8 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hydrate.page'), ...itemPage }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
+  /** Answer of /facets, asked after a complete copy. */
+  z.strictObject({ type: z.literal('facets'), answer: z.string(), calls: z.number() }),
   /** When the rows were first made: sites, rejects and what is gone are dated by it, in every try. */
   z.strictObject({ type: z.literal('normalize'), at: z.string() }),
   /** The row equation, settled before anything is published: a later try finds some of the rows in place. */

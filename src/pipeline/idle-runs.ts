@@ -35,6 +35,8 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'sample_mismatches',
   'products_compared',
   'products_different',
+  'facets_compared',
+  'facets_different',
   'items',
 ]);
 

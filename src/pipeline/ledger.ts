@@ -42,6 +42,9 @@ export type RunRow = {
   products_compared: bigint;
   products_different: bigint;
   product_differences: string;
+  facets_compared: bigint;
+  facets_different: bigint;
+  facet_differences: string;
   schema_drift: string;
   items: bigint;
   pricelake_version: string;

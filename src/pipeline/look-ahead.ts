@@ -26,6 +26,7 @@ const NOTHING: Ahead = {
   changes: undefined,
   hydration: undefined,
   datasets: 0,
+  facets: 0,
   products: 0,
   sample: 0,
   countsUsage: () => false,
@@ -50,6 +51,7 @@ export async function lookAhead(lookout: Lookout, planned: PlannedRun, mode: Run
     changes: feed?.changes,
     hydration,
     datasets: has('datasets') || (isIdle && mode === 'feed') ? 0 : 1,
+    facets: mode === 'snapshot' && lookout.pipeline.proof.facets && !has('facets') ? 1 : 0,
     products: isIdle ? 0 : await countProductCalls(lookout),
     sample: isIdle || has('sample.done') ? 0 : lookout.pipeline.proof.sample,
     countsUsage: (calls, rows) =>

@@ -157,6 +157,7 @@ export const pipelineSchema = mapping({
   }),
   reconcile: schedule.prefault('never'),
   proof: mapping({
+    facets: z.boolean('must be true or false').default(true),
     products: z.boolean('must be true or false').default(true),
     sample: z.number(SAMPLE).int(SAMPLE).min(0, SAMPLE).max(100_000, SAMPLE).default(10),
   }).prefault({}),

@@ -9,6 +9,7 @@ import { NO_USAGE, type Usage } from './count-usage.js';
 import type { Extract } from './extract-run.js';
 import type { RowTally, RunRow } from './ledger.js';
 import type { Batch } from './normalize-run.js';
+import { type FacetProof, NO_FACET_PROOF } from './prove-facets.js';
 import { NO_PRODUCT_PROOF, type ProductProof } from './prove-products.js';
 import { NO_PROOF, type Proof } from './prove-run.js';
 import { reportDrift } from './report-drift.js';
@@ -53,10 +54,17 @@ const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicate
 export interface Findings extends Comparison {
   proof: Proof;
   products: ProductProof;
+  facets: FacetProof;
   usage: Usage;
 }
 
-const NO_FINDINGS: Findings = { ...NO_COMPARISON, proof: NO_PROOF, products: NO_PRODUCT_PROOF, usage: NO_USAGE };
+const NO_FINDINGS: Findings = {
+  ...NO_COMPARISON,
+  proof: NO_PROOF,
+  products: NO_PRODUCT_PROOF,
+  facets: NO_FACET_PROOF,
+  usage: NO_USAGE,
+};
 
 /** The run's row of the ledger. Rows of items are counted over the views as they stand. */
 export async function describeRun(
@@ -103,7 +111,7 @@ function describeCurrency({ feed, fence }: Extract): Pick<RunRow, 'caught_up' | 
   return { caught_up: at !== undefined, caught_up_at: at ?? null };
 }
 
-function describeFindings({ differences, columns, missed, gone, proof, products }: Findings) {
+function describeFindings({ differences, columns, missed, gone, proof, products, facets }: Findings) {
   return {
     differences,
     difference_columns: columns,
@@ -116,6 +124,9 @@ function describeFindings({ differences, columns, missed, gone, proof, products 
     products_compared: products.compared,
     products_different: products.different,
     product_differences: products.differences,
+    facets_compared: facets.compared,
+    facets_different: facets.different,
+    facet_differences: facets.differences,
   };
 }
 

@@ -122,6 +122,22 @@ describe('the shipped checks', () => {
       },
     },
     {
+      check: 'facet_counts',
+      when: 'a website has fewer listings than the service counts, beyond what may move meanwhile',
+      rows: {
+        runs: [
+          {
+            run_number: '2',
+            facet_differences: `'${JSON.stringify([
+              { facet: 'site', id: '1', name: 'Shop', service: 1_000, lake: 989 },
+              { facet: 'site', id: '2', name: 'Shop', service: 1_000, lake: 990 },
+              { facet: 'currency', id: 'EUR', name: 'EUR', service: 5, lake: 0 },
+            ])}'`,
+          },
+        ],
+      },
+    },
+    {
       check: 'schema_drift',
       when: 'an answer had a field that the document does not name',
       rows: { runs: [{ run_number: '2', schema_drift: `'[{"answer":"/items","field":"energy","rows":3}]'` }] },

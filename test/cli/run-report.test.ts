@@ -28,6 +28,7 @@ function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
     mismatch_bound: 0.2589,
     sample_differences: '[]',
     product_differences: '[]',
+    facet_differences: '[]',
     schema_drift: '[]',
     ...given,
   } as RunReport['row'];

@@ -28,7 +28,7 @@ async function openSmall(options: WorldOptions = {}): Promise<void> {
       return next(new Request(request.url.replace('limit=1000', 'limit=20'), { headers: request.headers }));
     },
   });
-  world.pipeline.proof = { sample: 0, products: false };
+  world.pipeline.proof = { sample: 0, products: false, facets: false };
 }
 
 async function syncError(): Promise<[string, number, Record<string, unknown>]> {

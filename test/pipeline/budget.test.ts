@@ -12,7 +12,7 @@ afterEach(() => world.close());
 /** 200 items, no proof: each call of a run is one that it needs. */
 async function openSmall(options: WorldOptions = {}): Promise<void> {
   world = await openWorld({ items: 200, sites: 2, ...options });
-  world.pipeline.proof = { sample: 0, products: false };
+  world.pipeline.proof = { sample: 0, products: false, facets: false };
 }
 
 async function syncError(options?: SyncOptions): Promise<PricelakeError> {

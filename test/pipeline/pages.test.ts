@@ -14,7 +14,7 @@ const FREE: WorldOptions = {
 
 async function openFree(options: WorldOptions = {}): Promise<void> {
   world = await openWorld({ ...FREE, ...options, limits: { ...FREE.limits, ...options.limits } });
-  world.pipeline.proof = { sample: 0, products: false };
+  world.pipeline.proof = { sample: 0, products: false, facets: false };
 }
 
 async function expectExactCopy(): Promise<void> {

@@ -61,7 +61,7 @@ describe('a pipeline file', () => {
       },
       lake: { path: './lake', retention: 0, tables: {} },
       reconcile: undefined,
-      proof: { sample: 10, products: true },
+      proof: { sample: 10, products: true, facets: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
       analysis: { daily: 90, fxBase: 'EUR' },
       landing: { keep: 7 * DAY_MS },

@@ -88,7 +88,7 @@ export function makePipeline(
     name: 'test',
     source,
     lake: { path: lakePath },
-    proof: { sample: 0, products: false },
+    proof: { sample: 0, products: false, facets: false },
   });
   return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };
 }

@@ -1,0 +1,34 @@
+-- Counts of listed items by website, category and currency: the service's (section 2, Facets) beside those of the lake.
+-- One row a value; a category's count includes its subcategories. Items in datasets alone that the key can't read at
+-- present are not counted.
+-- Views: items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names).
+WITH RECURSIVE visible AS (
+  SELECT site_id, currency, category_slug
+  FROM items
+  WHERE is_listed
+    AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
+),
+-- Each category with itself and all above it; UNION ends where the tree would be a ring.
+above AS (
+  SELECT slug, id, parent_id FROM landed_facets WHERE facet = 'category'
+  UNION
+  SELECT above.slug, parent.id, parent.parent_id
+  FROM above
+  JOIN landed_facets AS parent ON parent.facet = 'category' AND parent.id = above.parent_id
+),
+by_slug AS (
+  SELECT category_slug AS slug, count(*) AS items FROM visible WHERE category_slug IS NOT NULL GROUP BY category_slug
+),
+ours AS (
+  SELECT 'site' AS facet, CAST(site_id AS VARCHAR) AS id, count(*) AS items FROM visible GROUP BY site_id
+  UNION ALL
+  SELECT 'currency', currency, count(*) FROM visible WHERE currency IS NOT NULL GROUP BY currency
+  UNION ALL
+  SELECT 'category', coalesce(above.id, by_slug.slug), CAST(sum(by_slug.items) AS BIGINT)
+  FROM by_slug
+  LEFT JOIN above USING (slug)
+  GROUP BY ALL
+)
+SELECT facet, id, coalesce(theirs.name, '') AS name, coalesce(theirs.items, 0) AS service, coalesce(ours.items, 0) AS lake
+FROM landed_facets AS theirs
+FULL JOIN ours USING (facet, id)

@@ -1,0 +1,15 @@
+import { stringify } from 'lossless-json';
+import type { ApiClient } from '../api/client.js';
+import { facets } from '../api/contract.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+
+/** Reads `/facets` (section 4), JSON text; the answer lands in the journal and is not asked for again. */
+export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
+  const landed = landing.journal.last('facets');
+  if (landed !== undefined) return landed.answer;
+  const answer = stringify(await client.json('/facets', {}, facets)) ?? '{}';
+  await landing.journal.append({ type: 'facets', answer, calls: client.calls() });
+  io.log('debug', 'landed', { what: 'facets' });
+  return answer;
+}
