@@ -76,6 +76,10 @@ export const TXN_RUN = 'pricelake.run'; // number of the run that wrote last
 export const TXN_POLLED = 'pricelake.polled'; // µs since 1970 up to which items were polled; 0 after a run by the feed
 export const TXN_WEBHOOK = 'pricelake.webhook'; // newest change of history that webhooks brought ahead of the feed
 export const TXN_ITEMS = 'pricelake.items'; // version of `items` that a derived table was computed from
+/** Of items: how many datasets the lake is a copy of; 0 or absent is all that the key can read. */
+export const TXN_DATASETS = 'pricelake.datasets';
+/** Of items, with a dataset's id behind it: 1 when the lake has a copy of it, 0 when the key can't read it any more. */
+export const TXN_DATASET = 'pricelake.dataset.';
 export const TXN_DAY = 'pricelake.day'; // days since 1970 up to which price_spread_daily is made; 0 when it is not kept
 
 /** How a run brings a lake up to date: with a complete copy, by the change feed, or by the items changed since. */
@@ -95,6 +99,9 @@ export type AnswerName =
 
 /** Shown parsed rows of an answer on their way; in CSV all values are texts. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
+
+/** The datasets that a copy is of, by their ids (section 4, /datasets), in order. */
+export type Scope = 'all' | readonly bigint[];
 
 export type Severity = 'gate' | 'error' | 'warn';
 

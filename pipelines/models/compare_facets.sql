@@ -1,12 +1,14 @@
 -- Counts of listed items by website, category and currency: the service's (section 2, Facets) beside those of the lake.
 -- One row a value; a category's count includes its subcategories. Items in datasets alone that the key can't read at
 -- present are not counted.
--- Views: items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names).
+-- Views: items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names;
+-- null where none is missing).
 WITH RECURSIVE visible AS (
   SELECT site_id, currency, category_slug
   FROM items
   WHERE is_listed
-    AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
+    AND (getvariable('readable_datasets') IS NULL OR coalesce(len(datasets), 0) = 0
+      OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
 ),
 -- Each category with itself and all above it; UNION ends where the tree would be a ring.
 above AS (

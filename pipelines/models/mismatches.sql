@@ -1,6 +1,7 @@
 -- Different items that no change of the feed tells of. A change that the feed may still bring is left to it: it shows
 -- there about 30 seconds after it happened.
--- Views: different_items (compare), exported_items, new_changes, history; variable with_feed.
+-- Views: different_items (compare), exported_items, new_changes, history; variables with_feed, and
+-- added_datasets (names of datasets that are new to the lake: their items are no news).
 WITH told AS (
   SELECT max(observed_at) AS until FROM (
     SELECT max(observed_at) AS observed_at FROM new_changes
@@ -12,4 +13,5 @@ SELECT d.*
 FROM different_items AS d
 JOIN exported_items AS e USING (item_id)
 WHERE d.item_id NOT IN (SELECT item_id FROM new_changes WHERE item_id IS NOT NULL)
+  AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
   AND (NOT getvariable('with_feed') OR e.last_changed_at <= (SELECT until FROM told))

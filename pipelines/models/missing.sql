@@ -1,6 +1,6 @@
--- Rows of the lake that a complete copy lacks, marked gone: they are never deleted. Those in datasets alone that the key
--- can't read at present stay as they are.
--- Views: items (the lake), exported_items; variable readable_datasets (names).
+-- Rows of the lake that a complete copy lacks, marked gone: they are never deleted. One of a dataset that the key can't
+-- read at present may be in it still, and stays as it is.
+-- Views: items (the lake), exported_items; variable readable_datasets (names; null where none is missing).
 SELECT * REPLACE (
   CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS gone_at,
   false AS is_listed,
@@ -9,4 +9,5 @@ SELECT * REPLACE (
 FROM items
 ANTI JOIN exported_items USING (item_id)
 WHERE gone_at IS NULL
-  AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
+  AND (getvariable('readable_datasets') IS NULL OR coalesce(len(datasets), 0) = 0
+    OR list_has_all(CAST(getvariable('readable_datasets') AS VARCHAR[]), datasets))

@@ -10,6 +10,8 @@ const RESERVED_CALLS = 50n;
 export interface CopyFacts {
   /** Items in all, removed ones included. */
   items: bigint;
+  /** What they are asked for by: each part begins a page of its own. Default 1. */
+  parts?: number;
   /** Rows of them that exports have still to bring. */
   exportRows: bigint;
   allowance: Allowance;
@@ -33,9 +35,10 @@ export type CopyChoice =
  * Exports where they are allowed: a call brings everything. Pages where an export would be cut, billed or pass the
  * budget, and the calls suffice; or where they never would in one month, and neither would the export.
  */
-export function chooseCopy({ items, exportRows, allowance, callsMade, pagesLanded, cut }: CopyFacts): CopyChoice {
+export function chooseCopy(copy: CopyFacts): CopyChoice {
+  const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut } = copy;
   const { calls } = allowance;
-  const pages = (items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE);
+  const pages = (items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE) + BigInt(parts) - 1n;
   const missing = pages > pagesLanded ? pages - pagesLanded : 1n;
   const callsLeft = calls === undefined ? undefined : countLeft(calls) - callsMade;
   const fitsNow = callsLeft === undefined || missing + RESERVED_CALLS <= callsLeft;

@@ -27,6 +27,8 @@ export interface ModeFacts {
 export interface ModeChoice {
   mode: RunMode;
   reason: string;
+  /** Datasets that are new to the lake: these are copied whole. */
+  added?: bigint[] | undefined;
 }
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -4,6 +4,8 @@ import { type Allowance, countLeft } from './allowance.js';
 export interface Count {
   count: bigint;
   exact: boolean;
+  /** Pages beside those that so many rows fill: of several datasets, each has its own last page. Default 0. */
+  morePages?: number;
 }
 
 /** What a run has before it, as far as a look at the lake and the service tells. Undefined is a step it doesn't have. */
@@ -54,7 +56,7 @@ export interface Step {
 }
 
 const CHANGES_A_PAGE = 1_000n;
-const ITEMS_A_PAGE = 500n;
+export const ITEMS_A_PAGE = 500n;
 
 /** The steps of a run and what each takes, in their order. */
 export function estimateSteps(ahead: Ahead): Step[] {
@@ -70,7 +72,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
       ? undefined
       : call(
           'poll',
-          countPages(changedItems.count, ITEMS_A_PAGE),
+          countPages(changedItems.count, ITEMS_A_PAGE) + (changedItems.morePages ?? 0),
           changedItems.exact,
           `${changedItems.count} items changed since`,
         ),
@@ -78,7 +80,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
       ? undefined
       : call(
           'feed',
-          countPages(changes.count, CHANGES_A_PAGE),
+          countPages(changes.count) + (changes.morePages ?? 0),
           changes.exact,
           `${changes.exact ? '' : 'about '}${changes.count} changes wait`,
         ),
@@ -101,8 +103,8 @@ function call(step: Step['step'], calls: number, exact: boolean, basis: string):
   return { step, calls, exportRows: 0n, exact, basis };
 }
 
-/** Even nothing is one page. */
-function countPages(rows: bigint, pageSize: bigint): number {
+/** Even nothing is one page; of the feed, if nothing else is said. */
+export function countPages(rows: bigint, pageSize = CHANGES_A_PAGE): number {
   return rows === 0n ? 1 : Number((rows + pageSize - 1n) / pageSize);
 }
 

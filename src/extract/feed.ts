@@ -1,8 +1,11 @@
 import path from 'node:path';
+import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
+import { int64 } from '../api/contract.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
+import type { ScopePart } from './dataset-client.js';
 import { readFeedPage } from './page.js';
 
 export const FEED_FILE = 'feed.ndjson';
@@ -13,6 +16,7 @@ export interface LandedFeed {
   file: string;
   changes: number;
   bytes: number;
+  /** Every change up to it has landed. Of several datasets, some behind it may have: they come again. */
   cursor: bigint;
   /** False when the plan lost the feed before its end was reached. */
   complete: boolean;
@@ -20,24 +24,43 @@ export interface LandedFeed {
   at: string;
 }
 
+/** A part of the feed, and the change behind which it begins. */
+export interface FeedPart extends ScopePart {
+  from: bigint;
+}
+
+const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
+
+/** Id of the newest change that shows (section 4, /changes/recent): every change up to it shows in the feed by now. */
+export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
+  // Of the change only its id is needed: what else it holds is no reason to stop a run.
+  const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
+  return changes[0]?.id;
+}
+
 /**
- * Pulls the feed from `from` until nothing more waits (section 4, /changes); each change lands as it came, a line each.
- * A run that was interrupted goes on behind the last page that its journal names. Without the feed, what has landed of
- * it is all there will be; undefined when that is nothing.
+ * Pulls the feed until nothing more waits (section 4, /changes); each change lands as it came, a line each. Of several
+ * datasets, one after the other; their common cursor is where the feed stood before, or the least they all came to
+ * behind it. A run that was interrupted goes on behind the last page that its journal names. Without the feed, what has
+ * landed of it is all there will be; undefined when that is nothing.
+ * @param client asks about all datasets
  */
 export async function landFeed(
   client: ApiClient,
   landing: Landing,
-  from: bigint,
+  parts: readonly FeedPart[],
   hasFeed: boolean,
   io: Io,
 ): Promise<LandedFeed | undefined> {
   const { journal } = landing;
   if (journal.last('feed.done') === undefined) {
-    const last = journal.last('feed.page');
-    if (!hasFeed && last === undefined) return undefined;
-    const cursor = hasFeed || last === undefined ? await pullPages(client, landing, from, io) : last.nextCursor;
-    const at = io.now().toISOString();
+    if (!hasFeed && journal.last('feed.page') === undefined) return undefined;
+    const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, parts, io) : undefined;
+    const cursors = hasFeed
+      ? await pullParts(landing, parts, bound?.newest, io)
+      : parts.map((part) => findLanded(landing, part)?.nextCursor ?? part.from);
+    const cursor = least(cursors);
+    const at = bound?.at ?? io.now().toISOString();
     await journal.append({ type: 'feed.done', cursor, complete: hasFeed, at, calls: client.calls() });
     io.log('debug', 'landed', { what: 'feed', cursor });
   }
@@ -47,20 +70,67 @@ export async function landFeed(
     file: path.join(landing.folder, FEED_FILE),
     changes: pages.reduce((sum, page) => sum + page.rows, 0),
     bytes: pages.at(-1)?.end ?? 0,
-    cursor: done?.cursor ?? from,
+    cursor: done?.cursor ?? 0n,
     complete: done?.complete ?? false,
     at: done?.at ?? '',
   };
 }
 
-async function pullPages(client: ApiClient, landing: Landing, from: bigint, io: Io): Promise<bigint> {
+/** Where the feed stands before those of several datasets are read: taken once for all tries. */
+async function landBound(client: ApiClient, { journal }: Landing, parts: readonly FeedPart[], io: Io) {
+  if (journal.last('feed.bound') === undefined) {
+    const at = io.now().toISOString();
+    const newest = (await readNewestChange(client)) ?? least(parts.map(({ from }) => from));
+    await journal.append({ type: 'feed.bound', newest, at, calls: client.calls() });
+  }
+  return journal.last('feed.bound');
+}
+
+/** The page of a part that landed last. */
+function findLanded({ journal }: Landing, { dataset }: FeedPart) {
+  return journal.all('feed.page').findLast((page) => page.dataset === dataset);
+}
+
+/** The least of some ids. */
+export function least(ids: readonly bigint[]): bigint {
+  let found = ids[0] ?? 0n;
+  for (const id of ids) if (id < found) found = id;
+  return found;
+}
+
+/** Reads each part to its end, unless none can have news. Returns up to where each is read. */
+async function pullParts(
+  landing: Landing,
+  parts: readonly FeedPart[],
+  newest: bigint | undefined,
+  io: Io,
+): Promise<bigint[]> {
   const { journal } = landing;
-  const last = journal.last('feed.page');
-  const file = await RowFile.open(path.join(landing.folder, FEED_FILE), journal, last?.end ?? 0);
+  if (newest !== undefined && parts.every(({ from }) => newest <= from)) return parts.map(({ from }) => from);
+  const cursors: bigint[] = [];
+  for (const part of parts) {
+    const { dataset, client } = part;
+    const ended = journal.all('feed.part').find((end) => end.dataset === dataset)?.cursor;
+    const cursor = ended ?? (await pullPart(landing, part, io));
+    if (newest !== undefined && ended === undefined) {
+      await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
+    }
+    // What was read to its end has no change up to where the feed stood before that has not landed.
+    cursors.push(newest !== undefined && newest > cursor ? newest : cursor);
+  }
+  return cursors;
+}
+
+/** Reads the pages of a part until nothing more waits. Returns its cursor. */
+async function pullPart(landing: Landing, part: FeedPart, io: Io): Promise<bigint> {
+  const { client, dataset, from } = part;
+  const pages = landing.journal.all('feed.page');
+  const last = findLanded(landing, part);
+  let bytes = pages.at(-1)?.end ?? 0;
+  const file = await RowFile.open(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? from;
   let hasMore = last?.hasMore ?? true;
-  let rows = BigInt(journal.all('feed.page').reduce((sum, page) => sum + page.rows, 0));
-  let bytes = last?.end ?? 0;
+  let rows = BigInt(pages.reduce((sum, page) => sum + page.rows, 0));
   try {
     while (hasMore) {
       const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
@@ -68,7 +138,7 @@ async function pullPages(client: ApiClient, landing: Landing, from: bigint, io: 
       const { changes, nextCursor } = page;
       if (changes.length > 0) {
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, rows: changes.length, calls: client.calls() };
-        bytes = await file.land(body, changes, (end) => ({ type: 'feed.page', ...entry, end }));
+        bytes = await file.land(body, changes, (end) => ({ type: 'feed.page', dataset, ...entry, end }));
         rows += BigInt(changes.length);
       }
       cursor = nextCursor;

@@ -3,6 +3,8 @@ import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
+import type { Dataset, ScopePart } from './dataset-client.js';
+import { readNewestChange } from './feed.js';
 
 /** Where the service stood before whole rows are read: whatever they may miss, lies behind it. */
 export interface Fence {
@@ -10,42 +12,57 @@ export interface Fence {
   cursor: bigint | undefined;
   /** When the item that changed last did so, ISO 8601; undefined when there is no item. */
   changedAt: string | undefined;
-  /** Items in all, removed ones included. */
+  /** Items in all, removed ones included. One in several of the datasets asked for counts in each. */
   items: bigint;
+  /** Of each part that was asked for. */
+  counts: ReadonlyMap<Dataset, bigint>;
   /** When it was taken, ISO 8601. */
   at: string;
 }
 
-/** Of the newest change only its id is needed: what else it holds is no reason to stop a first run. */
-const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 const newestItem = z.looseObject({
   content: z.array(z.looseObject({ lastChangedAt: z.string() })),
   totalElements: int64,
 });
 
 /**
- * Takes the fence and journals it: the newest change (section 4, /changes/recent: a safe start for the feed), and the
- * time of the newest change of an item (/items by `-lastChanged`, a safe start for `changedSince`).
+ * Takes the fence and journals it: the newest change (section 4, /changes/recent: a safe start for the feed), and of each
+ * part the time of the newest change of an item (/items by `-lastChanged`). Of several parts the newest holds: they are
+ * asked within seconds, and `changedSince` reaches back an hour behind it.
+ * @param client asks about all datasets
  */
-export async function landFence(client: ApiClient, landing: Landing, hasFeed: boolean, io: Io): Promise<Fence> {
+export async function landFence(
+  client: ApiClient,
+  landing: Landing,
+  parts: readonly ScopePart[],
+  hasFeed: boolean,
+  io: Io,
+): Promise<Fence> {
   const { journal } = landing;
   if (journal.last('fence') === undefined) {
-    const recent = hasFeed ? await client.json('/changes/recent', { limit: 1 }, newestChange) : undefined;
-    const newest = await client.json('/items', { status: 'all', sort: '-lastChanged', size: 1 }, newestItem);
-    const fence = {
-      cursor: recent === undefined ? null : (recent.changes[0]?.id ?? 0n),
-      changedAt: newest.content[0]?.lastChangedAt ?? null,
-      items: newest.totalElements,
-      at: io.now().toISOString(),
-    };
+    const asked = parts.length === 1 && parts[0] !== undefined ? parts[0].client : client;
+    const cursor = hasFeed ? ((await readNewestChange(asked)) ?? 0n) : null;
+    const counts: { dataset: bigint; items: bigint }[] = [];
+    let changedAt: string | null = null;
+    let items = 0n;
+    for (const part of parts) {
+      const newest = await part.client.json('/items', { status: 'all', sort: '-lastChanged', size: 1 }, newestItem);
+      const at = newest.content[0]?.lastChangedAt;
+      if (at !== undefined && (changedAt === null || Date.parse(at) > Date.parse(changedAt))) changedAt = at;
+      items += newest.totalElements;
+      if (part.dataset !== undefined) counts.push({ dataset: part.dataset, items: newest.totalElements });
+    }
+    const fence = { cursor, changedAt, items, ...(counts.length === 0 ? {} : { counts }), at: io.now().toISOString() };
     await journal.append({ type: 'fence', ...fence, calls: client.calls() });
-    io.log('debug', 'landed', { what: 'fence', ...fence });
+    io.log('debug', 'landed', { what: 'fence', cursor, changedAt, items });
   }
   const landed = journal.last('fence');
+  const counts = landed?.counts?.map(({ dataset, items }) => [dataset, items] as const);
   return {
     cursor: landed?.cursor ?? undefined,
     changedAt: landed?.changedAt ?? undefined,
     items: landed?.items ?? 0n,
+    counts: new Map<Dataset, bigint>(counts ?? [[undefined, landed?.items ?? 0n]]),
     at: landed?.at ?? '',
   };
 }

@@ -5,6 +5,7 @@ import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
 import { countLeft, findTightest } from './allowance.js';
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from './choose-hydration.js';
+import { listParts, type ScopePart } from './dataset-client.js';
 import type { ExportGate } from './export-gate.js';
 import { landHydrationExport, takeOff } from './hydrate-export.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
@@ -29,6 +30,8 @@ export interface HydrationMeans {
   gate: ExportGate | undefined;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
+  /** What pages and exports are asked for by; absent: all that the key can read. */
+  parts?: readonly ScopePart[];
 }
 
 const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
@@ -88,17 +91,21 @@ export async function landHydration(
       io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countItemBytes(journal, 'hydrate.page') });
       if (isFull) handOver();
     });
+  const parts = means.parts ?? listParts(client, [undefined]);
   try {
-    const isExported = await readChangedPages(client, need, land, (facts) => {
-      const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()) });
-      io.log('info', 'hydration.chosen', { ...choice });
-      return choice.way;
-    });
-    if (isExported && means.gate !== undefined) {
+    for (const [index, part] of parts.entries()) {
+      // A page of each part that is left takes as many calls as single reads of so many items.
+      if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
+      const isExported = await readChangedPages(part.client, need, land, (facts) => {
+        const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()) });
+        io.log('info', 'hydration.chosen', { ...choice });
+        return choice.way;
+      });
+      if (!isExported || means.gate === undefined) continue;
       await files.close();
-      await landHydrationExport(client, landing, need, means.gate, io);
+      await landHydrationExport(part.client, landing, need, means.gate, io);
       // What a broken export lacks.
-      await readChangedPages(client, need, land, () => 'pages');
+      await readChangedPages(part.client, need, land, () => 'pages');
     }
     await readSingleItems(client, need, land);
   } finally {

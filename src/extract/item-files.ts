@@ -61,7 +61,7 @@ export class ItemFiles {
   async land(
     body: Buffer,
     slices: RowSlice[],
-    entry: { rows: number; readAt: string; calls: number },
+    entry: { rows: number; readAt: string; dataset?: bigint | undefined; calls: number },
   ): Promise<boolean> {
     if (this.#file === undefined) {
       this.#number++;

@@ -1,9 +1,10 @@
-import type { ApiClient } from '../api/client.js';
+import { basename } from 'node:path';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { JournalEntries, JournalEntry } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { readLines } from '../ndjson.js';
+import type { Dataset, ScopePart } from './dataset-client.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
@@ -28,11 +29,12 @@ export interface Poll {
 /**
  * Lands the items that changed since a time, or all (section 4, /items), pages of 500, those that changed last first:
  * in that order an item that changes meanwhile can push others to a later page, never past the reader. What changes
- * behind the fence comes with the next run. An interrupted run goes on at the page it had come to. Throws
+ * behind the fence comes with the next run. Each part is polled by itself, one after the other. An interrupted run goes
+ * on at the page it had come to. Throws
  * `snapshot_incomplete` when pages of all items show fewer than the service counts.
  */
 export async function landPoll(
-  client: ApiClient,
+  parts: readonly ScopePart[],
   landing: Landing,
   poll: Poll,
   onFile: (file: ItemFile) => void,
@@ -40,35 +42,40 @@ export async function landPoll(
 ): Promise<void> {
   const { journal } = landing;
   await cutItemTails(landing, 'poll.page');
-  if (!isDone(landing)) {
-    await new Rounds(client, landing, io).read(poll);
-    await journal.append({ type: 'poll.done', calls: client.calls() });
+  for (const part of parts) {
+    const { dataset, client } = part;
+    if (isDone(listPartEntries(journal, dataset))) continue;
+    await new Rounds(part, landing, io).read(poll);
+    await journal.append({ type: 'poll.done', dataset, calls: client.calls() });
   }
   for (const file of listItemFiles(landing, 'poll.page')) onFile(file);
 }
 
-/** Pages of all items that have landed. */
-export function countWholePages({ journal: { entries } }: { journal: Pick<JournalEntries, 'entries'> }): number {
-  const begin = entries.findLastIndex((entry) => entry.type === 'poll.round' && entry.since === null);
-  return begin < 0 ? 0 : countPagesBehind(entries, begin);
+/** Pages of all items of these parts that have landed. */
+export function countWholePages(journal: Pick<JournalEntries, 'entries'>, datasets: readonly Dataset[]): number {
+  return datasets.reduce((pages, dataset) => {
+    const entries = listPartEntries(journal, dataset);
+    const begin = entries.findLastIndex((entry) => entry.type === 'poll.round' && entry.since === null);
+    return begin < 0 ? pages : pages + countPagesBehind(entries, begin);
+  }, 0);
 }
 
 /** Polls again, since another time: what was read whole is older than what the feed can tell. */
-export function reopenPoll({ journal }: Landing, since: string): Promise<void> {
-  return journal.append({ type: 'poll.round', since, newest: null });
+export function reopenPoll({ journal }: Landing, parts: readonly ScopePart[], since: string): Promise<void> {
+  return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
 
-function isDone({ journal: { entries } }: Landing): boolean {
+/** What the journal says of polling a part. */
+function listPartEntries({ entries }: Pick<JournalEntries, 'entries'>, dataset: Dataset): JournalEntry[] {
+  return entries.filter((entry) => {
+    const isPoll = entry.type === 'poll.round' || entry.type === 'poll.page' || entry.type === 'poll.done';
+    return isPoll && entry.dataset === dataset;
+  });
+}
+
+function isDone(entries: readonly JournalEntry[]): boolean {
   const last = entries.findLast(({ type }) => type === 'poll.done' || type === 'poll.round');
   return last?.type === 'poll.done';
-}
-
-/** Pages that have landed of the round that was begun last. */
-function countRoundPages({ journal: { entries } }: Landing): number {
-  return countPagesBehind(
-    entries,
-    entries.findLastIndex(({ type }) => type === 'poll.round'),
-  );
 }
 
 function countPagesBehind(entries: readonly JournalEntry[], begin: number): number {
@@ -77,7 +84,7 @@ function countPagesBehind(entries: readonly JournalEntry[], begin: number): numb
 }
 
 class Rounds {
-  readonly #client: ApiClient;
+  readonly #part: ScopePart;
   readonly #landing: Landing;
   readonly #io: Io;
   #rows = 0n;
@@ -86,8 +93,8 @@ class Rounds {
   /** Where all items are read: those that have landed. */
   #ids: Set<bigint> | undefined;
 
-  constructor(client: ApiClient, landing: Landing, io: Io) {
-    this.#client = client;
+  constructor(part: ScopePart, landing: Landing, io: Io) {
+    this.#part = part;
     this.#landing = landing;
     this.#io = io;
   }
@@ -97,20 +104,39 @@ class Rounds {
     this.#rows = BigInt(journal.all('poll.page').reduce((sum, page) => sum + page.rows, 0));
     this.#bytes = countItemBytes(journal, 'poll.page');
     if (changedSince === undefined) this.#ids = await this.#readIds();
-    const begun = journal.last('poll.round');
+    const begun = this.#findRound();
     await this.#readRound(begun === undefined ? changedSince : (begun.since ?? undefined), begun !== undefined);
     if (untilSettled) await this.#settle();
     if (changedSince === undefined) await this.#complete();
   }
 
+  /** The round that was begun last. */
+  #findRound() {
+    return this.#listEntries().findLast((entry) => entry.type === 'poll.round');
+  }
+
+  #listEntries(): JournalEntry[] {
+    return listPartEntries(this.#landing.journal, this.#part.dataset);
+  }
+
+  /** Pages that have landed of it. */
+  #countRoundPages(): number {
+    const entries = this.#listEntries();
+    return countPagesBehind(
+      entries,
+      entries.findLastIndex(({ type }) => type === 'poll.round'),
+    );
+  }
+
   /** Pages of items that changed since a time, or of all; of news no more than one when there is none. */
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
+    const { client, dataset } = this.#part;
     const files = new ItemFiles(this.#landing, 'poll.page');
     try {
-      for (let page = isBegun ? countRoundPages(this.#landing) : 0; ; page++) {
+      for (let page = isBegun ? this.#countRoundPages() : 0; ; page++) {
         const query = { changedSince, status: 'all', sort: '-lastChanged', size: PAGE_SIZE, page };
-        const { body } = await this.#client.bytes('/items', query);
+        const { body } = await client.bytes('/items', query);
         const answer = readItemPage(body, `/items?page=${page}`);
         const slices = answer.items.map(({ slice }) => slice);
         let isUnmoved = false;
@@ -118,10 +144,10 @@ class Rounds {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
           // What changes comes to the front: with the front of the round before, nothing has moved since.
-          isUnmoved = changedSince !== undefined && newest !== null && newest === journal.last('poll.round')?.newest;
-          await journal.append({ type: 'poll.round', since: changedSince ?? null, newest });
+          isUnmoved = changedSince !== undefined && newest !== null && newest === this.#findRound()?.newest;
+          await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
-        const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), calls: this.#client.calls() };
+        const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), dataset, calls: client.calls() };
         if (slices.length > 0) await files.land(body, slices, entry);
         this.#roundPages = page + 1;
         const done = slices.length === 0 || page + 1 >= answer.totalPages || isUnmoved;
@@ -142,7 +168,7 @@ class Rounds {
   }
 
   async #readNews(): Promise<void> {
-    const newest = this.#landing.journal.last('poll.round')?.newest ?? new Date(0).toISOString();
+    const newest = this.#findRound()?.newest ?? new Date(0).toISOString();
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
@@ -167,7 +193,7 @@ class Rounds {
   }
 
   async #countItems(): Promise<bigint> {
-    const { body } = await this.#client.bytes('/items', { status: 'all', size: 1 });
+    const { body } = await this.#part.client.bytes('/items', { status: 'all', size: 1 });
     return readItemPage(body, '/items?size=1').totalElements;
   }
 
@@ -182,7 +208,9 @@ class Rounds {
 
   async #readIds(): Promise<Set<bigint>> {
     const ids = new Set<bigint>();
+    const own = new Set(this.#listEntries().map((entry) => (entry.type === 'poll.page' ? entry.file : '')));
     for (const { path } of listItemFiles(this.#landing, 'poll.page')) {
+      if (!own.has(basename(path))) continue;
       for await (const line of readLines(path)) ids.add(readItemId(line, { start: 0, end: line.length }));
     }
     return ids;

@@ -1,12 +1,12 @@
-import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { countListed } from './count-items.js';
+import type { Dataset, ScopePart } from './dataset-client.js';
 import type { ExportGate } from './export-gate.js';
 import { listSegments } from './export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
-import { planShards, type Shard, SPLIT_ABOVE } from './plan-shards.js';
+import { type Counts, planScope, type Shard, SPLIT_ABOVE } from './plan-shards.js';
 import { runSideBySide } from './side-by-side.js';
 
 /** Exports side by side; the rate stays the client's. */
@@ -14,8 +14,8 @@ const CONCURRENCY = 4;
 
 /** What a snapshot is planned from. */
 export interface SnapshotScope {
-  /** Items in all, as the fence counted them. */
-  items: bigint;
+  /** Items of each part, as the fence counted them. */
+  counts: ReadonlyMap<Dataset, bigint>;
   format: ExportFormat;
   /** Lets exports through or not. */
   gate: ExportGate;
@@ -29,13 +29,13 @@ export interface SnapshotScope {
  * before anything is asked for that it does not let through.
  */
 export async function landSnapshot(
-  client: ApiClient,
+  parts: readonly ScopePart[],
   landing: Landing,
   scope: SnapshotScope,
   events: SnapshotEvents,
   io: Io,
 ): Promise<Shard[]> {
-  const shards = await landPlan(client, landing, scope, io);
+  const shards = await landPlan(parts, landing, scope, io);
   const came = new Map<string, Progress>();
   const missing = shards.filter((shard) => {
     const segments = listSegments(landing, shard.name);
@@ -52,7 +52,9 @@ export async function landSnapshot(
       came.set(shard.name, progress);
       report(false);
     };
-    return exportShard(client, landing, { ...scope, shard }, { ...events, onProgress }, io);
+    const part = parts.find(({ dataset }) => dataset === shard.dataset);
+    if (part === undefined) throw new Error(`no client for shard ${shard.name}`);
+    return exportShard(part.client, landing, { ...scope, shard }, { ...events, onProgress }, io);
   });
   report(true);
   return shards;
@@ -74,18 +76,24 @@ export function countMissingRows(landing: Landing, items: bigint): bigint {
 
 /** Decided once for all tries: the shards that have landed fit no other plan. */
 async function landPlan(
-  client: ApiClient,
+  parts: readonly ScopePart[],
   landing: Landing,
-  { items, gate, splitAbove = SPLIT_ABOVE }: SnapshotScope,
+  { counts, gate, splitAbove = SPLIT_ABOVE }: SnapshotScope,
   io: Io,
 ): Promise<Shard[]> {
   const { journal } = landing;
   const planned = journal.last('shards');
-  if (planned !== undefined) return planned.shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? undefined }));
-  const listed = items > splitAbove ? await countListed(client) : undefined;
-  const { shards, reason } = planShards({ items, listed }, gate.left(), splitAbove);
+  if (planned !== undefined) {
+    return planned.shards.map(({ site, dataset, ...shard }) => ({ ...shard, dataset, site: site ?? undefined }));
+  }
+  const counted: Counts[] = [];
+  for (const { dataset, client } of parts) {
+    const items = counts.get(dataset) ?? 0n;
+    counted.push({ dataset, items, listed: items > splitAbove ? await countListed(client) : undefined });
+  }
+  const { shards, reason } = planScope(counted, gate.left(), splitAbove);
   const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
-  await journal.append({ type: 'shards', shards: entry, reason, calls: client.calls() });
+  await journal.append({ type: 'shards', shards: entry, reason, calls: parts[0]?.client.calls() ?? 0 });
   io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
   return shards;
 }

@@ -9,8 +9,18 @@ const int64Text = z
   .regex(/^-?\d+$/)
   .transform((text) => BigInt(text));
 
+/** Of what the service was asked for by itself; absent where that was all the key can read. */
+const dataset = int64Text.optional();
+
 /** A page of items, landed in a file that ends at byte `end` with it. */
-const itemPage = { file: z.string(), rows: z.number(), end: z.number(), readAt: z.string(), calls: z.number() };
+const itemPage = {
+  file: z.string(),
+  rows: z.number(),
+  end: z.number(),
+  readAt: z.string(),
+  dataset,
+  calls: z.number(),
+};
 
 /** One time that a shard of a snapshot was asked for. */
 const attempt = { shard: z.string(), attempt: z.number() };
@@ -30,6 +40,8 @@ const journalEntry = z.discriminatedUnion('type', [
     pipeline: z.string(),
     /** Feed cursor before the run; null when the lake has none. */
     cursorFrom: int64Text.nullable(),
+    /** Ids of the datasets that the run copies; absent: all that the key can read. */
+    datasets: z.array(int64Text).optional(),
   }),
   z.strictObject({ type: z.literal('try'), at: z.string() }),
   z.strictObject({ type: z.literal('calls'), calls: z.number() }),
@@ -37,13 +49,22 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('usage.before'), counted: usage, calls: z.number() }),
   z.strictObject({ type: z.literal('usage.after'), counted: usage, calls: z.number() }),
   /** How the run brings the lake up to date, and why: what was decided holds for all its tries. */
-  z.strictObject({ type: z.literal('decision'), mode: z.enum(RUN_MODES), reason: z.string(), calls: z.number() }),
+  z.strictObject({
+    type: z.literal('decision'),
+    mode: z.enum(RUN_MODES),
+    reason: z.string(),
+    /** Datasets that are new to the lake: these are copied whole. */
+    added: z.array(int64Text).optional(),
+    calls: z.number(),
+  }),
   /** Where the service stood before whole rows were read. */
   z.strictObject({
     type: z.literal('fence'),
     cursor: int64Text.nullable(),
     changedAt: z.string().nullable(),
     items: int64Text,
+    /** Items of each dataset that was asked for by itself. */
+    counts: z.array(z.strictObject({ dataset: int64Text, items: int64Text })).optional(),
     at: z.string(),
     calls: z.number(),
   }),
@@ -55,6 +76,7 @@ const journalEntry = z.discriminatedUnion('type', [
         name: z.string(),
         status: z.enum(['all', 'active', 'removed']),
         site: int64Text.nullable(),
+        dataset,
         rows: int64Text,
       }),
     ),
@@ -95,8 +117,12 @@ const journalEntry = z.discriminatedUnion('type', [
     landed: int64Text,
     calls: z.number(),
   }),
+  /** Where the feed stood before those of several datasets are read; and that one of them was read up to there. */
+  z.strictObject({ type: z.literal('feed.bound'), newest: int64Text, at: z.string(), calls: z.number() }),
+  z.strictObject({ type: z.literal('feed.part'), dataset, cursor: int64Text, calls: z.number() }),
   z.strictObject({
     type: z.literal('feed.page'),
+    dataset,
     after: int64Text,
     nextCursor: int64Text,
     hasMore: z.boolean(),
@@ -120,9 +146,14 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('backfill.item'), itemId: int64Text, rows: z.number(), end: z.number() }),
   z.strictObject({ type: z.literal('backfill.done') }),
   /** Pages of items that changed since a time (null: all), and when the newest of them did. */
-  z.strictObject({ type: z.literal('poll.round'), since: z.string().nullable(), newest: z.string().nullable() }),
+  z.strictObject({
+    type: z.literal('poll.round'),
+    since: z.string().nullable(),
+    newest: z.string().nullable(),
+    dataset,
+  }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
-  z.strictObject({ type: z.literal('poll.done'), calls: z.number() }),
+  z.strictObject({ type: z.literal('poll.done'), dataset, calls: z.number() }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),
   z.strictObject({ type: z.literal('products.done'), whole: z.boolean(), calls: z.number() }),
   z.strictObject({ type: z.literal('sample.page'), ...itemPage }),

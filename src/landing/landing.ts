@@ -17,6 +17,8 @@ export interface RunStart {
   runNumber: bigint;
   pipeline: string;
   cursorFrom: bigint | null;
+  /** Ids of the datasets that the run copies; absent: all that the key can read. */
+  datasets?: bigint[];
 }
 
 function landingRoot(lakeRoot: string): string {

@@ -9,10 +9,14 @@ const EMPTY_CHANGES =
 export interface ChangeBounds {
   /** Changes of the feed behind this id are new to history, except those that webhooks brought ahead of it. */
   feedFrom: bigint;
-  /** Newest change that webhooks brought ahead of the feed, or 0: history may hold changes up to it already. */
-  webhookAhead: bigint;
+  /** History may hold changes up to this id already: the newest that webhooks brought ahead of the feed, or 0. */
+  knownUpTo: bigint;
   /** Where the feed of this run ends; undefined without one. */
   cursor: bigint | undefined;
+  /** True where changes behind `cursor` come again: the feeds of several datasets have not all come to them. */
+  isCut?: boolean;
+  /** True where the lake is of some datasets: what webhooks bring of items that it does not hold may be of others. */
+  isScoped?: boolean;
 }
 
 /**
@@ -23,17 +27,21 @@ export interface ChangeBounds {
 export async function createNewChanges(
   db: Database,
   files: TypedFile[],
-  { feedFrom, webhookAhead, cursor }: ChangeBounds,
+  { feedFrom, knownUpTo, cursor, isCut = false, isScoped = false }: ChangeBounds,
 ): Promise<Tally> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS ${goodRows(files, EMPTY_CHANGES)}`);
+  const good = goodRows(files, EMPTY_CHANGES);
+  const own = "origin <> 'webhook' OR item_id IN (SELECT item_id FROM items WHERE gone_at IS NULL)";
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS
+    ${isScoped ? `SELECT * FROM (${good}) WHERE ${own}` : good}`);
   const { typed, repeated } = await countRepeated(db, "(FROM typed_changes WHERE origin = 'feed')", 'change_id');
   const once = repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
   await db.run(`CREATE OR REPLACE TEMP VIEW feed_changes AS SELECT * FROM typed_changes
-    WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT) ${once}`);
+    WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT)
+      ${isCut && cursor !== undefined ? `AND change_id <= CAST('${cursor}' AS BIGINT)` : ''} ${once}`);
   const hasWebhooks = files.some((file) => file.origin === 'webhook');
-  const mayOverlap = hasWebhooks || webhookAhead > feedFrom;
+  const mayOverlap = hasWebhooks || knownUpTo > feedFrom;
   const none = mayOverlap ? '' : ' WHERE false';
-  await db.run('SET VARIABLE webhook_ahead = $1::BIGINT', [webhookAhead]);
+  await db.run('SET VARIABLE webhook_ahead = $1::BIGINT', [knownUpTo]);
   await db.run(`CREATE OR REPLACE TEMP TABLE known_changes AS SELECT * FROM (${readModel('known_changes')})${none}`);
   await db.run(
     `CREATE OR REPLACE TEMP TABLE webhook_changes AS SELECT * FROM (${readModel('webhook_changes')})${none}`,
@@ -49,7 +57,7 @@ export async function createNewChanges(
     SELECT ${columns} FROM feed_changes ${mayOverlap ? 'ANTI JOIN known_changes USING (change_id)' : ''}
     UNION ALL SELECT ${columns} FROM webhook_changes UNION ALL SELECT ${columns} FROM backfill_changes`);
   const counts = await db.row(`SELECT (SELECT count(*) FROM new_changes) AS fresh,
-    (SELECT count(*) FROM typed_changes WHERE origin <> 'feed') AS others`);
+    (SELECT count(*) FROM (${good}) WHERE origin <> 'feed') AS others`);
   const all = typed + (counts?.others as bigint);
   return { typed: all, repeated: all - (counts?.fresh as bigint) };
 }

@@ -56,17 +56,21 @@ export interface Comparison {
   missed: bigint;
   /** Items that a complete copy lacks. */
   gone: bigint;
+  /** Items that it lacks and that may be in a dataset which can't be read any more: these stay as they are. */
+  unreadable: bigint;
 }
 
 export interface ComparisonFacts {
   withFeed: boolean;
-  /** Names of the datasets that the key can read. */
-  datasets: readonly string[];
+  /** Names of the datasets that the key can read; undefined where none that the lake is of is missing. */
+  datasets: readonly string[] | undefined;
+  /** Names of datasets that are new to the lake: their items are no news. */
+  added: readonly string[];
   /** False when a row could not be typed: the item that it shows is not missing. */
   isReadWhole: boolean;
 }
 
-export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n };
+export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
 
 /**
  * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for what no change tells)
@@ -76,28 +80,32 @@ export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', misse
 export async function compareItems(
   db: Database,
   ground: Ground,
-  { withFeed, datasets, isReadWhole }: ComparisonFacts,
+  { withFeed, datasets, added, isReadWhole }: ComparisonFacts,
 ): Promise<Comparison> {
   const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
   await db.run('SET VARIABLE with_feed = $1', [withFeed]);
+  await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
   await db.run(`CREATE OR REPLACE TEMP TABLE mismatched_items AS SELECT * FROM (${readModel('mismatches')})${none}`);
   await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
-  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets)]);
+  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
+  const isWhole = ground.kind === 'reload' && isReadWhole;
   await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
-    SELECT * FROM (${readModel('missing')})${ground.kind === 'reload' && isReadWhole ? '' : ' WHERE false'}`);
+    SELECT * FROM (${readModel('missing')})${isWhole ? '' : ' WHERE false'}`);
   const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
     (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
     (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
       SELECT name, count(*) AS n FROM (SELECT unnest(differences) AS name FROM mismatched_items WHERE NOT is_new)
       GROUP BY name ORDER BY name)
     ) AS columns,
-    (SELECT count(*) FROM missing_items) AS gone`);
+    (SELECT count(*) FROM missing_items) AS gone,
+    ${isWhole ? '(SELECT count(*) FROM (FROM items WHERE gone_at IS NULL) ANTI JOIN exported_items USING (item_id))' : '0::BIGINT'} AS lacking`);
   return {
     differences: counts?.differences as bigint,
     missed: counts?.missed as bigint,
     columns: String(counts?.columns),
     gone: counts?.gone as bigint,
+    unreadable: isWhole ? (counts?.lacking as bigint) - (counts?.gone as bigint) : 0n,
   };
 }
 

@@ -8,6 +8,7 @@ import { readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
 import { hasFeed, type PlannedRun, type SeenPlan } from './read-plan.js';
 import type { Run } from './run.js';
+import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeScope } from './scope.js';
 
 /**
  * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless it
@@ -35,11 +36,56 @@ export function hasOutlastedHistory({ landing: { journal }, io }: Run, { plan }:
 }
 
 /** How a run that begins now would bring the lake up to date. */
-export async function chooseRunMode(
-  { lake, tables, pipeline, io, db }: Pick<Run, 'lake' | 'tables' | 'pipeline' | 'io' | 'db'>,
-  { plan, gate }: PlannedRun,
-): Promise<ModeChoice> {
-  const known = await db.row('SELECT count(*) AS n FROM items');
+export async function chooseRunMode(run: Decider, planned: PlannedRun): Promise<ModeChoice> {
+  const choice = await chooseKnownMode(run, planned);
+  const added = await findAdded(run, planned);
+  if (added.length === 0) return choice;
+  const reason = `${choice.reason}; ${nameDatasets(added)} ${added.length === 1 ? 'is' : 'are'} new to the lake`;
+  return { ...choice, reason, added };
+}
+
+/** What a decision is made from. */
+type Decider = Pick<Run, 'lake' | 'tables' | 'pipeline' | 'io' | 'db' | 'scope' | 'client'>;
+
+/**
+ * Datasets that the run copies and the lake has no copy of: those that a list names anew, or that the key can read again.
+ * The latter wait while no copy of them is allowed.
+ */
+async function findAdded({ tables, scope, db, client, io }: Decider, { gate }: PlannedRun): Promise<bigint[]> {
+  const had = readLakeScope(tables.items);
+  if (had === undefined) return [];
+  if (scope !== 'all') return findNew(scope, had);
+  const copied = listCopied(tables.items.txn);
+  if (copied.length === 0) return [];
+  const isNew = ({ id }: { id: bigint }) => !copied.includes(id);
+  if (had !== 'all') return (await fetchDatasets(client)).filter(isNew).map(({ id }) => id);
+  const seen = (await db.rows('SELECT dataset_id AS id FROM datasets')) as { id: bigint }[];
+  if (!seen.some(isNew)) return [];
+  const added = (await fetchDatasets(client)).filter(isNew);
+  const refusal = findCopyRefusal(
+    gate.left(),
+    added.reduce((sum, { items }) => sum + items, 0n),
+  );
+  if (refusal === undefined) return added.map(({ id }) => id);
+  io.log('warn', 'datasets.waiting', { datasets: nameDatasets(added.map(({ id }) => id)), reason: refusal });
+  return [];
+}
+
+/** Rows that a complete copy takes, as far as the lake tells: one in several datasets of a list comes with each. */
+async function countKnownRows({ db, scope }: Decider): Promise<bigint> {
+  const several = scope !== 'all' && scope.length > 1 ? scope : [];
+  const row = await db.row(
+    several.length === 0
+      ? 'SELECT count(*) AS n FROM items'
+      : `SELECT coalesce(sum(greatest(1, len(list_intersect(datasets,
+          (SELECT list(name) FROM datasets WHERE dataset_id IN (${several.join(', ')})))))), 0)::BIGINT AS n FROM items`,
+  );
+  return row?.n as bigint;
+}
+
+async function chooseKnownMode(run: Decider, { plan, gate }: PlannedRun): Promise<ModeChoice> {
+  const { lake, tables, pipeline, io, db } = run;
+  const known = await countKnownRows(run);
   const idleRuns = await readIdleRuns(lake);
   const snapshotAt = await findLastSnapshot(db, idleRuns);
   const caughtUpAt = await findCaughtUp(db, idleRuns);
@@ -53,7 +99,7 @@ export async function chooseRunMode(
       caughtUpAt,
       snapshotAt,
       reconcileEvery: pipeline.reconcile,
-      copyRefusal: findCopyRefusal(gate.left(), known?.n as bigint),
+      copyRefusal: findCopyRefusal(gate.left(), known),
       now: io.now(),
     }),
   );

@@ -2,12 +2,13 @@ import { PricelakeError } from '../errors.js';
 import { NO_EXPORTS } from '../extract/allowance.js';
 import { type LandedBackfill, takeBackfill } from '../extract/backfill.js';
 import { chooseCopy } from '../extract/choose-copy.js';
+import { listParts, type ScopePart } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedEvents, landEvents } from '../extract/events.js';
 import { createExportGate, type ExportGate } from '../extract/export-gate.js';
 import { listCutSegments } from '../extract/export-segments.js';
 import type { SnapshotEvents } from '../extract/export-shard.js';
-import { type LandedFeed, landFeed } from '../extract/feed.js';
+import { type FeedPart, type LandedFeed, landFeed, least } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
@@ -20,6 +21,7 @@ import { listEvents } from '../webhook/event-files.js';
 import { decideRun, hasOutlastedHistory } from './decide-run.js';
 import { hasFeed, type PlannedRun, readPlan } from './read-plan.js';
 import { type Run, readBegin } from './run.js';
+import { checkScope, listScopeParts } from './scope.js';
 
 /** What of a run is landed before hydration. */
 export interface Extract {
@@ -34,6 +36,8 @@ export interface Extract {
   feed: LandedFeed | undefined;
   /** Changes behind this id are new to the lake's history. */
   feedFrom: bigint;
+  /** Datasets that are new to the lake: their items are copied whole, and history may hold some of their changes. */
+  added: readonly bigint[];
   /** Changes behind this id are not yet in items. */
   applyFrom: bigint;
   /** What may still be taken; undefined where all has landed. */
@@ -45,25 +49,54 @@ export interface Extract {
  * alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function extractRun(run: Run): Promise<Extract> {
-  const { client, landing, io } = run;
+  const { client, landing, io, scope } = run;
   const planned = await planRun(run);
-  const { mode } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
+  const { mode, added = [] } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
+  const parts = listScopeParts(client, scope);
+  const isRead = mode !== 'feed' || added.length > 0;
+  if (isRead && planned !== undefined) await checkDatasets(run, planned);
   const withFeed = planned !== undefined && hasFeed(planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const backfill = await takeBackfill(landing, run.lake.root);
-  const fence = mode === 'feed' ? undefined : await landFence(client, landing, withFeed, io);
+  const copied = mode === 'snapshot' ? parts : listParts(client, added);
+  const others = copied.filter(({ dataset }) => !parts.some((part) => part.dataset === dataset));
+  const fence = isRead ? await landFence(client, landing, [...parts, ...others], withFeed, io) : undefined;
   if (fence !== undefined) {
     const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
     const onPage = typePages(run);
-    if (mode === 'poll') await landChangedItems(run, onPage);
-    else await landAllItems(run, fence, gate, onPage).catch((error) => dropRefused(run, error));
+    const polled = parts.filter(({ dataset }) => dataset === undefined || !added.includes(dataset));
+    if (mode === 'poll') await landChangedItems(run, polled, onPage);
+    if (copied.length > 0) {
+      await landAllItems(run, copied, fence, gate, onPage).catch((error) => dropRefused(run, error));
+    }
     if (planned !== undefined) await coverStandstill(run, planned, fence, onPage);
   }
   const start = fence?.cursor ?? 0n;
-  const feedFrom = readBegin(run).cursorFrom ?? (run.pipeline.source.history === 'feed' ? 0n : start);
-  const feed = await landFeed(client, landing, feedFrom, withFeed, io);
-  const applied = run.tables.items.txn[TXN_CURSOR] ?? feedFrom;
-  return { mode, fence, events, backfill, feed, feedFrom, applyFrom: fence === undefined ? applied : start, planned };
+  const feeds = planFeeds(run, parts, added, start);
+  const feed = await landFeed(client, landing, feeds, withFeed, io);
+  const feedFrom = least(feeds.map(({ from }) => from));
+  const isWhole = mode !== 'feed' && fence !== undefined;
+  const applyFrom = isWhole ? start : (run.tables.items.txn[TXN_CURSOR] ?? feedFrom);
+  return { mode, fence, events, backfill, feed, feedFrom, added, applyFrom, planned };
+}
+
+/** Where the feed of each part begins: behind what the lake has of it, or where the history that is wanted does. */
+function planFeeds(run: Run, parts: readonly ScopePart[], added: readonly bigint[], start: bigint): FeedPart[] {
+  const { cursorFrom } = readBegin(run);
+  const isWanted = run.pipeline.source.history === 'feed';
+  const first = isWanted ? 0n : start;
+  return parts.map((part) => {
+    if (cursorFrom === null) return { ...part, from: first };
+    // The feed of all datasets can't be had for the new ones alone.
+    if (part.dataset === undefined) return { ...part, from: added.length > 0 && isWanted ? 0n : cursorFrom };
+    return { ...part, from: added.includes(part.dataset) ? first : cursorFrom };
+  });
+}
+
+/** Before anything is paid for. The feed of datasets that are copied already tells by itself when one is locked. */
+async function checkDatasets({ client, landing, scope }: Run, { plan }: PlannedRun): Promise<void> {
+  if (scope === 'all' || landing.journal.last('fence') !== undefined) return;
+  await checkScope(client, scope, plan);
 }
 
 /**
@@ -86,30 +119,54 @@ async function planRun(run: Run): Promise<PlannedRun | undefined> {
   });
 }
 
-function readDecision({ landing }: Run): { mode: RunMode } {
+function readDecision({ landing }: Run): { mode: RunMode; added?: bigint[] | undefined } {
   return landing.journal.last('decision') ?? { mode: 'feed' };
 }
 
-async function landChangedItems(run: Run, onPage: OnPage): Promise<void> {
+async function landChangedItems(run: Run, parts: readonly ScopePart[], onPage: OnPage): Promise<void> {
   const changedSince = reachBack(await readPollStart(run));
-  await landPoll(run.client, run.landing, { changedSince, untilSettled: false }, onPage, run.io);
+  await landPoll(parts, run.landing, { changedSince, untilSettled: false }, onPage, run.io);
 }
 
-/** Copies all items by the route that plan and budget allow; what an export that was cut brought is kept. */
-async function landAllItems(run: Run, fence: Fence, gate: ExportGate, onPage: OnPage): Promise<void> {
+/** What all items of some parts are copied with. */
+interface Copy {
+  parts: readonly ScopePart[];
+  fence: Fence;
+  /** Items of the parts. */
+  items: bigint;
+  gate: ExportGate;
+  onPage: OnPage;
+}
+
+/** Copies all items of these parts by the route that plan and budget allow; what an export that was cut brought is kept. */
+async function landAllItems(
+  run: Run,
+  parts: readonly ScopePart[],
+  fence: Fence,
+  gate: ExportGate,
+  onPage: OnPage,
+): Promise<void> {
   const { client, landing, io, typer } = run;
+  const items = parts.reduce((sum, { dataset }) => sum + (fence.counts.get(dataset) ?? 0n), 0n);
+  const copy = { parts, fence, items, gate, onPage };
   for (const segment of listCutSegments(landing)) typer.addItems({ ...segment, origin: 'export' });
   const readPages = () => {
     const poll = { changedSince: undefined, untilSettled: true };
-    return landPoll(client, landing, poll, onPage, io);
+    return landPoll(parts, landing, poll, onPage, io);
   };
-  const pagesLanded = BigInt(countWholePages(landing));
+  const pagesLanded = BigInt(
+    countWholePages(
+      landing.journal,
+      parts.map(({ dataset }) => dataset),
+    ),
+  );
   if (pagesLanded > 0n && landing.journal.last('poll.done') !== undefined) return readPages();
   let cut: PricelakeError | undefined;
   for (;;) {
     const choice = chooseCopy({
-      items: fence.items,
-      exportRows: countMissingRows(landing, fence.items),
+      items,
+      parts: parts.length,
+      exportRows: countMissingRows(landing, items),
       allowance: gate.left(),
       callsMade: BigInt(client.calls()),
       pagesLanded,
@@ -119,7 +176,7 @@ async function landAllItems(run: Run, fence: Fence, gate: ExportGate, onPage: On
     io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
     if (choice.route === 'pages') return readPages();
     try {
-      return await exportAllItems(run, fence, gate, onPage);
+      return await exportAllItems(run, copy);
     } catch (error) {
       if (!(error instanceof PricelakeError) || error.facts.cut !== true) throw error;
       cut = error;
@@ -127,31 +184,32 @@ async function landAllItems(run: Run, fence: Fence, gate: ExportGate, onPage: On
   }
 }
 
-async function exportAllItems(run: Run, fence: Fence, gate: ExportGate, onPage: OnPage): Promise<void> {
-  const { client, landing, io, typer } = run;
+async function exportAllItems(run: Run, { parts, fence, gate, onPage }: Copy): Promise<void> {
+  const { landing, io, typer } = run;
   const { export: format, splitAbove } = run.pipeline.source;
-  const scope = { items: fence.items, format, gate, splitAbove: BigInt(splitAbove) };
+  const scope = { counts: fence.counts, format, gate, splitAbove: BigInt(splitAbove) };
   const events: SnapshotEvents = {
     onSegment: (segment, facts) => typer.addItems({ ...segment, origin: 'export' }, facts),
     onVoid: (paths) => typer.forget(paths),
     whenRoom: () => typer.whenRoom(),
   };
-  const shards = await landSnapshot(client, landing, scope, events, io);
+  const shards = await landSnapshot(parts, landing, scope, events, io);
   if (fence.changedAt === undefined) return;
   if (shards.length === 1 && landing.journal.last('poll.round') === undefined) return;
   // An item that moved between the shards may be in none of them: it has changed since the fence.
   const changedSince = reachBack(Date.parse(fence.changedAt));
-  await landPoll(client, landing, { changedSince, untilSettled: true }, onPage, io);
+  await landPoll(parts, landing, { changedSince, untilSettled: true }, onPage, io);
 }
 
 /** What changed while the run stood still, and the feed can't tell any more, is polled. */
 async function coverStandstill(run: Run, planned: PlannedRun, { changedAt }: Fence, onPage: OnPage): Promise<void> {
-  const { client, landing, io } = run;
+  const { landing, io } = run;
   if (changedAt === undefined || landing.journal.last('feed.done') !== undefined) return;
   if (!hasOutlastedHistory(run, planned)) return;
   const changedSince = reachBack(Date.parse(changedAt));
-  await reopenPoll(landing, changedSince);
-  await landPoll(client, landing, { changedSince, untilSettled: true }, onPage, io);
+  const parts = listScopeParts(run.client, run.scope);
+  await reopenPoll(landing, parts, changedSince);
+  await landPoll(parts, landing, { changedSince, untilSettled: true }, onPage, io);
 }
 
 type OnPage = (file: ItemFile) => void;
@@ -207,7 +265,8 @@ export async function hydrateRun(
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
   else {
     const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
-    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, ratePerSecond });
+    const parts = listScopeParts(client, run.scope);
+    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, ratePerSecond, parts });
   }
 }
 

@@ -20,6 +20,7 @@ import type { Lookout } from './lookout.js';
 import type { Pipeline } from './pipeline-file.js';
 import { hasFeed, openPlan, type PlannedRun, type SeenPlan } from './read-plan.js';
 import { readTables } from './run.js';
+import { hasAsked, readRunScope, refuseNarrowing } from './scope.js';
 
 /** What the next run would do and take. */
 export interface Forecast extends ModeChoice, Total {
@@ -62,7 +63,22 @@ export async function forecastRun(
     const unfinished = await peekUnfinishedRun(lake.root);
     const typer = new Typer(db, { runId: 'plan', workFolder });
     const tables = await readTables(lake);
-    const lookout = { pipeline, caps, io, lake, db, client, typer, tables, workFolder, journal: unfinished?.journal };
+    refuseNarrowing(pipeline, tables.items, unfinished?.journal);
+    const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;
+    const scope = begun === undefined ? pipeline.source.datasets : readRunScope(begun.journal);
+    const lookout = {
+      pipeline,
+      scope,
+      caps,
+      io,
+      lake,
+      db,
+      client,
+      typer,
+      tables,
+      workFolder,
+      journal: unfinished?.journal,
+    };
     return await forecast(lookout, unfinished);
   } finally {
     await client.close();
@@ -77,7 +93,7 @@ async function forecast(lookout: Lookout, unfinished: LandedRun | undefined): Pr
   const { plan, gate } = planned;
   const allowed = gate.left();
   const choice = await chooseLikeRun(lookout, planned);
-  const { ahead, refusal } = await lookAhead(lookout, planned, choice.mode);
+  const { ahead, refusal } = await lookAhead(lookout, planned, choice);
   const steps = estimateSteps(ahead);
   const total = sumSteps(steps);
   const looked = client.calls();

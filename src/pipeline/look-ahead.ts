@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors.js';
+import type { ModeChoice } from '../extract/choose-mode.js';
+import { listParts, type ScopePart } from '../extract/dataset-client.js';
 import type { Ahead, Count } from '../extract/estimate.js';
 import type { JournalEntry } from '../landing/journal.js';
-import type { RunMode } from '../model.js';
 import { isComparisonWorthIt } from './count-usage.js';
 import { lookAtFeed } from './look-at-feed.js';
 import { lookAtItems, NO_ITEMS } from './look-at-items.js';
 import { lookAtNeeds } from './look-at-needs.js';
 import type { Lookout } from './lookout.js';
 import { hasFeed, type PlannedRun } from './read-plan.js';
+import { listScopeParts } from './scope.js';
 
 /** What lies ahead, and why it would not be begun. */
 export interface Outlook {
@@ -33,31 +35,50 @@ const NOTHING: Ahead = {
 };
 
 /** What lies before a run in `mode`, beside what its earlier tries have landed. */
-export async function lookAhead(lookout: Lookout, planned: PlannedRun, mode: RunMode): Promise<Outlook> {
+export async function lookAhead(
+  lookout: Lookout,
+  planned: PlannedRun,
+  { mode, added = [] }: Pick<ModeChoice, 'mode' | 'added'>,
+): Promise<Outlook> {
   const { journal } = lookout;
   const has = (type: JournalEntry['type']) => journal?.last(type) !== undefined;
   if (has('usage.after') || has('held')) return { ahead: NOTHING, refusal: undefined };
   const withFeed = hasFeed(planned.plan);
-  const whole = mode === 'feed' ? NO_ITEMS : await lookAtItems(lookout, planned, mode);
-  const feed = withFeed && !has('feed.done') ? await lookAtFeed(lookout, mode) : undefined;
+  const parts = listScopeParts(lookout.client, lookout.scope);
+  const copied = mode === 'snapshot' ? parts : listParts(lookout.client, added);
+  const isRead = mode !== 'feed' || added.length > 0;
+  const whole = isRead ? await lookAtItems(lookout, planned, mode, copied) : NO_ITEMS;
+  const feed = withFeed && !has('feed.done') ? await lookAtFeed(lookout, mode, added) : undefined;
   const hydration = feed === undefined || mode !== 'feed' ? undefined : await lookAtNeeds(lookout, planned, feed);
-  const isIdle = journal === undefined && mode !== 'snapshot' && !isAny(feed?.changes) && !isAny(whole.changedItems);
+  const isIdle = journal === undefined && copied.length === 0 && !isAny(feed?.changes) && !isAny(whole.changedItems);
   const ahead: Ahead = {
     plan: true,
-    fence: mode === 'feed' || has('fence') ? undefined : (withFeed ? 2 : 1) + whole.counts,
+    fence: !isRead || has('fence') ? undefined : countFence(lookout, copied, withFeed) + whole.counts,
     exports: whole.exports,
     pages: whole.pages,
     changedItems: whole.changedItems,
     changes: feed?.changes,
     hydration,
-    datasets: has('datasets') || (isIdle && mode === 'feed') ? 0 : 1,
-    facets: mode === 'snapshot' && lookout.pipeline.proof.facets && !has('facets') ? 1 : 0,
+    datasets: (has('datasets') || (isIdle && mode === 'feed') ? 0 : 1) + countChecks(lookout, isRead, added.length > 0),
+    facets: mode === 'snapshot' && parts.length === 1 && lookout.pipeline.proof.facets && !has('facets') ? 1 : 0,
     products: isIdle ? 0 : await countProductCalls(lookout),
     sample: isIdle || has('sample.done') ? 0 : lookout.pipeline.proof.sample,
     countsUsage: (calls, rows) =>
       !isIdle && (planned.plan.usage ?? null) !== null && isComparisonWorthIt(calls, rows > 0n),
   };
   return { ahead, refusal: whole.refusal };
+}
+
+/** The newest change, and the items of each part: of those that are read by the feed alone, as well. */
+function countFence({ client, scope }: Lookout, copied: readonly ScopePart[], withFeed: boolean): number {
+  const parts = new Set([...listScopeParts(client, scope), ...copied].map(({ dataset }) => dataset));
+  return (withFeed ? 1 : 0) + parts.size;
+}
+
+/** Calls that look which datasets the key can read: before those of a list are read, or where all are wanted by now. */
+function countChecks({ scope, journal }: Lookout, isRead: boolean, hasAdded: boolean): number {
+  if (journal?.last('fence') !== undefined) return 0;
+  return (scope !== 'all' && isRead ? 1 : 0) + (scope === 'all' && hasAdded ? 1 : 0);
 }
 
 function isAny(count: Count | undefined): boolean {
@@ -67,10 +88,12 @@ function isAny(count: Count | undefined): boolean {
 const counted = z.looseObject({ totalElements: int64 });
 const PRODUCTS_A_PAGE = 200n;
 
-async function countProductCalls({ client, pipeline, journal }: Lookout): Promise<number> {
+async function countProductCalls({ client, pipeline, scope, journal }: Lookout): Promise<number> {
   if (journal?.last('products.done') !== undefined) return 0;
+  const [part, ...others] = listScopeParts(client, scope);
+  if (part === undefined || others.length > 0) return 0;
   if (pipeline.source.products !== 'all') return pipeline.proof.products ? 1 : 0;
-  const { totalElements } = await client.json('/products', { size: 1 }, counted);
+  const { totalElements } = await part.client.json('/products', { size: 1 }, counted);
   const landed = BigInt(journal?.all('products.page').length ?? 0);
   const pages = (totalElements + PRODUCTS_A_PAGE - 1n) / PRODUCTS_A_PAGE;
   return Math.max(1, Number(pages - landed));

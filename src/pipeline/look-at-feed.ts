@@ -1,9 +1,10 @@
-import { z } from 'zod';
-import { int64 } from '../api/contract.js';
-import { type Count, extrapolateChanges } from '../extract/estimate.js';
+import type { ScopePart } from '../extract/dataset-client.js';
+import { type Count, countPages, extrapolateChanges } from '../extract/estimate.js';
+import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
 import { type RunMode, TXN_CURSOR } from '../model.js';
 import type { Lookout } from './lookout.js';
+import { listScopeParts } from './scope.js';
 
 /** The changes that wait, and the first page of them. */
 export interface WaitingFeed {
@@ -13,23 +14,57 @@ export interface WaitingFeed {
 }
 
 const PAGE_LIMIT = 1_000;
-const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Reads a page of the feed from where the run would (section 4, /changes); where more waits, its newest change, too. */
-export async function lookAtFeed(lookout: Lookout, mode: RunMode): Promise<WaitingFeed> {
-  const { client, journal, tables, pipeline } = lookout;
-  const cursor = journal?.last('feed.page')?.nextCursor ?? tables.history.txn[TXN_CURSOR];
+/**
+ * Reads a page of the feed from where the run would (section 4, /changes); where more waits, its newest change, too. Of
+ * several datasets, a page each, unless no change is newer than the lake.
+ */
+export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonly bigint[]): Promise<WaitingFeed> {
+  const { client, journal, tables, pipeline, scope } = lookout;
+  const known = tables.history.txn[TXN_CURSOR];
+  const parts = listScopeParts(client, scope);
   // A first run without the history before it begins at the newest change.
-  if (cursor === undefined && mode === 'snapshot' && pipeline.source.history === 'none') {
-    return { changes: { count: 0n, exact: false }, body: undefined, page: undefined };
+  if (known === undefined && mode === 'snapshot' && pipeline.source.history === 'none') {
+    return { ...NO_CHANGES, changes: { count: 0n, exact: false, morePages: parts.length > 1 ? parts.length : 0 } };
   }
-  const after = cursor ?? 0n;
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) {
+    return lookAtPart(only, journal?.last('feed.page')?.nextCursor ?? startOf(lookout, only, added));
+  }
+  const isNews = added.length > 0 || known === undefined || ((await readNewestChange(client)) ?? 0n) > known;
+  if (!isNews) return NO_CHANGES;
+  const ended = new Set(journal?.all('feed.part').map(({ dataset }) => dataset));
+  const waiting: WaitingFeed[] = [];
+  for (const part of parts.filter(({ dataset }) => !ended.has(dataset))) {
+    const landed = journal?.all('feed.page').findLast(({ dataset }) => dataset === part.dataset)?.nextCursor;
+    waiting.push(await lookAtPart(part, landed ?? startOf(lookout, part, added)));
+  }
+  const first = waiting.find(({ changes }) => changes.count > 0n);
+  const count = waiting.reduce((sum, { changes }) => sum + changes.count, 0n);
+  const pages = waiting.reduce((sum, one) => sum + countPages(one.changes.count), 0);
+  const looks = journal?.last('feed.bound') === undefined ? 1 : 0;
+  const exact = waiting.every(({ changes }) => changes.exact);
+  const changes = { count, exact, morePages: looks + pages - countPages(count) };
+  return { changes, body: first?.body, page: first?.page };
+}
+
+const NO_CHANGES: WaitingFeed = { changes: { count: 0n, exact: true }, body: undefined, page: undefined };
+
+/** Behind which change the run would begin. */
+function startOf({ tables, pipeline }: Lookout, { dataset }: ScopePart, added: readonly bigint[]): bigint {
+  const known = tables.history.txn[TXN_CURSOR] ?? 0n;
+  const isNew = dataset === undefined ? added.length > 0 : added.includes(dataset);
+  return isNew && pipeline.source.history === 'feed' ? 0n : known;
+}
+
+async function lookAtPart({ client }: ScopePart, after: bigint): Promise<WaitingFeed> {
   const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
   const page = readFeedPage(body, after);
   const rows = BigInt(page.changes.length);
   const [first] = page.changes;
-  if (!page.hasMore || first === undefined) return { changes: { count: rows, exact: true }, body, page };
-  const { changes } = await client.json('/changes/recent', { limit: 1 }, recent);
+  const waiting = { body, page };
+  if (!page.hasMore || first === undefined) return { ...waiting, changes: { count: rows, exact: true } };
   const ids = { first: readItemId(body, first), last: page.nextCursor, rows };
-  return { changes: { count: extrapolateChanges(ids, changes[0]?.id ?? page.nextCursor), exact: false }, body, page };
+  const newest = (await readNewestChange(client)) ?? page.nextCursor;
+  return { ...waiting, changes: { count: extrapolateChanges(ids, newest), exact: false } };
 }

@@ -3,13 +3,15 @@ import { int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors.js';
 import { chooseCopy } from '../extract/choose-copy.js';
 import { countListed } from '../extract/count-items.js';
-import type { Ahead, Count } from '../extract/estimate.js';
-import { planShards, type Shard } from '../extract/plan-shards.js';
+import type { ScopePart } from '../extract/dataset-client.js';
+import { type Ahead, type Count, countPages, ITEMS_A_PAGE } from '../extract/estimate.js';
+import { type Counts, planScope, type Shard } from '../extract/plan-shards.js';
 import { countWholePages, PAGE_SIZE } from '../extract/poll.js';
 import type { RunMode } from '../model.js';
 import { reachBack, readPollStart } from './extract-run.js';
 import type { Lookout } from './lookout.js';
 import type { PlannedRun } from './read-plan.js';
+import { listScopeParts } from './scope.js';
 
 /** The items that a run reads whole, and how. */
 export interface ItemsAhead extends Partial<Pick<Ahead, 'exports' | 'pages' | 'changedItems'>> {
@@ -23,45 +25,78 @@ export const NO_ITEMS: ItemsAhead = { counts: 0 };
 
 const counted = z.looseObject({ totalElements: int64 });
 
-async function countItems({ client }: Lookout, query: Record<string, string>): Promise<bigint> {
+async function countItems({ client }: ScopePart, query: Record<string, string>): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** All items, by the route that the run would choose, or those that changed since. */
-export async function lookAtItems(lookout: Lookout, planned: PlannedRun, mode: RunMode): Promise<ItemsAhead> {
-  if (mode === 'poll') return { counts: 0, changedItems: await countChangedItems(lookout) };
+/** All items of `copied`, by the route that the run would choose; in mode poll also those that changed since. */
+export async function lookAtItems(
+  lookout: Lookout,
+  planned: PlannedRun,
+  mode: RunMode,
+  copied: readonly ScopePart[],
+): Promise<ItemsAhead> {
+  const whole = copied.length === 0 ? NO_ITEMS : await lookAtCopy(lookout, planned, copied);
+  return mode === 'poll' ? { ...whole, changedItems: await countChangedItems(lookout) } : whole;
+}
+
+async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonly ScopePart[]): Promise<ItemsAhead> {
   const { journal, client } = lookout;
-  const items = journal?.last('fence')?.items ?? (await countItems(lookout, {}));
-  const { shards, counts } = await lookAtShards(lookout, planned, items);
+  const byPart = await countParts(lookout, copied);
+  const items = byPart.reduce((sum, part) => sum + part.items, 0n);
+  const { shards, counts } = await lookAtShards(lookout, planned, byPart);
   const done = new Set(journal?.all('export.done').map(({ shard }) => shard));
   const missing = shards.filter(({ name }) => !done.has(name));
   const rows = missing.reduce((sum, shard) => sum + shard.rows, 0n);
-  const pagesLanded = BigInt(countWholePages({ journal: { entries: journal?.entries ?? [] } }));
+  const datasets = copied.map(({ dataset }) => dataset);
+  const pagesLanded = BigInt(countWholePages({ entries: journal?.entries ?? [] }, datasets));
   const isPolled = journal?.last('poll.done') !== undefined;
   if (missing.length === 0 || (pagesLanded > 0n && isPolled)) return { counts };
-  const facts = { items, exportRows: rows, allowance: planned.gate.left(), pagesLanded };
+  const facts = { items, parts: copied.length, exportRows: rows, allowance: planned.gate.left(), pagesLanded };
   const choice = chooseCopy({ ...facts, callsMade: BigInt(client.calls()) });
   if (choice.route === 'pages') {
-    const left = Number((items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE) - pagesLanded);
+    const pages = byPart.map((part) => Math.max(1, Number((part.items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE))));
     // More than one page: a look at what came meanwhile. Then a count.
-    return { counts, pages: { calls: left + (left > 1 ? 2 : 1), items, reason: choice.reason } };
+    const calls = pages.reduce((sum, count) => sum + count + (count > 1 ? 2 : 1), 0) - Number(pagesLanded);
+    return { counts, pages: { calls, items, reason: choice.reason } };
   }
   return {
     counts,
     exports: { calls: missing.length, rows },
     // What moves between the shards meanwhile: mostly a page.
-    ...(shards.length > 1 && !isPolled ? { changedItems: { count: 0n, exact: false } } : {}),
+    ...(shards.length > 1 && !isPolled
+      ? { changedItems: { count: 0n, exact: false, morePages: copied.length - 1 } }
+      : {}),
     ...(choice.route === 'wait' ? { refusal: choice.refusal } : {}),
   };
 }
 
-async function lookAtShards({ journal, client, pipeline }: Lookout, { gate }: PlannedRun, items: bigint) {
+/** Items of each part, as the run's fence has counted them or as they are now. */
+async function countParts({ journal }: Lookout, copied: readonly ScopePart[]) {
+  const fence = journal?.last('fence');
+  const byPart: (ScopePart & { items: bigint })[] = [];
+  for (const part of copied) {
+    const known =
+      part.dataset === undefined ? fence?.items : fence?.counts?.find((one) => one.dataset === part.dataset)?.items;
+    byPart.push({ ...part, items: known ?? (await countItems(part, {})) });
+  }
+  return byPart;
+}
+
+async function lookAtShards(
+  { journal, pipeline }: Lookout,
+  { gate }: PlannedRun,
+  byPart: readonly (ScopePart & { items: bigint })[],
+) {
   const begun: Pick<Shard, 'name' | 'rows'>[] | undefined = journal?.last('shards')?.shards;
   if (begun !== undefined) return { shards: begun, counts: 0 };
   const splitAbove = BigInt(pipeline.source.splitAbove);
-  const listed = items > splitAbove ? await countListed(client) : undefined;
-  const { shards } = planShards({ items, listed }, gate.left(), splitAbove);
-  return { shards, counts: listed === undefined ? 0 : 2 };
+  const counts: Counts[] = [];
+  for (const { dataset, items, client } of byPart) {
+    counts.push({ dataset, items, listed: items > splitAbove ? await countListed(client) : undefined });
+  }
+  const { shards } = planScope(counts, gate.left(), splitAbove);
+  return { shards, counts: 2 * counts.filter(({ listed }) => listed !== undefined).length };
 }
 
 async function countChangedItems(lookout: Lookout): Promise<Count | undefined> {
@@ -69,6 +104,13 @@ async function countChangedItems(lookout: Lookout): Promise<Count | undefined> {
   if (journal?.last('poll.done') !== undefined) return undefined;
   const since = journal?.last('poll.round')?.since ?? reachBack(await readPollStart(lookout));
   const landed = journal?.all('poll.page').reduce((sum, page) => sum + BigInt(page.rows), 0n) ?? 0n;
-  const changed = await countItems(lookout, { changedSince: since });
-  return { count: changed > landed ? changed - landed : 0n, exact: true };
+  let changed = 0n;
+  let pages = 0;
+  for (const part of listScopeParts(lookout.client, lookout.scope)) {
+    const count = await countItems(part, { changedSince: since });
+    changed += count;
+    pages += countPages(count, ITEMS_A_PAGE);
+  }
+  const count = changed > landed ? changed - landed : 0n;
+  return { count, exact: true, morePages: landed > 0n ? 0 : pages - countPages(changed, ITEMS_A_PAGE) };
 }

@@ -12,6 +12,7 @@ import { findNeeds } from '../normalize/merge.js';
 import type { WaitingFeed } from './look-at-feed.js';
 import type { Lookout } from './lookout.js';
 import type { PlannedRun } from './read-plan.js';
+import { listScopeParts } from './scope.js';
 
 const counted = z.looseObject({ totalElements: int64 });
 const ITEMS_A_PAGE = 500n;
@@ -31,7 +32,10 @@ export async function lookAtNeeds(
   const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
   if (needed === 1) return { calls: 1, rows: 0n, exact: feed.changes.exact, reason: 'an item' };
   const query = { status: 'all', changedSince: need.changedSince, size: 1 };
-  const { totalElements: changed } = await lookout.client.json('/items', query, counted);
+  let changed = 0n;
+  for (const { client } of listScopeParts(lookout.client, lookout.scope)) {
+    changed += (await client.json('/items', query, counted)).totalElements;
+  }
   const { calls, rows, quota } = gate.left();
   const tightest = findTightest(rows, quota);
   const pages = Number((changed + ITEMS_A_PAGE - 1n) / ITEMS_A_PAGE);
@@ -62,7 +66,7 @@ async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body,
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const typed = await typer.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
   await createItemViews(db, []);
-  await createNewChanges(db, [typed], { feedFrom: 0n, webhookAhead: 0n, cursor: page.nextCursor });
+  await createNewChanges(db, [typed], { feedFrom: 0n, knownUpTo: 0n, cursor: page.nextCursor });
   const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
   await createPendingChanges(db, { applyFrom, cursor: page.nextCursor, withHistory: false });
   await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM items');

@@ -3,6 +3,9 @@ import type { Run } from './run.js';
 
 /** What a look ahead works with: a run's things, without a lock, and its journal if it has begun. */
 export interface Lookout
-  extends Pick<Run, 'pipeline' | 'caps' | 'io' | 'lake' | 'db' | 'client' | 'typer' | 'tables' | 'workFolder'> {
+  extends Pick<
+    Run,
+    'pipeline' | 'scope' | 'caps' | 'io' | 'lake' | 'db' | 'client' | 'typer' | 'tables' | 'workFolder'
+  > {
   journal: JournalEntries | undefined;
 }

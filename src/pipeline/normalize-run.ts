@@ -21,7 +21,7 @@ import type { TypedFile } from '../normalize/type-file.js';
 import { loadTableSchema } from '../schemas.js';
 import { type Extract, hydrateRun } from './extract-run.js';
 import type { RowTally } from './ledger.js';
-import { isCommitted, type Run } from './run.js';
+import { isCommitted, type Run, readBegin } from './run.js';
 
 /** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
 export interface Batch {
@@ -47,7 +47,15 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom } = extract;
   const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
-  const changes = await createNewChanges(db, changeFiles, { feedFrom, webhookAhead, cursor: feed?.cursor });
+  const several = run.scope !== 'all' && run.scope.length > 1;
+  const changes = await createNewChanges(db, changeFiles, {
+    feedFrom,
+    // History holds what the datasets that it is of already brought.
+    knownUpTo: extract.added.length > 0 ? larger(webhookAhead, readBegin(run).cursorFrom ?? 0n) : webhookAhead,
+    cursor: feed?.cursor,
+    isCut: several,
+    isScoped: run.scope !== 'all',
+  });
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
@@ -59,9 +67,10 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   await db.run('SET VARIABLE read_at = $1', [at]);
   const comparison = await compareItems(db, ground, {
     withFeed: feed !== undefined,
-    datasets: datasets.map(({ name }) => name),
+    ...(await nameScope(run, extract, datasets)),
     isReadWhole: typedWhole === whole.exported.typed,
   });
+  if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createGround(db, ground, 'unknown');
   await hydrateRun(run, extract.planned, () => findNeeds(db));
   const itemFiles = await typer.finish();
@@ -145,16 +154,33 @@ function isHistoryAhead(run: Run): boolean {
   return history !== undefined && history !== items;
 }
 
-function chooseGround(run: Run, { mode }: Extract): Ground {
+function chooseGround(run: Run, { mode, fence }: Extract): Ground {
   const root = path.join(run.lake.root, 'items');
   const files: ItemsFile[] = run.tables.items.files.map((file) => ({
     ...file,
     absolutePath: path.join(root, file.path),
   }));
   // Whole rows that an earlier try has committed are part of the lake.
-  if (mode === 'feed' || isCommitted(run, 'items')) return { kind: 'lake', files };
+  if (fence === undefined || isCommitted(run, 'items')) return { kind: 'lake', files };
   if (run.tables.items.version < 0n) return { kind: 'first' };
-  return { kind: mode === 'poll' ? 'poll' : 'reload', files };
+  return { kind: mode === 'snapshot' ? 'reload' : 'poll', files };
+}
+
+/** By their names, as items give them: datasets that can be read, and those that are new to the lake. */
+async function nameScope({ db, scope }: Run, { added }: Extract, visible: LandedDatasets['datasets']) {
+  const ids = visible.map(({ id }) => id);
+  const addedNames = visible.filter(({ id }) => added.includes(id)).map(({ name }) => name);
+  // Rows of the lake may give a dataset the name that it had before.
+  const known = (await db.rows('SELECT dataset_id, name FROM datasets')) as { dataset_id: bigint; name: string }[];
+  const before = known.filter(({ dataset_id }) => ids.includes(dataset_id)).map(({ name }) => name);
+  const readable = [...new Set([...visible.map(({ name }) => name), ...before])];
+  // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
+  const isWhole = scope !== 'all' && scope.every((id) => ids.includes(id));
+  return { datasets: isWhole ? undefined : readable, added: addedNames };
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /** Counted as the bytes landed, not from the tables: the row equation compares the two. */

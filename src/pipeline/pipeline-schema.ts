@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Cap } from '../extract/allowance.js';
 import { SPLIT_ABOVE } from '../extract/plan-shards.js';
-import { RUN_MODES } from '../model.js';
+import { RUN_MODES, type Scope } from '../model.js';
 import { MAPPABLE_FIELDS } from '../normalize/item-names.js';
 import { suggestName } from '../suggest-name.js';
 
@@ -121,6 +121,14 @@ const columnMapping = z
     }
   });
 
+const DATASETS = 'must be all, or a list of ids of datasets such as [12, 15]';
+
+/** `all`, or ids in order. */
+const datasets = z
+  .union([z.literal('all'), z.array(z.number(DATASETS).int(DATASETS).nonnegative(DATASETS)).min(1, DATASETS)], DATASETS)
+  .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
+  .transform((value): Scope => (value === 'all' ? value : [...value].sort((a, b) => a - b).map(BigInt)));
+
 const SPLIT = 'must be a whole number of items';
 
 /** What a pipeline file may hold, its variables replaced. */
@@ -132,12 +140,16 @@ export const pipelineSchema = mapping({
   source: mapping({
     baseUrl: text('the address of the service'),
     apiKey: z.union([z.string(), mapping({ file: text('the path of a file') })], API_KEY),
+    datasets: datasets.prefault('all'),
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
     export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),
     mapping: columnMapping.default({}),
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
+  }).refine(({ datasets, products }) => products === 'none' || datasets === 'all' || datasets.length === 1, {
+    message: 'must be none where source.datasets names several: the service groups all datasets or one',
+    path: ['products'],
   }),
   lake: mapping({
     path: text('a folder'),

@@ -4,6 +4,7 @@ import { skipSample } from '../extract/sample.js';
 import { readModel } from '../normalize/model-sql.js';
 import type { Extract } from './extract-run.js';
 import type { Run } from './run.js';
+import { listScopeParts } from './scope.js';
 
 /** Counts of listed items that the service gives by website, category and currency, compared with those of the lake. */
 export interface FacetProof {
@@ -17,14 +18,15 @@ export const NO_FACET_PROOF: FacetProof = { compared: 0n, different: 0n, differe
 
 /**
  * Asks for the service's counts, one call, right after a complete copy has landed: they are a proof of all of it. In
- * other modes there is none. Nor is it a need: a run that has no call left for it goes on without.
+ * other modes there is none, nor of several datasets: of an item in two of them each counts one. Nor is it a need: a run that has no call left for it goes on without.
  */
 export async function askFacets(
-  { client, landing, io, pipeline, drift }: Run,
+  { client, scope, landing, io, pipeline, drift }: Run,
   { mode }: Extract,
 ): Promise<string | undefined> {
-  if (mode !== 'snapshot' || !pipeline.proof.facets) return undefined;
-  const answer = await landFacets(client, landing, io).catch((error: unknown) => skipSample(error, io));
+  const [part, ...others] = listScopeParts(client, scope);
+  if (mode !== 'snapshot' || !pipeline.proof.facets || part === undefined || others.length > 0) return undefined;
+  const answer = await landFacets(part.client, landing, io).catch((error: unknown) => skipSample(error, io));
   if (answer !== undefined) drift.look('/facets', JSON.parse(answer));
   return answer;
 }

@@ -3,6 +3,7 @@ import { skipSample } from '../extract/sample.js';
 import { readModel } from '../normalize/model-sql.js';
 import { loadServiceProducts } from '../normalize/service-products.js';
 import type { Run } from './run.js';
+import { listScopeParts } from './scope.js';
 
 /** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
 export interface ProductProof {
@@ -19,12 +20,14 @@ export const NO_PRODUCT_PROOF: ProductProof = { compared: 0n, different: 0n, dif
  * `product_prices`. Leaves them typed in table `landed_service_products`.
  */
 export async function proveProducts(run: Run): Promise<ProductProof> {
-  const { db, client, landing, io, pipeline, workFolder } = run;
+  const { db, landing, io, pipeline, workFolder } = run;
   const isWanted = pipeline.source.products === 'all';
-  if (!isWanted && !pipeline.proof.products) return NO_PRODUCT_PROOF;
+  const [part, ...others] = listScopeParts(run.client, run.scope);
+  // The service groups the offers of one dataset, or of all that the key can read.
+  if ((!isWanted && !pipeline.proof.products) || part === undefined || others.length > 0) return NO_PRODUCT_PROOF;
   const count = await db.row('SELECT count(*) AS n FROM products');
   const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
-  const files = await landProducts(client, landing, only, io).catch((error: unknown) => {
+  const files = await landProducts(part.client, landing, only, io).catch((error: unknown) => {
     // A sample is a proof, not a need; a table that is asked for is.
     if (isWanted) throw error;
     return skipSample(error, io);

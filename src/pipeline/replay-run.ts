@@ -3,6 +3,7 @@ import type { Io } from '../io.js';
 import type { Lake } from '../lake/lake.js';
 import { type LandedRun, linkRun } from '../landing/landing.js';
 import type { Pipeline } from './pipeline-file.js';
+import { readRunScope } from './scope.js';
 import { syncPipeline } from './sync.js';
 
 /**
@@ -21,6 +22,7 @@ export async function replayRun(
     ...pipeline,
     source: {
       ...pipeline.source,
+      datasets: readRunScope(run.journal),
       history: readHistorySetting(run),
       products: run.journal.last('products.done')?.whole === true ? 'all' : 'none',
     },
@@ -32,6 +34,6 @@ export async function replayRun(
 
 /** Whether the first run took the feed from the beginning of the plan's history or from the fence on. */
 function readHistorySetting({ journal }: LandedRun): 'feed' | 'none' {
-  const [page] = journal.all('feed.page');
-  return page?.after === 0n && journal.last('fence')?.cursor !== 0n ? 'feed' : 'none';
+  const fromBeginning = journal.all('feed.page').some(({ after }) => after === 0n);
+  return fromBeginning && journal.last('fence')?.cursor !== 0n ? 'feed' : 'none';
 }

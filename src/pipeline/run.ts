@@ -14,7 +14,7 @@ import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
 import { createTableViews } from '../lake/views.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
-import { TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
+import { type Scope, TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
 import { findItemPath } from '../normalize/item-names.js';
 import { createMacros } from '../normalize/model-sql.js';
 import { Typer } from '../normalize/typer.js';
@@ -22,6 +22,7 @@ import { loadTableSchema } from '../schemas.js';
 import { removeEvents } from '../webhook/event-files.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { Pipeline } from './pipeline-file.js';
+import { hasAsked, readRunScope, refuseNarrowing, showScope } from './scope.js';
 
 /** DuckDB's own ceiling; a run as a whole stays below 1.5 GB. */
 const MEMORY_LIMIT = '800MB';
@@ -29,6 +30,8 @@ const MEMORY_LIMIT = '800MB';
 /** A run at work: what its steps share. */
 export interface Run {
   pipeline: Pipeline;
+  /** The datasets that it copies. */
+  scope: Scope;
   /** What the command line allows this run. */
   caps: RunCaps;
   io: Io;
@@ -75,11 +78,11 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     const tables = await readTables(lake);
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, tables.items);
-    const unfinished = await findRun(lake, accept);
+    const unfinished = await findRun(lake, pipeline, tables, accept);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
     if (unfinished !== undefined) {
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
-      io.log('info', 'run.resumed', { runId: landing.runId });
+      io.log('info', 'run.resumed', { runId: landing.runId, datasets: showScope(readRunScope(landing.journal)) });
     }
     const workFolder = path.join(lake.root, '_pricelake', 'work', landing.runId);
     await rm(workFolder, { recursive: true, force: true });
@@ -89,7 +92,8 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typer = new Typer(db, { runId: landing.runId, workFolder }, mapping, drift.look);
     const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
-    return { ...world, landing, typer, drift, workFolder, tables, resumed: unfinished !== undefined };
+    const scope = readRunScope(landing.journal);
+    return { ...world, scope, landing, typer, drift, workFolder, tables, resumed: unfinished !== undefined };
   } catch (error) {
     await landing?.journal.close();
     await lock.release();
@@ -98,11 +102,21 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
   }
 }
 
-async function findRun(lake: Lake, accept: OpenOptions['accept']): Promise<Landing | undefined> {
+/** The run to go on with. One that asked for nothing yet is begun anew where the pipeline copies other datasets by now. */
+async function findRun(
+  lake: Lake,
+  pipeline: Pipeline,
+  tables: Record<TableName, TableState>,
+  accept: OpenOptions['accept'],
+): Promise<Landing | undefined> {
   const unfinished = await findUnfinishedRun(lake.root);
   try {
     accept?.(unfinished);
-    return unfinished;
+    refuseNarrowing(pipeline, tables.items, unfinished?.journal);
+    if (unfinished === undefined || hasAsked(unfinished.journal)) return unfinished;
+    if (String(readRunScope(unfinished.journal)) === String(pipeline.source.datasets)) return unfinished;
+    await dropRun(unfinished);
+    return undefined;
   } catch (error) {
     await unfinished?.journal.close();
     throw error;
@@ -148,6 +162,7 @@ async function beginNewRun(
       runNumber: lastNumber + 1n,
       pipeline: pipeline.name,
       cursorFrom: tables.history.txn[TXN_CURSOR] ?? null,
+      ...(pipeline.source.datasets === 'all' ? {} : { datasets: [...pipeline.source.datasets] }),
     },
     io,
   );

@@ -14,19 +14,27 @@ import { NO_PRODUCT_PROOF, type ProductProof } from './prove-products.js';
 import { NO_PROOF, type Proof } from './prove-run.js';
 import { reportDrift } from './report-drift.js';
 import { type Run, readBegin } from './run.js';
+import { readLakeScope } from './scope.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
-  const { mode, feed, events, backfill } = extract;
-  if (mode !== 'feed' || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run)) return false;
+  const { fence, feed, events, backfill } = extract;
+  if (fence !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run))
+    return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
 /** True when whole rows were read that show what the lake holds already: no file has to be written. */
 export async function isUnchanged(run: Run, { merge, sites, tally, newChanges, comparison }: Batch): Promise<boolean> {
   const isSame = merge.select === undefined && sites === undefined && tally.rejected === 0n && newChanges === 0n;
-  if (!isSame || comparison.differences + comparison.missed > 0n || !isWhole(run)) return false;
+  if (!isSame || !isScopeNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
+}
+
+/** The lake notes what the run is a copy of. */
+function isScopeNoted({ scope, tables, landing }: Run): boolean {
+  if ((landing.journal.last('decision')?.added ?? []).length > 0) return false;
+  return String(readLakeScope(tables.items) ?? '') === String(scope);
 }
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */

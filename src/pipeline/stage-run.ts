@@ -20,6 +20,7 @@ import type { Extract } from './extract-run.js';
 import { loadRows } from './ledger.js';
 import type { Batch } from './normalize-run.js';
 import { isCommitted, type Run } from './run.js';
+import { describeScope, listCopied } from './scope.js';
 import { stageDaily } from './stage-daily.js';
 
 /** What the run will commit, by table; nothing of it is visible yet. */
@@ -48,7 +49,8 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     ...cursor,
     ...(batch.webhookAhead > 0n ? { [TXN_WEBHOOK]: batch.webhookAhead } : {}),
   });
-  await add('items', batch.merge.select, batch.merge.replaced, { ...cursor, [TXN_POLLED]: readPolled(extract) });
+  const items = { ...cursor, [TXN_POLLED]: readPolled(extract), ...noteScope(run, extract, datasets) };
+  await add('items', batch.merge.select, batch.merge.replaced, items);
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
@@ -64,6 +66,16 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await createTableViews(db, run.lake, candidate);
   if (await addDaily(run, candidate, metadata, batch.at)) await createTableViews(db, run.lake, candidate);
   return { candidate, attributions };
+}
+
+/** What the items are a copy of by now: of the datasets that can be read, those that were copied whole, now or before. */
+function noteScope({ scope, tables }: Run, { mode, added }: Extract, { datasets }: LandedDatasets) {
+  const visible = datasets.map(({ id }) => id);
+  const before = listCopied(tables.items.txn);
+  // A lake that does not note them yet has a copy of all.
+  const isWhole = mode === 'snapshot' || before.length === 0;
+  const all = visible.filter((id) => isWhole || added.includes(id) || before.includes(id));
+  return describeScope(scope, scope === 'all' ? all : scope, tables.items.txn);
 }
 
 /** The service's own products, where the pipeline asks for them. Needs table `landed_service_products`. */

@@ -19,13 +19,15 @@ function startFeed(options: { breakAt?: number } = {}): Promise<LocalService> {
   });
 }
 
+const partOf = ({ client }: LocalService, from: bigint) => [{ dataset: undefined, client, from }];
+
 const asked = ({ urls }: LocalService) => urls.map((url) => BigInt(/after=(\d+)/.exec(url)?.[1] ?? ''));
 
 describe('the feed', () => {
   test('lands each change on a line until nothing more waits, in one call a page', async () => {
     const service = await startFeed();
     const landing = await openLanding();
-    const landed = await landFeed(service.client, landing, LAST - 8n, true, service.io);
+    const landed = await landFeed(service.client, landing, partOf(service, LAST - 8n), true, service.io);
     expect(asked(service)).toEqual([LAST - 8n, LAST - 5n, LAST - 2n]);
     expect(service.urls[0]).toContain('limit=1000');
     expect(landed).toMatchObject({ changes: 8, cursor: LAST });
@@ -37,7 +39,7 @@ describe('the feed', () => {
 
   test('that has nothing new costs one call and lands no row', async () => {
     const service = await startFeed();
-    const landed = await landFeed(service.client, await openLanding(), LAST, true, service.io);
+    const landed = await landFeed(service.client, await openLanding(), partOf(service, LAST), true, service.io);
     expect(landed).toMatchObject({ changes: 0, bytes: 0, cursor: LAST });
     expect(service.urls).toHaveLength(1);
   });
@@ -45,12 +47,12 @@ describe('the feed', () => {
   test('that was interrupted goes on behind the last page that landed, and asks for none twice', async () => {
     const broken = await startFeed({ breakAt: 3 });
     const landing = await openLanding();
-    await expect(landFeed(broken.client, landing, LAST - 8n, true, broken.io)).rejects.toMatchObject({
+    await expect(landFeed(broken.client, landing, partOf(broken, LAST - 8n), true, broken.io)).rejects.toMatchObject({
       code: 'unauthorized',
     });
     const service = await startFeed();
     const next = await reopenLanding();
-    const landed = await landFeed(service.client, next, LAST - 8n, true, service.io);
+    const landed = await landFeed(service.client, next, partOf(service, LAST - 8n), true, service.io);
     expect(asked(service)).toEqual([LAST - 2n]);
     expect(landed).toMatchObject({ changes: 8, cursor: LAST });
     expect(new Set(await readLanded(next, FEED_FILE)).size).toBe(8);
@@ -58,8 +60,8 @@ describe('the feed', () => {
 
   test('that is landed whole is not asked for again', async () => {
     const service = await startFeed();
-    const first = await landFeed(service.client, await openLanding(), LAST - 4n, true, service.io);
-    const again = await landFeed(service.client, await reopenLanding(), LAST - 4n, true, service.io);
+    const first = await landFeed(service.client, await openLanding(), partOf(service, LAST - 4n), true, service.io);
+    const again = await landFeed(service.client, await reopenLanding(), partOf(service, LAST - 4n), true, service.io);
     expect(again).toEqual(first);
     expect(service.urls).toHaveLength(2);
   });
@@ -67,15 +69,15 @@ describe('the feed', () => {
   test('that the plan has lost ends with what has landed of it, without a call', async () => {
     const broken = await startFeed({ breakAt: 3 });
     const landing = await openLanding();
-    await expect(landFeed(broken.client, landing, LAST - 8n, true, broken.io)).rejects.toThrow();
-    const landed = await landFeed(broken.client, await reopenLanding(), LAST - 8n, false, broken.io);
+    await expect(landFeed(broken.client, landing, partOf(broken, LAST - 8n), true, broken.io)).rejects.toThrow();
+    const landed = await landFeed(broken.client, await reopenLanding(), partOf(broken, LAST - 8n), false, broken.io);
     expect(landed).toMatchObject({ changes: 6, cursor: LAST - 2n, complete: false });
     expect(broken.urls).toHaveLength(3);
   });
 
   test('of a plan without it is nothing', async () => {
     const service = await startFeed();
-    expect(await landFeed(service.client, await openLanding(), 0n, false, service.io)).toBeUndefined();
+    expect(await landFeed(service.client, await openLanding(), partOf(service, 0n), false, service.io)).toBeUndefined();
     expect(service.urls).toEqual([]);
   });
 });

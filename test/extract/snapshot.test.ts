@@ -50,8 +50,15 @@ async function land(service: LocalService, landing: Landing, left?: number): Pro
     onVoid: (paths) => expect(paths).toEqual([]),
     whenRoom: async () => {},
   };
-  const scope = { items: 50n, format: 'ndjson' as const, gate: createExportGate(allowRows(left), service.io) };
-  return { shards: await landSnapshot(service.client, landing, scope, events, service.io), segments };
+  const scope = {
+    counts: new Map([[undefined, 50n]]),
+    format: 'ndjson' as const,
+    gate: createExportGate(allowRows(left), service.io),
+  };
+  return {
+    shards: await landSnapshot([{ dataset: undefined, client: service.client }], landing, scope, events, service.io),
+    segments,
+  };
 }
 
 function allowRows(left?: number): Allowance {

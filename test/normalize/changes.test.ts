@@ -72,7 +72,7 @@ async function land({ feed = [], webhooks = [], history = [] }: Landed, bounds: 
   }));
   await loadRows(db, 'history', 'history', rows);
   const typed = [...(await typeIds('feed', feed)), ...(await typeIds('webhook', webhooks))];
-  return createNewChanges(db, typed, { feedFrom: 0n, webhookAhead: 0n, cursor: undefined, ...bounds });
+  return createNewChanges(db, typed, { feedFrom: 0n, knownUpTo: 0n, cursor: undefined, ...bounds });
 }
 
 async function readTitles(table: string): Promise<string[]> {
@@ -99,7 +99,7 @@ describe('new changes', () => {
       { change_id: 5, origin: 'webhook' },
       { change_id: 7, origin: 'webhook' },
     ];
-    await land({ feed: [5, 6, 7, 8], history }, { feedFrom: 4n, webhookAhead: 7n });
+    await land({ feed: [5, 6, 7, 8], history }, { feedFrom: 4n, knownUpTo: 7n });
     expect(await readTitles('new_changes')).toEqual(['6 feed', '8 feed']);
     expect(await readTitles('feed_changes')).toEqual(['5 feed', '6 feed', '7 feed', '8 feed']);
   });
@@ -144,7 +144,7 @@ describe('pending changes', () => {
 
   test('stand in history where webhooks had brought them ahead; the feed’s wording counts', async () => {
     const history = [5, 6, 9].map((change_id) => ({ change_id, origin: 'webhook' }));
-    await land({ feed: [5, 8], history }, { feedFrom: 4n, webhookAhead: 9n });
+    await land({ feed: [5, 8], history }, { feedFrom: 4n, knownUpTo: 9n });
     const bounds = { applyFrom: 4n, cursor: 8n, withHistory: true };
     expect(await pend(bounds)).toEqual(['5 feed', 'history 6 webhook', '8 feed']);
   });

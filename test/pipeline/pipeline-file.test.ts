@@ -52,6 +52,7 @@ describe('a pipeline file', () => {
       source: {
         baseUrl: 'https://api.example',
         apiKey: SECRET,
+        datasets: 'all',
         mode: 'auto',
         history: 'feed',
         products: 'none',
@@ -72,6 +73,7 @@ describe('a pipeline file', () => {
   test('may set everything', async () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
+  datasets: [15, 9007199254740991, 12]
 ${LAKE}  tables: { items: { partitionBy: [currency, site_id] } }
 budget: { calls: 5000, exportRows: 12.5%, overage: 3 }
 landing: { keep: 12h }
@@ -81,7 +83,7 @@ checks:
 `;
     expect(await read(text)).toMatchObject({
       name: 'shop-prices_2.0',
-      source: { history: 'none' },
+      source: { history: 'none', datasets: [12n, 15n, 9_007_199_254_740_991n] },
       lake: { tables: { items: { partitionBy: ['currency', 'site_id'] } } },
       budget: { calls: { count: 5_000 }, exportRows: { percent: 12.5 }, overage: 3 },
       landing: { keep: DAY_MS / 2 },
@@ -297,6 +299,18 @@ const FAULTS: Record<string, [string, string]> = {
   'an address of another type': [
     `${SOURCE.replace('https://api.example', '12')}${LAKE}`,
     `prices.yaml:2: source.baseUrl is 12; it must be the address of the service ${EXAMPLE}`,
+  ],
+  'no dataset': [
+    `${SOURCE}  datasets: []\n${LAKE}`,
+    `prices.yaml:4: source.datasets is a list; it must be all, or a list of ids of datasets such as [12, 15] ${EXAMPLE}`,
+  ],
+  'a dataset twice': [
+    `${SOURCE}  datasets: [3, 3]\n${LAKE}`,
+    `prices.yaml:4: source.datasets is a list; it must name each dataset once ${EXAMPLE}`,
+  ],
+  'the products of several datasets': [
+    `${SOURCE}  datasets: [3, 4]\n  products: all\n${LAKE}`,
+    `prices.yaml:5: source.products is "all"; it must be none where source.datasets names several: the service groups all datasets or one ${EXAMPLE}`,
   ],
   'another history': [
     `${SOURCE}  history: all\n${LAKE}`,
