@@ -1,29 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCleaner } from '../../src/api/clean-text.js';
 import { LIMIT_NAMES } from '../../src/api/contract.js';
 import { explainRefusal } from '../../src/api/refusal.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/errors.js';
 import { FAULT_KINDS } from '../../src/sandbox/faults/fault-kinds.js';
-import { packagePath } from '../../src/schemas.js';
-
-let text: string;
-beforeAll(async () => {
-  text = await readFile(packagePath('docs/operations.md'), 'utf8');
-});
-
-/** Rows of the table whose first column is named so, their cells without code marks. */
-function readTable(first: string): string[][] {
-  const [, body = ''] = new RegExp(`^\\| ${first} .*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? [];
-  const lines = body.trimEnd().split('\n');
-  return lines.map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  );
-}
+import { readOperationsTable } from './operations-table.js';
 
 /** What an answer becomes that no attempt mends. */
 function explain(status: number, limit: string): PricelakeError {
@@ -36,7 +18,7 @@ function explain(status: number, limit: string): PricelakeError {
 
 describe('the table of errors', () => {
   test('has each status and limit of the document, with the code and the exit code that they get', () => {
-    const rows = readTable('answer');
+    const rows = readOperationsTable('answer');
     for (const [answer = '', limit = '', code, exit] of rows) {
       const error = explain(answer === '5xx' ? 503 : answer === 'other' ? 418 : Number(answer), limit);
       expect([answer, limit, error.code, String(exitCodeOf(error))]).toEqual([answer, limit, code, exit]);
@@ -54,7 +36,7 @@ describe('the table of errors', () => {
 
   test('has each fault that the sandbox makes', () => {
     expect(
-      readTable('fault')
+      readOperationsTable('fault')
         .map(([fault]) => fault)
         .sort(),
     ).toEqual([...FAULT_KINDS].sort());

@@ -80,45 +80,6 @@ describe('in the middle of a run', () => {
     const changes = String((await world.sandbox.dump()).changes.length);
     expect(feed).toEqual([[changes, changes]]);
   });
-
-  test('the key is revoked: exit 4, and with a new one the run goes on without another export', async () => {
-    await openSmall();
-    happen = { path: '/changes?', nth: 2, what: () => world.sandbox.changeAccount({ revoked: ['live'] }) };
-    expect(await syncError()).toMatchObject(['unauthorized', 4, { status: 401 }]);
-    world.sandbox.changeAccount({ revoked: [] });
-    expect((await world.sync()).row).toMatchObject({ tries: 2n, mode: 'snapshot' });
-    expect(exports()).toHaveLength(1);
-    await expectExactCopy();
-  });
-
-  test('a payment has been overdue for 30 days: exit 4 until it is paid', async () => {
-    await openSmall({ overdueDays: 29 });
-    happen = { path: '/changes?', nth: 2, what: () => world.sandbox.changeAccount({ overdueDays: 30 }) };
-    expect(await syncError()).toMatchObject(['plan_refuses', 4, { limit: 'paymentOverdue' }]);
-    expect(await syncError()).toMatchObject(['plan_refuses', 4, { limit: 'paymentOverdue' }]);
-    world.sandbox.changeAccount({ overdueDays: null });
-    await world.sync();
-    expect(exports()).toHaveLength(1);
-    await expectExactCopy();
-  });
-
-  test('other clients use up the calls of the month: exit 5 with its end, and the next month goes on', async () => {
-    await openSmall({ limits: { apiCallsPerMonth: 100 } });
-    happen = {
-      path: '/changes?',
-      nth: 2,
-      what: async ({ headers }) => {
-        for (let call = 0; call < 100; call++) await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
-      },
-    };
-    const [code, exit, facts] = await syncError();
-    expect([code, exit, facts.limit]).toEqual(['quota', 5, 'apiCallsPerMonth']);
-    expect(facts.nextRunAt).toBeInstanceOf(Date);
-    await world.sandbox.advance({ hours: 11 * 24, changes: 10 });
-    await world.sync();
-    expect(exports()).toHaveLength(1);
-    await expectExactCopy();
-  });
 });
 
 describe('a plan that became smaller', () => {
