@@ -4,14 +4,21 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
+import type { ExportFormat } from '../landing/row-scanner.js';
 import { writeSegments } from '../landing/segment-writer.js';
-import { readLines } from '../ndjson.js';
 import { type ExportGate, readTakenExport } from './export-gate.js';
 import { readExportRows } from './export-rows.js';
-import { findField, readInt64 } from './json-scan.js';
+import { type IsId, readLandedIds } from './landed-ids.js';
 
 const PREFIX = 'hydrate-export-';
 const SEGMENT_BYTES = 48 * 1024 * 1024;
+
+/** How exports are asked for, and where their rows have the item's id. */
+export interface HydrationExport {
+  format: ExportFormat;
+  isId: IsId;
+  gate: ExportGate;
+}
 
 /**
  * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and takes what it
@@ -21,13 +28,13 @@ export async function landHydrationExport(
   client: ApiClient,
   landing: Landing,
   { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
-  gate: ExportGate,
+  { format, isId, gate }: HydrationExport,
   io: Io,
 ): Promise<void> {
   const { journal, folder } = landing;
   try {
     const readAt = io.now().toISOString();
-    const { body, headers } = await client.stream('/export', { format: 'ndjson', status: 'all', changedSince });
+    const { body, headers } = await client.stream('/export', { format, status: 'all', changedSince });
     const announced = readExportRows(headers);
     const taken = readTakenExport(headers, announced);
     const begun = { announced, overage: taken.overage, blocks: gate.take(taken) };
@@ -35,11 +42,12 @@ export async function landHydrationExport(
     await writeSegments(body, {
       folder,
       prefix: namePart(journal.all('hydrate.export').length),
+      format,
       targetBytes: SEGMENT_BYTES,
       onBytes: () => {},
       onSegment: async ({ file, rows, bytes }) => {
         await journal.append({ type: 'hydrate.page', file, rows, end: bytes, readAt, calls: client.calls() });
-        await takeOff(itemIds, path.join(folder, file));
+        await takeOff(itemIds, path.join(folder, file), isId);
         io.log('debug', 'landed', { what: 'hydration', rows });
       },
     });
@@ -66,21 +74,8 @@ export function isExportFile(file: { path: string }): boolean {
   return path.basename(file.path).startsWith(PREFIX);
 }
 
-/** Takes the items of a landed file off the needed ones. */
-export async function takeOff(needed: Set<bigint>, file: string): Promise<void> {
-  for await (const line of readLines(file)) {
-    const id = readIdOrNothing(line);
-    if (id !== undefined) needed.delete(id);
-  }
-}
-
-/** A blank or damaged line is no item; where it is damaged, typing says so. */
-function readIdOrNothing(line: Buffer): bigint | undefined {
-  try {
-    const slice = findField(line, 0, 'id');
-    return slice === undefined ? undefined : readInt64(line, slice);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+/** Takes the items of a landed file off the needed ones; `isId` tells where rows of exports have it. */
+export async function takeOff(needed: Set<bigint>, file: string, isId: IsId): Promise<void> {
+  const ids = readLandedIds(file, isExportFile({ path: file }) ? isId : (name) => name === 'id');
+  for await (const id of ids) needed.delete(id);
 }

@@ -7,7 +7,7 @@ import { countLeft, findTightest } from './allowance.js';
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from './choose-hydration.js';
 import { listParts, type ScopePart } from './dataset-client.js';
 import type { ExportGate } from './export-gate.js';
-import { landHydrationExport, takeOff } from './hydrate-export.js';
+import { type HydrationExport, landHydrationExport, takeOff } from './hydrate-export.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
@@ -28,12 +28,15 @@ export interface HydrationNeed {
 export interface HydrationMeans {
   /** Undefined where no export may be taken. */
   gate: ExportGate | undefined;
+  /** How exports are asked for, and which field of their rows is the item's id. Default NDJSON, `id`. */
+  exports?: Pick<HydrationExport, 'format' | 'isId'>;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
   /** What pages and exports are asked for by; absent: all that the key can read. */
   parts?: readonly ScopePart[];
 }
 
+const PLAIN_EXPORT = { format: 'ndjson', isId: (name: string) => name === 'id' } as const;
 const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 
 /** What is left after so many calls of this run; overage is never worth it here. */
@@ -65,6 +68,7 @@ export async function landHydration(
   means: HydrationMeans = NO_EXPORT,
 ): Promise<void> {
   const { journal } = landing;
+  const asked = means.exports ?? PLAIN_EXPORT;
   const wanted = BigInt(need.itemIds.size);
   let handed = 0;
   const handOver = () => {
@@ -73,7 +77,7 @@ export async function landHydration(
     handed = files.length;
   };
   await cutItemTails(landing, 'hydrate.page');
-  for (const file of listItemFiles(landing, 'hydrate.page')) await takeOff(need.itemIds, file.path);
+  for (const file of listItemFiles(landing, 'hydrate.page')) await takeOff(need.itemIds, file.path, asked.isId);
   handOver();
   const files = new ItemFiles(landing, 'hydrate.page');
   const inOrder = pLimit(1);
@@ -103,7 +107,7 @@ export async function landHydration(
       });
       if (!isExported || means.gate === undefined) continue;
       await files.close();
-      await landHydrationExport(part.client, landing, need, means.gate, io);
+      await landHydrationExport(part.client, landing, need, { ...asked, gate: means.gate }, io);
       // What a broken export lacks.
       await readChangedPages(part.client, need, land, () => 'pages');
     }

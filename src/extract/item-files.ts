@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
+import { isExportFile } from './hydrate-export.js';
 
 /** A file is closed at this size, so that it can be typed while the next one lands. */
 const FILE_BYTES = 48 * 1024 * 1024;
@@ -32,7 +33,9 @@ export function listItemFiles(landing: Landing, page: PageEntry): ItemFile[] {
 /** Cuts off what a killed process had written behind the last row that the journal names. */
 export async function cutItemTails(landing: Landing, page: PageEntry): Promise<void> {
   const ends = new Map(landing.journal.all(page).map(({ file, end }) => [file, end]));
-  for (const [file, end] of ends) await truncate(path.join(landing.folder, file), end);
+  // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
+  for (const [file, end] of ends)
+    if (!isExportFile({ path: file })) await truncate(path.join(landing.folder, file), end);
 }
 
 /** Bytes of items read whole that the journal names. */

@@ -86,11 +86,11 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   return fields;
 }
 
-/** The field of that name, without looking at those behind it; undefined when the object has none. */
-export function findField(bytes: Buffer, start: number, wanted: string): Slice | undefined {
+/** The first field that is wanted, without looking at those behind it; undefined when the object has none. */
+export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
   let found: Slice | undefined;
   eachField(bytes, start, (name, value) => {
-    if (name !== wanted) return true;
+    if (!isWanted(name)) return true;
     found = value;
     return false;
   });

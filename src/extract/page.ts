@@ -63,14 +63,14 @@ export function readProductPage(body: Buffer, path: string): ProductPage {
 
 /** The id of the item that stands at `slice`. */
 export function readItemId(body: Buffer, slice: Slice): bigint {
-  const id = findField(body, slice.start, 'id');
+  const id = findField(body, slice.start, (name) => name === 'id');
   if (id === undefined) throw new SyntaxError(`the item at byte ${slice.start} has no "id"`);
   return readInt64(body, id);
 }
 
 /** When the item that stands at `slice` changed last, as it says; undefined when it says nothing a date can be read from. */
 export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
-  const field = findField(body, slice.start, 'lastChangedAt');
+  const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
   const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));
   return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
 }

@@ -72,3 +72,9 @@ export function findItemPath(parent: string, name: string, mapping: Mapping): st
   const known = fold(translate(name, mapping));
   return PARENTS.includes(known) ? known : BY_FOLDED_NAME.get(known);
 }
+
+/** True for the field of export rows that holds the item's id: what is mapped to it, else any spelling of it. */
+export function isItemId(name: string, mapping: Mapping): boolean {
+  if (Object.values(mapping).includes('id')) return mapping[name] === 'id';
+  return findItemPath('', name, {}) === 'id';
+}

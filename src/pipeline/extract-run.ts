@@ -17,6 +17,7 @@ import { countWholePages, landPoll, reopenPoll } from '../extract/poll.js';
 import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
 import { dropRun } from '../landing/landing.js';
 import { type RunMode, TXN_CURSOR, TXN_POLLED } from '../model.js';
+import { isItemId } from '../normalize/item-names.js';
 import { listEvents } from '../webhook/event-files.js';
 import { decideRun, hasOutlastedHistory } from './decide-run.js';
 import { hasFeed, type PlannedRun, readPlan } from './read-plan.js';
@@ -266,7 +267,9 @@ export async function hydrateRun(
   else {
     const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
     const parts = listScopeParts(client, run.scope);
-    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, ratePerSecond, parts });
+    const { export: format, mapping } = run.pipeline.source;
+    const exports = { format, isId: (name: string) => isItemId(name, mapping) };
+    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, exports, ratePerSecond, parts });
   }
 }
 

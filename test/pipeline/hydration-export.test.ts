@@ -5,6 +5,7 @@ let world: World;
 afterEach(() => world.close());
 
 const exports = () => world.requests.filter((request) => request.startsWith('/export'));
+const singles = () => world.requests.filter((request) => /^\/items\/\d+$/.test(request));
 const pages = () => world.requests.filter((request) => request.startsWith('/items?'));
 
 async function expectExactCopy(): Promise<void> {
@@ -26,15 +27,21 @@ async function changeMuch(): Promise<void> {
 }
 
 describe('many changed items, where calls are scarce', () => {
-  test('are read by one export of them', async () => {
+  test('are read by one export of them, in the format that the pipeline asks for', async () => {
     await changeMuch();
-    const { row } = await world.sync();
-    expect(exports()).toEqual([expect.stringMatching(/^\/export\?format=ndjson&status=all&changedSince=/)]);
-    expect(pages()).toHaveLength(1);
-    expect(row.export_rows).toBeGreaterThan(1000n);
-    expect(row).toMatchObject({ export_rows_landed: row.export_rows, export_rows_lost: 0n });
-    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
-    await expectExactCopy();
+    for (const format of ['csv', 'ndjson'] as const) {
+      world.pipeline.source.export = format;
+      const { row } = await world.sync();
+      expect(exports()).toEqual([expect.stringMatching(`^/export\\?format=${format}&status=all&changedSince=`)]);
+      expect(pages()).toHaveLength(1);
+      expect(singles()).toEqual([]);
+      expect(row.export_rows).toBeGreaterThan(1000n);
+      expect(row).toMatchObject({ export_rows_landed: row.export_rows, export_rows_lost: 0n, rejected: 0n });
+      expect(row.received).toBe(row.written + row.deduplicated);
+      await expectExactCopy();
+      await world.sandbox.advance({ hours: 12, changes: 2500 });
+      world.requests.length = 0;
+    }
   });
 
   test('are read by pages all the same where the export breaks off: its rows are lost, not the copy', async () => {
