@@ -1,12 +1,19 @@
 import { valueToText } from '../../duckdb/value-json.js';
 import { nameColumns } from '../../lake/column-drift.js';
+import type { Scope } from '../../model.js';
+import { nameDatasets } from '../../pipeline/scope.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatCount, formatSeconds } from '../progress.js';
 import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read-status.js';
 
+/** A status, and what the lake is a copy of; undefined where nothing is published. */
+export interface ShownStatus extends Status {
+  datasets: Scope | undefined;
+}
+
 /** A status for people: what stands, what waits, what is left. */
-export function formatStatus(status: Status, width: number | undefined): string {
+export function formatStatus(status: ShownStatus, width: number | undefined): string {
   const lines = [
     formatPointer(status),
     formatLag(status),
@@ -23,12 +30,13 @@ export function formatStatus(status: Status, width: number | undefined): string 
   return facts.join('') + tables + runs + formatChecks(status.checks, width);
 }
 
-function formatPointer({ lake, pointer, upToDateAt, idleRuns }: Status): string {
+function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }: ShownStatus): string {
   if (pointer === undefined) return `${lake}: nothing is published yet`;
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
   const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} without news since)`;
-  return `${lake}: run ${runNumber} (${runId}) of ${pipeline}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
+  const scope = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
+  return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${scope}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
 
 function formatLag({ lag }: Status): string {

@@ -1,13 +1,15 @@
 import { rowToJson } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors.js';
 import type { Budget } from '../../extract/allowance.js';
-import { askService, type ServiceState } from '../../pipeline/ask-service.js';
+import { readTable } from '../../lake/read.js';
+import { askService } from '../../pipeline/ask-service.js';
 import { readPipeline } from '../../pipeline/pipeline-file.js';
+import { readLakeScope } from '../../pipeline/scope.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-import { formatStatus } from './format-status.js';
-import { type Rows, readStatus, type Status } from './read-status.js';
+import { formatStatus, type ShownStatus } from './format-status.js';
+import { type Rows, readStatus } from './read-status.js';
 
 export interface StatusRequest {
   /** With it the service is asked. */
@@ -23,14 +25,15 @@ const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 
 
 /**
  * Shows what a lake holds, what waits, and what is left of the month. Makes no call, unless a pipeline file or
- * `--online` names the service: then two.
+ * `--online` names the service: then two, of several datasets one more each.
  */
 export async function showStatus(request: StatusRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
   const { path, budget, service } = await chooseSource(request, context);
-  const asked: ServiceState | undefined = service === undefined ? undefined : await askService(service, io, signal);
   return readLake({ path, signal }, async ({ lake, db }) => {
-    const status = await readStatus(lake, db, asked, budget, io);
+    const scope = readLakeScope(await readTable(lake, 'items'));
+    const asked = service === undefined ? undefined : await askService(service, scope ?? 'all', io, signal);
+    const status = { ...(await readStatus(lake, db, asked, budget, io)), datasets: scope };
     if (!json) await output.write(formatStatus(status, output.columns));
     return describeStatus(status);
   });
@@ -52,7 +55,7 @@ async function chooseSource({ pipeline: file, lake, online }: StatusRequest, { i
 }
 
 /** Everything, for machines. */
-function describeStatus({ pointer, runs, checks, ...status }: Status): CommandReport {
+function describeStatus({ pointer, runs, checks, ...status }: ShownStatus): CommandReport {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   return {
     ...status,
