@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/client.js';
 import { syncFolder } from '../durable.js';
 import { hasSystemCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
-import { Journal } from '../landing/journal.js';
+import { Journal, type JournalEntry } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
 import { readElements } from './json-scan.js';
@@ -30,6 +30,17 @@ export interface LandedBackfill {
   bytes: number;
 }
 
+/** What the service has counted this month; null where it does not tell. */
+type Counted = Extract<JournalEntry, { type: 'usage.before' }>['counted'];
+
+/** How the service's count is asked for. */
+export interface UsageCount {
+  /** As a try begins. */
+  before: Counted;
+  /** Once more, when all has landed. */
+  ask: () => Promise<Counted>;
+}
+
 /**
  * Lands the histories of items (section 4, /items/{id}/history), each entry a line, shaped as a change of the item. One
  * that was interrupted goes on with the items that are missing; items that the key can't see have none. Returns how many
@@ -39,10 +50,13 @@ export async function landHistories(
   client: ApiClient,
   folder: string,
   itemIds: readonly bigint[],
+  usage: UsageCount,
   io: Io,
 ): Promise<number> {
   const journal = await Journal.open(path.join(folder, JOURNAL));
   try {
+    if (journal.entries.length > 0) await journal.append({ type: 'try', at: io.now().toISOString() });
+    await journal.append({ type: 'usage.before', counted: usage.before, calls: client.calls() });
     const landed = new Set(journal.all('backfill.item').map(({ itemId }) => itemId));
     const missing = itemIds.filter((id) => !landed.has(id));
     const file = await RowFile.open(path.join(folder, FILE), journal, journal.last('backfill.item')?.end ?? 0);
@@ -51,7 +65,11 @@ export async function landHistories(
     } finally {
       await file.close();
     }
-    await journal.append({ type: 'backfill.done' });
+    const counted = missing.length === 0 ? null : await usage.ask();
+    await journal.append(
+      { type: 'usage.after', counted, calls: client.calls() },
+      { type: 'backfill.done', calls: client.calls() },
+    );
     return missing.length;
   } finally {
     await journal.close();
@@ -66,7 +84,9 @@ async function readHistories(client: ApiClient, itemIds: readonly bigint[], file
     const { body, rows } = await readHistory(client, itemId);
     // RowFile takes one at a time.
     const landing = order.then(() =>
-      file.land(body, rows, (end) => ({ type: 'backfill.item', itemId, rows: rows.length, end })),
+      file.land(body, rows, (end) => {
+        return { type: 'backfill.item', itemId, rows: rows.length, end, calls: client.calls() };
+      }),
     );
     order = landing;
     bytes = await landing;
@@ -128,7 +148,7 @@ export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<
   return { file, changes: rows, bytes };
 }
 
-async function readWaiting(folder: string): Promise<{ rows: number; bytes: number } | undefined> {
+async function readWaiting(folder: string) {
   const journal = await Journal.open(path.join(folder, JOURNAL)).catch((error: unknown) => {
     if (hasSystemCode(error, 'ENOENT')) return undefined;
     throw error;
@@ -137,7 +157,30 @@ async function readWaiting(folder: string): Promise<{ rows: number; bytes: numbe
   await journal.close();
   if (journal.last('backfill.done') === undefined) return undefined;
   const items = journal.all('backfill.item');
-  return { rows: items.reduce((sum, { rows }) => sum + rows, 0), bytes: items.at(-1)?.end ?? 0 };
+  const rows = items.reduce((sum, item) => sum + item.rows, 0);
+  return { rows, bytes: items.at(-1)?.end ?? 0, ...countMade(journal.entries) };
+}
+
+/** Calls of the processes that worked on a backfill, by our count and by the service's, where it told it to the end. */
+function countMade(entries: readonly JournalEntry[]): { made: number; counted: bigint } {
+  const tries: { made: number; before: Counted; after: Counted }[] = [];
+  for (const entry of entries) {
+    if (entry.type === 'usage.before') tries.push({ made: 0, before: entry.counted, after: null });
+    const last = tries.at(-1);
+    if (last === undefined) continue;
+    if (entry.type === 'usage.after') last.after = entry.counted;
+    if ('calls' in entry && entry.calls !== undefined) last.made = entry.calls;
+  }
+  return tries.reduce(({ made, counted }, one) => ({ made: made + one.made, counted: counted + countByService(one) }), {
+    made: 0,
+    counted: 0n,
+  });
+}
+
+function countByService({ made, before, after }: { made: number; before: Counted; after: Counted }): bigint {
+  const isTold = before !== null && after !== null && before.resetsAt === after.resetsAt;
+  // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
+  return isTold ? after.apiCalls - before.apiCalls + 1n : BigInt(made);
 }
 
 /** Forgets histories that a published run has taken over. */

@@ -4,24 +4,51 @@ import { countOverage, refuseExport, type TakenExport, takeExport } from './expo
 
 /** Stands before the exports of a run: each is let through or refused, and what it took is off what is left. */
 export interface ExportGate {
-  /** What may still be taken. */
+  /** What may still be taken, less what exports under way may take. */
   left(): Allowance;
   /** Throws `budget` or `quota` when an export of so many rows may not be asked for. */
   require(rows: bigint): void;
+  /** The same, and holds the rows for the export: side by side, exports may not pass together what each may alone. */
+  hold(rows: bigint): Hold;
   /** Takes off an export as its headers tell. Returns the blocks of overage that it billed at most. */
   take(taken: TakenExport): bigint;
+}
+
+/** Rows that an export which was let through may take. */
+export interface Hold {
+  /** The headers tell what it takes: nothing more is held. */
+  take(taken: TakenExport): bigint;
+  /** It took nothing: nothing is held any more. A second call does nothing. */
+  release(): void;
 }
 
 /** A gate for one run. Overage that nobody agreed to closes it: what was paid for is kept, no other export begins. */
 export function createExportGate(allowance: Allowance, io: Io): ExportGate {
   let left = allowance;
-  return {
-    left: () => left,
+  const held = new Set<{ rows: bigint }>();
+  const countHeld = () => [...held].reduce((sum, { rows }) => sum + rows, 0n);
+  const countLeftNow = () => [...held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), left);
+  const gate: ExportGate = {
+    left: countLeftNow,
     require(rows) {
-      const refusal = refuseExport(left, rows);
+      const refusal = refuseExport(countLeftNow(), rows);
       if (refusal !== undefined) throw refusal;
     },
-    take(taken) {
+    hold(rows) {
+      gate.require(rows);
+      const own = { rows };
+      held.add(own);
+      return {
+        take(taken) {
+          held.delete(own);
+          return gate.take(taken);
+        },
+        release: () => void held.delete(own),
+      };
+    },
+    take({ remaining, ...told }) {
+      // What the service has left may be less already by the exports under way: these count when they tell.
+      const taken = remaining === undefined ? told : { ...told, remaining: remaining + countHeld() };
       const known = countOverage(left, taken.rows);
       const blocks = taken.overage && known === 0n ? 1n : taken.overage ? known : 0n;
       if (left.blocks !== null && blocks > left.blocks) {
@@ -31,6 +58,7 @@ export function createExportGate(allowance: Allowance, io: Io): ExportGate {
       return blocks;
     },
   };
+  return gate;
 }
 
 /** What the headers of an export say that it took (section 4). */

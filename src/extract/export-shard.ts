@@ -136,25 +136,27 @@ class ShardExport {
 
   async #open() {
     this.#readAt = this.#io.now().toISOString();
-    const { body, headers } = await this.#ask();
+    const { body, headers, hold } = await this.#ask();
     const announced = readExportRows(headers);
     const matching = headers['x-export-truncated'] === 'true' ? (headers['x-export-matching'] ?? 'more') : undefined;
     const told = readTakenExport(headers, announced);
     // A cut export says that nothing is left, whatever else is known.
     const taken = matching === undefined ? told : { ...told, remaining: 0n };
-    const begun = { announced, overage: taken.overage, blocks: this.#gate.take(taken), calls: this.#client.calls() };
+    const begun = { announced, overage: taken.overage, blocks: hold.take(taken), calls: this.#client.calls() };
     await this.#landing.journal.append({ type: 'export.begin', ...this.#place(), readAt: this.#readAt, ...begun });
     return { body, announced, matching };
   }
 
   async #ask() {
     const { rows, status, site } = this.#shard;
-    this.#gate.require(rows);
+    const hold = this.#gate.hold(rows);
     try {
-      return await this.#client.stream('/export', { format: this.#format, status, site });
+      const { body, headers } = await this.#client.stream('/export', { format: this.#format, status, site });
+      return { body, headers, hold };
     } catch (error) {
       // One that was asked for and never answered may have been counted.
-      if (error instanceof PricelakeError && error.facts.midStream === true) this.#gate.take({ rows, overage: false });
+      if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
+      else hold.release();
       throw error;
     }
   }

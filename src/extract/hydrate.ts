@@ -100,16 +100,18 @@ export async function landHydration(
     for (const [index, part] of parts.entries()) {
       // A page of each part that is left takes as many calls as single reads of so many items.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      const isExported = await readChangedPages(part.client, need, land, (facts) => {
+      const isExported = await readChangedPages(part.client, need, land, async (facts) => {
         const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()) });
         io.log('info', 'hydration.chosen', { ...choice });
+        const { way, reason } = choice;
+        await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });
         return choice.way;
       });
       if (!isExported || means.gate === undefined) continue;
       await files.close();
       await landHydrationExport(part.client, landing, need, { ...asked, gate: means.gate }, io);
       // What a broken export lacks.
-      await readChangedPages(part.client, need, land, () => 'pages');
+      await readChangedPages(part.client, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
   } finally {
@@ -135,7 +137,7 @@ async function readChangedPages(
   client: ApiClient,
   need: HydrationNeed,
   land: Land,
-  choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => HydrationChoice['way'],
+  choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
   const query = { changedSince: need.changedSince, status: 'all', sort: '-firstSeen', size: PAGE_SIZE };
   let next = 0;
@@ -153,7 +155,7 @@ async function readChangedPages(
     total = Math.min(...pages.map((page) => page.totalPages));
     if (next === 1) {
       const rows = pages[0]?.totalElements ?? 0n;
-      if (choose({ needed: need.itemIds.size, pages: total - next, rows }) === 'export') return true;
+      if ((await choose({ needed: need.itemIds.size, pages: total - next, rows })) === 'export') return true;
     }
     const found = (before - need.itemIds.size) / wave.length;
     if (!isAnotherPageWorthIt(need.itemIds.size, found, total - next)) return false;

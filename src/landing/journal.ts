@@ -68,6 +68,14 @@ const journalEntry = z.discriminatedUnion('type', [
     at: z.string(),
     calls: z.number(),
   }),
+  /** By which route all items were copied, and changed ones read whole, in a try; and why. */
+  z.strictObject({
+    type: z.literal('chosen'),
+    what: z.enum(['copy', 'hydration']),
+    way: z.string(),
+    reason: z.string(),
+    calls: z.number(),
+  }),
   /** The exports that make a snapshot (section 4, /export): one, or a shard of it each. */
   z.strictObject({
     type: z.literal('shards'),
@@ -141,10 +149,23 @@ const journalEntry = z.discriminatedUnion('type', [
     calls: z.number(),
   }),
   /** Histories of chosen items that the run has taken over. */
-  z.strictObject({ type: z.literal('backfill'), rows: z.number(), bytes: z.number() }),
+  z.strictObject({
+    type: z.literal('backfill'),
+    rows: z.number(),
+    bytes: z.number(),
+    /** Calls that brought them, by our count and by the service's. */
+    made: z.number().optional(),
+    counted: int64Text.optional(),
+  }),
   /** In the journal of a backfill: an item whose history has landed, and that all have. */
-  z.strictObject({ type: z.literal('backfill.item'), itemId: int64Text, rows: z.number(), end: z.number() }),
-  z.strictObject({ type: z.literal('backfill.done') }),
+  z.strictObject({
+    type: z.literal('backfill.item'),
+    itemId: int64Text,
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number().optional(),
+  }),
+  z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional() }),
   /** Pages of items that changed since a time (null: all), and when the newest of them did. */
   z.strictObject({
     type: z.literal('poll.round'),
@@ -212,14 +233,16 @@ export class JournalEntries {
     return this.all(type).at(-1);
   }
 
-  /** Calls of all processes that worked on the run. */
+  /** Calls of all processes that worked on the run, and of backfills that it took over. */
   countCalls(): number {
     const tries: number[] = [0];
+    let taken = 0;
     for (const entry of this.entries) {
       if (entry.type === 'try') tries.push(0);
-      else if ('calls' in entry) tries[tries.length - 1] = entry.calls;
+      else if (entry.type === 'backfill') taken += entry.made ?? 0;
+      else if ('calls' in entry && entry.calls !== undefined) tries[tries.length - 1] = entry.calls;
     }
-    return tries.reduce((sum, calls) => sum + calls, 0);
+    return tries.reduce((sum, calls) => sum + calls, taken);
   }
 }
 

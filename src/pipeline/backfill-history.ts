@@ -8,7 +8,7 @@ import type { Io } from '../io.js';
 import { createTableViews } from '../lake/views.js';
 import { withLockedLake } from './locked-lake.js';
 import type { Pipeline } from './pipeline-file.js';
-import { fetchPlan } from './read-plan.js';
+import { fetchPlan, pickUsage } from './read-plan.js';
 import { type RunReport, syncPipeline } from './sync.js';
 
 /** Items whose history is wanted: by id, or by a condition over table `items`. */
@@ -47,7 +47,8 @@ export async function backfillHistory(
       const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
       client.setCallLimit(calls, (made) => refuseCall(allowed, made));
       await mkdir(backfillFolder(lake.root), { recursive: true });
-      const asked = await landHistories(client, backfillFolder(lake.root), itemIds, io);
+      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
+      const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);
       return { items: itemIds.length, asked };
     } finally {
       await client.close();

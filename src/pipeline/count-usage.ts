@@ -32,9 +32,10 @@ export async function countUsage(run: Run): Promise<Usage> {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) {
     return NO_USAGE;
   }
+  const backfill = journal.last('backfill')?.counted ?? 0n;
   return {
     // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
-    usage_calls: after.apiCalls - before.apiCalls + 1n,
+    usage_calls: after.apiCalls - before.apiCalls + 1n + backfill,
     usage_export_rows: after.exportRows - before.exportRows,
   };
 }

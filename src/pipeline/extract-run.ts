@@ -175,6 +175,8 @@ async function landAllItems(
     });
     if (choice.route === 'wait') throw choice.refusal;
     io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
+    const { route: way, reason } = choice;
+    await landing.journal.append({ type: 'chosen', what: 'copy', way, reason, calls: client.calls() });
     if (choice.route === 'pages') return readPages();
     try {
       return await exportAllItems(run, copy);

@@ -23,11 +23,13 @@ describe('a backfill of history', () => {
     await world.sync();
     const before = await readHistory();
     const full = await truthOf();
-    const chosen = [...new Set(full.map(([, itemId]) => itemId as string))].slice(0, 30);
+    const chosen = [...new Set(full.map(([, itemId]) => itemId as string))].slice(0, 45);
     const { run, asked } = await backfillHistory(world.pipeline, { itemIds: chosen.map(BigInt) }, testIo, signal);
-    expect(asked).toBe(30);
-    expect(histories()).toHaveLength(30);
+    expect(asked).toBe(45);
+    expect(histories()).toHaveLength(45);
     expect(run.row.received).toBe(run.row.written + run.row.rejected + run.row.deduplicated);
+    expect(run.row.calls).toBeGreaterThan(45n);
+    expect(run.row.usage_calls).toBe(run.row.calls);
     const after = await readHistory();
     const withoutOrigin = after.filter(([, id]) => chosen.includes(id as string)).map((row) => row.slice(0, 4));
     expect(withoutOrigin).toEqual(full.filter(([, id]) => chosen.includes(id as string)));
@@ -67,8 +69,10 @@ describe('a backfill of history', () => {
     });
     expect((await world.sync()).published).toBe(false);
     left = Number.POSITIVE_INFINITY;
-    const { asked, items } = await backfillHistory(world.pipeline, where, testIo, signal);
+    const { asked, items, run } = await backfillHistory(world.pipeline, where, testIo, signal);
     expect(asked).toBeLessThanOrEqual(items - 7);
+    expect(run.row.usage_calls).toBe(run.row.calls);
+    expect(run.row.calls).toBeGreaterThan(BigInt(items));
     expect(new Set((await readHistory()).map((row) => row[1])).size).toBeGreaterThan(90);
   });
 

@@ -2,6 +2,7 @@ import { parse } from 'lossless-json';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors.js';
+import { listLandedRuns } from '../../src/landing/landing.js';
 import type { Scope } from '../../src/model.js';
 import { forecastRun } from '../../src/pipeline/forecast-run.js';
 import { rebuildLake } from '../../src/pipeline/rebuild.js';
@@ -251,6 +252,12 @@ test('several datasets without a feed are read by pages, polled and compared, ea
     await expectExactCopy([ELECTRONICS, CENTRAL], false);
     await moveOn(40);
   }
+  const [first] = await listLandedRuns(world.lakePath);
+  expect(first?.journal.last('chosen')).toMatchObject({
+    what: 'copy',
+    way: 'pages',
+    reason: expect.stringContaining('budget.exportRows'),
+  });
 });
 
 test('a dataset that the key can not read is told before anything is paid for', async () => {
