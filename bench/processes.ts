@@ -57,23 +57,22 @@ export interface BenchSandbox {
   baseUrl: string;
   key: string;
   pid: number;
-  advance(changes: number): Promise<void>;
+  advance(changes: number, hours?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startSandbox(items: number): Promise<BenchSandbox> {
-  const child = spawn(process.execPath, [CLI, 'sandbox', '--items', String(items), '--rate', '0', '--json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+export async function startSandbox(items: number, options: string[] = []): Promise<BenchSandbox> {
+  const args = [CLI, 'sandbox', '--items', String(items), '--rate', '0', '--json', ...options];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const { baseUrl, keys } = JSON.parse(line) as { baseUrl: string; keys: { live: string } };
   return {
     baseUrl,
     key: keys.live,
     pid: child.pid as number,
-    advance: async (changes) => {
+    advance: async (changes, hours = 1) => {
       const headers = { 'content-type': 'application/json' };
-      const body = JSON.stringify({ hours: 1, changes });
+      const body = JSON.stringify({ hours, changes });
       const answer = await fetch(new URL('/sandbox/advance', baseUrl), { method: 'POST', headers, body });
       if (!answer.ok) throw new Error(await answer.text());
     },

@@ -83,8 +83,16 @@ describe('table', () => {
 
   it('fits the terminal, cutting long texts and never numbers', async () => {
     const sql = "SELECT 123456789012 AS id, repeat('x', 100) AS title, repeat('茶', 50) AS more";
+    const lines = (await format('table', sql, new MemoryOutput(44))).text.split('\n');
+    expect(lines[2]).toBe('123456789012  xxxxxxxxxxxxx…  茶茶茶茶茶茶…');
+  });
+
+  it('leaves out the last columns where there is no room for all, and names them', async () => {
+    const sql = "SELECT 123456789012 AS id, repeat('x', 100) AS title, repeat('茶', 50) AS more, 1 AS last";
     const lines = (await format('table', sql, new MemoryOutput(40))).text.split('\n');
-    expect(lines[2]).toBe('123456789012  xxxxxxxxxxx…  茶茶茶茶茶…');
+    expect(lines[2]).toBe(`123456789012  ${'x'.repeat(25)}…`);
+    expect(lines[3]).toBe('… left out for want of width: more, last');
+    expect((await format('table', sql, new MemoryOutput(5))).text.split('\n')[2]).toBe('123456789012');
   });
 
   it('cuts long texts where no terminal sets a limit, but no credit and no number', async () => {

@@ -105,7 +105,7 @@ describe('spread of some products', () => {
     await showSpread({ lake, ...ALL, product: '04006381333931' }, context);
     const { text } = context.output;
     expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
-    expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.0000 +Beta [\s\S]*20\.0000 +茶店/u);
+    expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
     expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
     expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░/u);
     expect((await rows({ product: 'cup', fx: join(folder, 'rates.csv') })).map((row) => row.converted_price)).toEqual([

@@ -1,12 +1,14 @@
+import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, prepareConversion } from '../../analyze/convert-prices.js';
 import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
 import { toProductId } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
+import { valueToText } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors.js';
 import { drawPriceChart, wantsColor } from '../output/price-chart.js';
 import { toResultSet } from '../output/result-set.js';
-import { selectColumns } from '../output/select-columns.js';
+import { selectColumns, showMoney } from '../output/select-columns.js';
 import { type ResultDestination, writeResult } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
@@ -21,16 +23,16 @@ export interface ProductRequest {
   destination: ResultDestination;
 }
 
-/** Columns that a person reads; the other formats have all. */
+/** Columns that a person reads, what matters most first; the other formats have all. */
 const SHOWN = {
   currency: 'currency',
   price: 'price',
   converted_price: 'in base',
   shop: 'shop',
-  item_id: 'item',
   title: 'title',
   previous_price: 'before',
-  price_changed_at: 'changed at',
+  price_changed_at: 'changed on',
+  item_id: 'item',
 } as const;
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -58,9 +60,14 @@ export async function showProduct(
   // A stream ends with the next statement: it is opened last, and the chart is read after it.
   const result = toResultSet(await db.connection.stream('FROM offers'), texts);
   const whole = { ...result, relation: { db, from: 'offers', scratch } };
-  const report = await writeResult(forEyes ? selectColumns(whole, SHOWN) : whole, request.destination, context);
+  const report = await writeResult(forEyes ? selectColumns(whole, SHOWN, show) : whole, request.destination, context);
   if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
   return report;
+}
+
+/** A price is dated by its day. */
+function show(name: string, value: DuckDBValue): DuckDBValue {
+  return name === 'price_changed_at' && value !== null ? valueToText(value).slice(0, 10) : showMoney(value);
 }
 
 async function createOffers(db: Database, conversion: Conversion | undefined): Promise<void> {

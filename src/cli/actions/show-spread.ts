@@ -1,4 +1,4 @@
-import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
 import { selectSpreads } from '../../analyze/spread-selection.js';
@@ -6,7 +6,7 @@ import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors.js';
 import type { Format } from '../output/format-names.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
-import { selectColumns } from '../output/select-columns.js';
+import { selectColumns, showMoney } from '../output/select-columns.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import { findTarget, type ReadingArguments, type ReadingTarget } from '../reading-target.js';
@@ -31,23 +31,23 @@ export interface SpreadRequest extends ReadingArguments {
   output?: string | undefined;
 }
 
-/** Columns that a person reads, with their headings; the other formats have all columns. */
+/** Columns that a person reads, with their headings, what matters most first: a narrow terminal leaves out the last. */
 const SHOWN = {
   day: 'day',
   product_id: 'product',
   title: 'title',
-  currency: 'currency',
-  offers: 'offers',
-  shops: 'shops',
+  currency: 'in',
   min: 'min',
-  median: 'median',
   max: 'max',
   spread_pct: 'spread %',
+  cheapest_shop: 'cheapest',
+  dearest_shop: 'dearest',
   converted_min: 'min in base',
   converted_median: 'median in base',
   converted_max: 'max in base',
-  cheapest_shop: 'cheapest',
-  dearest_shop: 'dearest',
+  median: 'median',
+  shops: 'shops',
+  offers: 'offers',
   outliers: 'outliers',
 } as const;
 
@@ -99,11 +99,11 @@ async function readSpreads(db: Database, scratch: string): Promise<ResultSet> {
 }
 
 /** One decimal is enough for a share; `!` draws the eye to prices far from all others. */
-function show(name: string, value: DuckDBValue): DuckDBValue {
-  if (name === 'spread_pct' && typeof value === 'number') return value.toFixed(1);
-  if (name === 'outliers' && typeof value === 'bigint') return value > 0n ? `${value} !` : '';
-  if (value instanceof DuckDBListValue) return value.items.join(', ');
-  return value;
+function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
+  const marked = Number(read('outliers')) > 0;
+  if (name === 'spread_pct' && typeof value === 'number') return `${value.toFixed(1)} ${marked ? '!' : ' '}`;
+  if (name === 'outliers') return marked ? value : null;
+  return showMoney(value);
 }
 
 function findConversion(request: SpreadRequest, { settings }: ReadingTarget): Conversion | undefined {

@@ -3,25 +3,39 @@ import { measureWidth, truncateToWidth } from './display-width.js';
 export type Align = 'left' | 'right';
 
 const GAP = '  ';
-/** No column is squeezed below this to fit a terminal. */
-const LEAST_WIDTH = 8;
+/** No column is squeezed below this to fit a terminal: a GTIN stays whole. */
+const LEAST_WIDTH = 14;
 // First strong isolate and its end: a right-to-left text in a cell doesn't reorder its neighbours.
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
- * Lays plain texts out as a table with a header. With a terminal's width, the widest text columns give way first;
- * numbers are never cut.
+ * Lays plain texts out as a table with a header. With a terminal's width, the widest text columns give way first, then
+ * the last columns are left out, which a line below names; numbers are never cut.
  */
 export function layOutTable(header: string[], rows: string[][], aligns: Align[], terminal?: number): string {
-  const wanted = header.map((name, i) =>
-    Math.max(measureWidth(name), ...rows.map((row) => measureWidth(row[i] ?? ''))),
+  const all = header.map((name, i) =>
+    rows.reduce((most, row) => Math.max(most, measureWidth(row[i] ?? '')), measureWidth(name)),
   );
-  const widths = terminal === undefined ? wanted : fitWidths(wanted, aligns, terminal);
+  const shown = terminal === undefined ? all.length : countFitting(all, aligns, terminal);
+  const widths = terminal === undefined ? all : fitWidths(all.slice(0, shown), aligns, terminal);
   const format = (cells: string[]) =>
-    cells.map((cell, i) => padCell(cell, widths[i] ?? 0, aligns[i] ?? 'left', i === cells.length - 1)).join(GAP);
+    widths.map((width, i) => padCell(cells[i] ?? '', width, aligns[i] ?? 'left', i === shown - 1)).join(GAP);
   const rule = widths.map((width) => '─'.repeat(width)).join(GAP);
-  return `${[format(header), rule, ...rows.map(format)].join('\n')}\n`;
+  const table = `${[format(header), rule, ...rows.map(format)].join('\n')}\n`;
+  if (shown === header.length) return table;
+  const note = `… left out for want of width: ${header.slice(shown).join(', ')}`;
+  return `${table}${truncateToWidth(note, terminal ?? note.length)}\n`;
+}
+
+/** How many columns from the left fit when their texts are squeezed; the first is always shown. */
+function countFitting(wanted: number[], aligns: Align[], terminal: number): number {
+  let used = -GAP.length;
+  const over = wanted.findIndex((width, i) => {
+    used += GAP.length + (aligns[i] === 'left' ? Math.min(width, LEAST_WIDTH) : width);
+    return used > terminal;
+  });
+  return over < 0 ? wanted.length : Math.max(over, 1);
 }
 
 function fitWidths(wanted: number[], aligns: Align[], terminal: number): number[] {

@@ -1,0 +1,103 @@
+/**
+ * npm run bench:analysis [-- --items 1000000 --changes 3500000 --pairs 3] [--lake DIR]
+ * What an analyst waits for, against plain DuckDB on the same Parquet: ratios of pairs measured in one run.
+ * The lake is a copy of the sandbox, whose world moved for 90 days before, or one that is there. Prints Markdown.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type BenchSandbox, CLI, type Cost, measure, startSandbox } from './processes.js';
+
+const { values } = parseArgs({
+  options: {
+    items: { type: 'string', default: '1000000' },
+    changes: { type: 'string', default: '3500000' },
+    pairs: { type: 'string', default: '3' },
+    lake: { type: 'string' },
+  },
+});
+
+const WORK = fileURLToPath(new URL('./.work', import.meta.url));
+const LAKE = path.resolve(values.lake ?? path.join(WORK, 'lake'));
+const OUT = path.join(WORK, 'out.parquet');
+const DAYS = 90;
+const STEPS = 18;
+const DAY_MS = 24 * 3600 * 1000;
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const median = (numbers: number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
+async function sync(sandbox: BenchSandbox): Promise<Cost> {
+  await writeFile(
+    path.join(WORK, 'bench.yaml'),
+    `name: bench
+source:
+  baseUrl: \${PRICELAKE_BASE_URL}
+  apiKey: \${PRICELAKE_API_KEY}
+lake: { path: ${LAKE} }
+landing: { keep: 0 }
+analysis: { daily: ${DAYS}d }
+`,
+  );
+  return measure(CLI, ['sync', path.join(WORK, 'bench.yaml'), '--json'], {
+    PRICELAKE_BASE_URL: sandbox.baseUrl,
+    PRICELAKE_API_KEY: sandbox.key,
+  });
+}
+
+/** Pairs of the floor and ours, in turn. */
+async function compare(what: string, [floor, ...more]: string[], ours: () => Promise<Cost>): Promise<void> {
+  const pairs: { floor: Cost; ours: Cost }[] = [];
+  for (let i = 0; i < Number(values.pairs); i++) {
+    await rm(OUT, { recursive: true, force: true });
+    pairs.push({
+      floor: await measure(script('./floor-analysis.mjs'), [`${floor}`, LAKE, OUT, ...more]),
+      ours: await ours(),
+    });
+  }
+  const m = (pick: (pair: { floor: Cost; ours: Cost }) => number) => median(pairs.map(pick));
+  const cells = [
+    m((pair) => pair.floor.seconds).toFixed(1),
+    m((pair) => pair.ours.seconds).toFixed(1),
+    `**${m((pair) => pair.ours.seconds / pair.floor.seconds).toFixed(2)}**`,
+    m((pair) => pair.floor.cpuSeconds).toFixed(1),
+    m((pair) => pair.ours.cpuSeconds).toFixed(1),
+    `${Math.round(m((pair) => pair.floor.peakBytes) / 2 ** 20)} MB`,
+    `${Math.round(m((pair) => pair.ours.peakBytes) / 2 ** 20)} MB`,
+    `${loadavg()[0]?.toFixed(1)}`,
+  ];
+  console.log(`| ${what} | ${cells.join(' | ')} |`);
+}
+
+/** The days before were moved through in steps; one more day is over, so that all of them are closed. */
+async function makeLake(): Promise<void> {
+  const start = new Date(Date.now() - (DAYS + 1) * DAY_MS).toISOString();
+  const sandbox = await startSandbox(Number(values.items), ['--plan', 'unlimited', '--start', start]);
+  try {
+    const changes = Math.round(Number(values.changes) / STEPS);
+    for (let i = 0; i < STEPS; i++) await sandbox.advance(changes, (DAYS * 24) / STEPS);
+    await sync(sandbox);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+const derive = (...args: string[]) => measure(script('./derive.mjs'), args);
+
+await rm(WORK, { recursive: true, force: true });
+await mkdir(WORK, { recursive: true });
+if (values.lake === undefined) await makeLake();
+console.log('| | by hand s | ours s | ratio | by hand CPU s | ours CPU s | by hand memory | peak memory | load |');
+console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
+await compare('`price_spread` made', ['spread'], () => derive('spread', LAKE));
+await compare(`${DAYS} days of \`price_spread_daily\` made`, ['daily', `${DAYS}`], () =>
+  derive('daily', LAKE, `${DAYS}`),
+);
+await compare('one day of it', ['daily', '1'], () => derive('daily', LAKE, '1'));
+await compare('`pricelake spread`', ['spread'], () => measure(CLI, ['spread', '--lake', LAKE, '--json']));
+const check = ['check', '--lake', LAKE, '--fail-on', 'gate', '--json'];
+await compare('`pricelake check`', ['checks'], () => measure(CLI, check));
+const report = ['report', '--lake', LAKE, '--output', path.join(WORK, 'report.html')];
+await compare('`pricelake report`', ['report'], () => measure(CLI, report));
+await rm(WORK, { recursive: true, force: true });
