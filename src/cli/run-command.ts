@@ -26,11 +26,13 @@ export type CommandReport = Record<string, unknown>;
 export async function runCommand(
   argv: { json?: unknown; [flag: string]: unknown },
   action: (context: CommandContext) => Promise<CommandReport | undefined>,
+  /** What to do after a stop, where something is kept. */
+  stopHint?: string,
 ): Promise<void> {
   const json = argv.json === true;
   const io = createCliIo({ stream: process.stderr });
   const output = createStreamOutput(process.stdout);
-  const { signal, release } = watchStopSignals();
+  const { signal, release } = watchStopSignals(process, stopHint);
   try {
     const report = await action({ io, signal, output, json });
     io.close();

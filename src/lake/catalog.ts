@@ -8,7 +8,7 @@ const HEADER = `-- Views over exactly the files that the newest run published. W
 --   cd lake && duckdb -init catalog.sql
 `;
 
-/** `catalog.sql`: a view a table, for any DuckDB; a table without files is a typed view without rows. */
+/** `catalog.sql`: a view a table, for any DuckDB from 1.2 on; a table without files is a typed view without rows. */
 export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);

@@ -179,6 +179,7 @@ describe('sync exits with', () => {
     };
     const stopped = await sync(PIPELINE, {}, { act: (child) => (stop = () => void child.kill('SIGTERM')) });
     expectError(stopped, 143, 'stopped', 'stopped by SIGTERM');
+    expect(stopped.stderr).toContain('run the same command again');
     expect(await readdir(path.join(cwd, 'lake'))).toEqual(['_pricelake']);
     intercept = () => undefined;
     const outcome = await resync();

@@ -15,48 +15,11 @@ import pyarrow
 import pyarrow.parquet as parquet
 from deltalake import DeltaTable
 
+from comparing import UTC, check, compare, compare_in_spark, finish, open_spark, rows_of
+
 FOLDER = pathlib.Path(sys.argv[1]).resolve()
 TABLES = ["items", "history", "products", "sites", "check_results"]
 CURSOR = {"items": 9223372036854775022}
-UTC = datetime.timezone.utc
-failures = []
-
-
-def check(name, ok, detail=""):
-    print(("ok    " if ok else "FAILED"), name, "" if ok else detail)
-    if not ok:
-        failures.append(name)
-
-
-def plain(value):
-    """A value that sorts and compares: NaN equals itself, instants as microseconds, lists as text."""
-    if isinstance(value, datetime.datetime):
-        return ("time", value.astimezone(UTC).isoformat())
-    if isinstance(value, float):
-        return ("float", repr(value))
-    return (type(value).__name__, str(value))
-
-
-def rows_of(table):
-    """Rows of an Arrow table as a sorted list; instants as microseconds, so that infinity passes."""
-    columns = []
-    for name in table.column_names:
-        column = table.column(name)
-        if pyarrow.types.is_timestamp(column.type):
-            column = column.cast(pyarrow.timestamp("us", "UTC")).cast(pyarrow.int64())
-        if pyarrow.types.is_decimal(column.type):
-            column = column.cast(pyarrow.decimal128(18, 4))
-        columns.append([plain(value) for value in column.to_pylist()])
-    return sorted(zip(*columns))
-
-
-def compare(name, found, expected):
-    same_names = found.column_names == expected.column_names
-    check(f"{name}: columns", same_names, f"{found.column_names}")
-    if same_names:
-        found_rows, expected_rows = rows_of(found), rows_of(expected)
-        different = [pair for pair in zip(found_rows, expected_rows) if pair[0] != pair[1]]
-        check(f"{name}: {len(expected_rows)} rows", found_rows == expected_rows, f"{len(found_rows)} {different[:1]}")
 
 
 def compare_counts(name, count, expected):
@@ -193,25 +156,11 @@ def read_catalog():
 
 
 def read_with_spark():
-    from pyspark.sql import SparkSession
-
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars.packages", "io.delta:delta-spark_2.12:3.3.2")
-        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.enabled", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = open_spark()
     for name in TABLES:
         found = spark.read.format("delta").load(str(FOLDER / "lake" / name))
         expected = spark.read.parquet(expected_path(name))
-        check(f"Spark {name}: types", found.dtypes == expected.dtypes, f"{found.dtypes}")
-        missing = expected.exceptAll(found).count() if found.columns == expected.columns else "columns"
-        more = found.exceptAll(expected).count() if found.columns == expected.columns else "columns"
-        check(f"Spark {name}: rows", missing == 0 and more == 0, f"{missing} missing, {more} more")
+        compare_in_spark(f"Spark {name}", found, expected)
     spark.read.format("delta").load(str(FOLDER / "lake" / "items")).createOrReplaceTempView("items")
 
     def count(text):
@@ -238,5 +187,4 @@ read_with_duckdb()
 read_catalog()
 if "--spark" in sys.argv:
     read_with_spark()
-print(f"{len(failures)} failed" if failures else "all passed")
-sys.exit(1 if failures else 0)
+sys.exit(finish())

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes a lake and reads it with other readers: delta-rs, Polars and DuckDB (PyPI), with --spark also Apache Spark
+# Writes lakes (hard values; and those that runs leave: of an upgraded version, compacted, with a retention) and reads
+# them with other readers: delta-rs, Polars and DuckDB (PyPI), with --spark also Apache Spark
 # (PyPI and Maven Central, needs Java 17). Everything it makes stands in a temporary folder, or in $INTEROP_DIR.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +15,9 @@ case " $* " in
   *' --spark '*) "$work/venv/bin/pip" install --quiet 'pyspark==3.5.9' 'delta-spark==3.3.2' ;;
 esac
 
-rm -rf "$work/data"
-mkdir "$work/data"
-(cd "$here/../.." && npx tsx test/interop/write-lake.ts "$work/data")
+rm -rf "$work/data" "$work/states"
+mkdir "$work/data" "$work/states"
+(cd "$here/../.." && npx tsx test/interop/write-lake.ts "$work/data" && npx tsx test/interop/write-states.ts "$work/states")
+export PYTHONDONTWRITEBYTECODE=1
 "$work/venv/bin/python" "$here/read_lake.py" "$work/data" "$@"
+"$work/venv/bin/python" "$here/read_states.py" "$work/states" "$@"

@@ -1,6 +1,7 @@
 import type { Argv, CommandModule } from 'yargs';
 import { PricelakeError } from '../../errors.js';
 import { runCommand } from '../run-command.js';
+import { RESUME_HINT } from '../stop-signals.js';
 
 interface BackfillOptions {
   what: 'history';
@@ -32,23 +33,27 @@ export const backfillCommand: CommandModule<object, BackfillOptions> = {
 the same command again. Its rows have origin history; a change that is there already is not added twice.`,
       ) as Argv<BackfillOptions>,
   handler: (argv) =>
-    runCommand(argv, async ({ io, signal, output, json }) => {
-      const [{ readPipeline }, { backfillHistory }, { describeReport, formatReport }] = await Promise.all([
-        import('../../pipeline/pipeline-file.js'),
-        import('../../pipeline/backfill-history.js'),
-        import('../run-report.js'),
-      ]);
-      const selection = readSelection(argv);
-      const pipeline = await readPipeline(argv.pipeline, process.env);
-      if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
-      io.protectSecret(pipeline.source.apiKey);
-      const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
-      if (!json) {
-        await output.write(`Histories of ${items} items, ${asked} of them read now.\n`);
-        await output.write(formatReport(run, pipeline.lake.path));
-      }
-      return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
-    }),
+    runCommand(
+      argv,
+      async ({ io, signal, output, json }) => {
+        const [{ readPipeline }, { backfillHistory }, { describeReport, formatReport }] = await Promise.all([
+          import('../../pipeline/pipeline-file.js'),
+          import('../../pipeline/backfill-history.js'),
+          import('../run-report.js'),
+        ]);
+        const selection = readSelection(argv);
+        const pipeline = await readPipeline(argv.pipeline, process.env);
+        if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
+        io.protectSecret(pipeline.source.apiKey);
+        const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
+        if (!json) {
+          await output.write(`Histories of ${items} items, ${asked} of them read now.\n`);
+          await output.write(formatReport(run, pipeline.lake.path));
+        }
+        return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
+      },
+      RESUME_HINT,
+    ),
 };
 
 function readSelection({ items, where }: BackfillOptions) {

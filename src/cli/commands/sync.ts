@@ -2,6 +2,7 @@ import type { Argv, CommandModule } from 'yargs';
 import { MAX_OVERAGE, MAX_ROWS, readCaps } from '../cap-options.js';
 import { readDuration } from '../duration.js';
 import { runCommand } from '../run-command.js';
+import { RESUME_HINT } from '../stop-signals.js';
 
 interface SyncOptions {
   pipeline: string;
@@ -46,29 +47,32 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
 Nothing is published unless the gate checks pass.`,
       ) as Argv<SyncOptions>,
   handler: (argv) =>
-    runCommand(argv, async ({ io, signal, output, json }) => {
-      const [{ readPipeline }, { syncPipeline }, { setDeadline }, { describeReport, formatReport }] = await Promise.all(
-        [
-          import('../../pipeline/pipeline-file.js'),
-          import('../../pipeline/sync.js'),
-          import('../../pipeline/deadline.js'),
-          import('../run-report.js'),
-        ],
-      );
-      const deadline =
-        argv.deadline === undefined
-          ? {}
-          : { deadline: setDeadline(readDuration('--deadline', argv.deadline), argv.deadline, io) };
-      const pipeline = await readPipeline(argv.pipeline, process.env);
-      if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
-      io.protectSecret(pipeline.source.apiKey);
-      if (argv.reconcile) pipeline.source.mode = 'snapshot';
-      const options = { publishHeld: argv['publish-held'], caps: readCaps(argv), ...deadline };
-      const sync = () => syncPipeline(pipeline, io, signal, options);
-      let report = await sync();
-      // An interrupted run comes first, in its own mode.
-      if (argv.reconcile && report.row.mode !== 'snapshot') report = await sync();
-      if (!json) await output.write(formatReport(report, pipeline.lake.path));
-      return describeReport(report, pipeline.lake.path);
-    }),
+    runCommand(
+      argv,
+      async ({ io, signal, output, json }) => {
+        const [{ readPipeline }, { syncPipeline }, { setDeadline }, { describeReport, formatReport }] =
+          await Promise.all([
+            import('../../pipeline/pipeline-file.js'),
+            import('../../pipeline/sync.js'),
+            import('../../pipeline/deadline.js'),
+            import('../run-report.js'),
+          ]);
+        const deadline =
+          argv.deadline === undefined
+            ? {}
+            : { deadline: setDeadline(readDuration('--deadline', argv.deadline), argv.deadline, io) };
+        const pipeline = await readPipeline(argv.pipeline, process.env);
+        if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
+        io.protectSecret(pipeline.source.apiKey);
+        if (argv.reconcile) pipeline.source.mode = 'snapshot';
+        const options = { publishHeld: argv['publish-held'], caps: readCaps(argv), ...deadline };
+        const sync = () => syncPipeline(pipeline, io, signal, options);
+        let report = await sync();
+        // An interrupted run comes first, in its own mode.
+        if (argv.reconcile && report.row.mode !== 'snapshot') report = await sync();
+        if (!json) await output.write(formatReport(report, pipeline.lake.path));
+        return describeReport(report, pipeline.lake.path);
+      },
+      RESUME_HINT,
+    ),
 };
