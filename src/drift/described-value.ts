@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as contract from '../api/contract.js';
 import type { AnswerName } from '../model.js';
 
-/** Kinds of values that JSON tells apart; `text` is a cell of CSV, which has no kinds. */
+/** Kinds of values that JSON tells apart; `text` is a cell of CSV, which has no kinds and no null. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
 
 /** A value as the API document describes it. */

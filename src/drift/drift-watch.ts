@@ -43,7 +43,10 @@ export class DriftWatch {
     const seen = field.kinds.get(kind);
     field.rows++;
     if (seen === undefined) field.kinds.set(kind, { rows: 1, sample: value });
-    else seen.rows++;
+    else {
+      seen.rows++;
+      seen.sample ??= value;
+    }
     const { path, described } = field;
     if (described === undefined || path === undefined || typeof value !== 'object' || value === null) return;
     if (described.each !== undefined) {
@@ -83,15 +86,19 @@ export function joinPath(parent: string, name: string): string {
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flat name: `siteId` stands for site.id.
+  // A flat name: `siteId` stands for site.id, and is null where there is no site.
   const [first = '', ...rest] = below.split('.');
-  return rest.length === 0 ? undefined : parent.described?.members?.get(first)?.members?.get(rest.join('.'));
+  const object = parent.described?.members?.get(first);
+  const member = object?.members?.get(rest.join('.'));
+  if (member === undefined || object?.kinds.has('null') !== true) return member;
+  return { ...member, kinds: new Set([...member.kinds, 'null']) };
 }
 
 function kindOf(value: unknown, isCsv: boolean): JsonKind {
+  if (isCsv && (value === null || typeof value === 'string')) return 'text';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  if (typeof value === 'string') return isCsv ? 'text' : 'string';
+  if (typeof value === 'string') return 'string';
   return typeof value === 'boolean' ? 'boolean' : 'object';
 }

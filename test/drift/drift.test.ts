@@ -106,6 +106,15 @@ describe('rows as the document describes them', () => {
 
   test('of an export may be flat, of CSV, or hold objects as text: the document does not show their names', () => {
     expect(tell('/export', Array(30).fill(flat(ITEM)))).toEqual([]);
+    const bare = {
+      ...flat(ITEM),
+      category_name: null,
+      category_path: null,
+      category_slug: null,
+      category_source: null,
+    };
+    expect(tell('/export', [flat(ITEM), bare])).toEqual([]);
+    expect(tell('/export', [bare, { ...bare, title: null, last_seen_at: null }], 'csv')).toEqual([]);
     const csv = { ...flat(ITEM), id: '7', price: '12.5', attributes: '{}', datasets: 'one;two' };
     expect(tell('/export', Array(30).fill(csv), 'csv')).toEqual([]);
     expect(tell('/export', [{ ...ITEM, attributes: '{}', datasets: 'one' }])).toEqual([]);
@@ -126,7 +135,8 @@ describe('what the document does not describe', () => {
     expect(tell('/products', [{ ...PRODUCT, prices: [{ ...PRODUCT.prices[0], avg: 1.5 }] }])).toEqual([
       'unknown prices[].avg number/ 1/1 1.5',
     ]);
-    expect(tell('/export', [{ ...flat(ITEM), score: '1' }], 'csv')).toEqual(['unknown score text/ 1/1 "1"']);
+    const scored = [null, '1'].map((score) => ({ ...flat(ITEM), score }));
+    expect(tell('/export', scored, 'csv')).toEqual(['unknown score text/ 2/2 "1"']);
   });
 
   test('is another name of a field, other than in an export', () => {

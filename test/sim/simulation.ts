@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
+import type { Drift } from '../../src/drift/list-drift.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
 import { openLake } from '../../src/lake/lake.js';
@@ -75,6 +76,8 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     sync: async (given, signal) => {
       const report = await syncPipeline(pipeline, { ...io, ...given }, signal);
       pipeline.source.mode = options.mode ?? 'auto';
+      expectDrift(world.habits, report);
+      if (!world.habits.moving) expect(report.row.facet_differences).toBe('[]');
       return report;
     },
     expectCopy: async (report, settled) => {
@@ -120,4 +123,13 @@ function makePipeline(
     proof: { sample: 5, products: true },
   });
   return { ...values, file: 'sim.yaml', source: { ...values.source, apiKey: SIM_KEY } };
+}
+
+/** The schema drifts where the service's habits depart from the document, and nowhere else. */
+function expectDrift({ unknownFields, nullsLeftOut }: Habits, { row }: RunReport): void {
+  const found = (JSON.parse(row.schema_drift) as Drift[]).filter(({ finding }) => {
+    if (finding === 'unknown') return !unknownFields;
+    return finding === 'type' || nullsLeftOut === 'nowhere';
+  });
+  expect(found).toEqual([]);
 }
