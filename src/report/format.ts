@@ -35,7 +35,7 @@ export function money(decimal: string, currency: string): Html {
 /** `17.8 %`, from a thousand on without decimals. */
 export function formatPercent(percent: number): string {
   const digits = Math.abs(percent) >= 1000 ? 0 : 1;
-  return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })} %`;
+  return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
 }
 
 /** `20 Nov 2026, 19:07 UTC`, for machines as well. */

@@ -170,7 +170,7 @@ describe('check', () => {
     });
     expect(context.output.text).toMatch(/FAILED +error +price_not_negative +1\n/u);
     expect(context.output.text).toMatch(/FAILED +warn +gtin_check_digit +1\n/u);
-    expect(context.output.text).toContain('"item_id":5');
+    expect(context.output.text).toMatch(/^item_id .*\n─.*\n {6}5 /mu);
     expect(context.output.text).toContain("→ Look at the item's page;");
   });
 

@@ -15,7 +15,12 @@ describe('money', () => {
 });
 
 it('percentages and durations are short', () => {
-  expect([17.849, 0, 999.96, 10_239.04].map(formatPercent)).toEqual(['17.8 %', '0.0 %', '1,000.0 %', '10,239 %']);
+  expect([17.849, 0, 999.96, 10_239.04].map(formatPercent)).toEqual([
+    '17.8\u00a0%',
+    '0.0\u00a0%',
+    '1,000.0\u00a0%',
+    '10,239\u00a0%',
+  ]);
   expect([400, 59_000, 90_000, 3 * 3_600_000 + 20 * 60_000, 5 * 86_400_000].map(formatDuration)).toEqual([
     '0 s',
     '59 s',

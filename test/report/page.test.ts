@@ -142,7 +142,7 @@ describe('the page', () => {
     expect(page).toContain('1 h before the last run ended');
     expect(page).toContain('08:59 UTC, 1 h 1 min before this report');
     expect(page).toContain('10 items picked by chance were read again one by one; all were in the lake');
-    expect(page).toContain('at most 25.9 % of the items');
+    expect(page).toContain('at most 25.9\u00a0% of the items');
     expect(page).toMatch(/10<\/td><td[^>]*>8<\/td><td[^>]*>0<\/td><td[^>]*>2<\/td><td[^>]*>10<\/td><td[^>]*>yes/);
   });
 

@@ -5,7 +5,10 @@ import { PricelakeError } from '../../errors.js';
 import type { CheckResult, Severity } from '../../model.js';
 import { suggestName } from '../../suggest-name.js';
 import { RawJson } from '../json-text.js';
+import { layOutSample } from '../output/sample-table.js';
 import { layOutTable } from '../output/table-layout.js';
+import { wrapText } from '../output/wrap-text.js';
+import { toPlainLine } from '../plain-text.js';
 import { formatCount } from '../progress.js';
 import { readLake } from '../read-lake.js';
 import { findTarget, type ReadingArguments } from '../reading-target.js';
@@ -82,17 +85,13 @@ function formatResults(results: CheckResult[], checks: Check[], width: number | 
   );
   const notes = results
     .filter(({ violations }) => violations > 0n)
-    .map(
-      ({ name, description, sample }) =>
-        `\n${name}: ${description}\n  first rows: ${sample}\n  → ${next.get(name) ?? ''}\n`,
-    );
+    .map(({ name, description, sample }) => {
+      const what = wrapText(toPlainLine(`${name}: ${description}`), width);
+      const hint = wrapText(`→ ${toPlainLine(next.get(name) ?? '')}`, width, '  ');
+      return `\n${what}\n${hint}\n\n${layOutSample(sample, width)}`;
+    });
   const summary = `\n${results.length - notes.length} of ${results.length} checks passed\n`;
-  return table + notes.map(removeControls).join('') + summary;
-}
-
-/** Samples are data of others: JSON escapes C0 controls, but not C1 and bidirectional ones. */
-function removeControls(text: string): string {
-  return text.replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu, '');
+  return table + notes.join('') + summary;
 }
 
 function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult): CommandReport {

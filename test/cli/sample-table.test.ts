@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { layOutSample } from '../../src/cli/output/sample-table.js';
+import { wrapText } from '../../src/cli/output/wrap-text.js';
+
+describe('the first rows that a check found', () => {
+  it('are a table whose ids are exact, whose doubles are short and whose texts are harmless', () => {
+    const sample = `[{"item_id":9007199254740993,"price":7.8000,"factor":0.011250156269533691,"title":"a\\u001b[31m\\nb","more":null},
+      {"item_id":1,"price":240.9900,"factor":10755.894409658093,"title":"茶","more":{"id":9007199254740995,"of":["x"]}}]`;
+    expect(layOutSample(sample, undefined).split('\n')).toEqual([
+      '         item_id   price     factor  title    more',
+      '────────────────  ──────  ─────────  ───────  ──────────────────────────────────',
+      '9007199254740993     7.8  0.0112502  a[31m b  ',
+      '               1  240.99    10755.9  茶       {"id":9007199254740995,"of":["x"]}',
+      '',
+    ]);
+    expect(layOutSample('[{"price":99999999999999.9999}]', undefined)).toContain('\n99999999999999.9999\n');
+  });
+});
+
+describe('a text on a narrow terminal', () => {
+  it('is broken between words, and whole where no terminal is', () => {
+    expect(wrapText('→ look at the page', 10, '  ')).toBe('→ look at\n  the page');
+    expect(wrapText('unbreakably long', 4)).toBe('unbreakably\nlong');
+    expect(wrapText('→ look at the page', undefined, '  ')).toBe('→ look at the page');
+  });
+});
