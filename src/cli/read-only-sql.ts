@@ -1,11 +1,16 @@
 import { type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
+import { escapeGlob } from '../duckdb/glob.js';
 import { quoteList } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors.js';
 
-/** From now on SQL on this database reaches only these folders and files, and cannot change that. */
+/**
+ * From now on SQL on this database reaches only these folders and files, and cannot change that. DuckDB compares a
+ * pattern before it compares the files that match it: so a folder is allowed as our views spell it, too.
+ */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
-  await db.run(`SET allowed_directories = ${quoteList(folders)}`);
+  const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
+  await db.run(`SET allowed_directories = ${quoteList([...spelled])}`);
   await db.run(`SET allowed_paths = ${quoteList(files)}`);
   await db.run('SET enable_external_access = false');
   await db.run('SET lock_configuration = true');

@@ -43,10 +43,14 @@ export async function auditRun(
 
 async function holdBatch({ landing, pipeline }: Run, failed: CheckResult[]): Promise<never> {
   await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
-  const names = failed.map((result) => `${result.name} (${result.violations})`).join(', ');
-  throw new PricelakeError('gate_failed', `the batch is held: ${failed.length} gate check(s) failed: ${names}`, {
-    hint: `nothing was published; look at ${landing.folder}. If it is right, change checks: in ${pipeline.file} and sync again, or let it through with sync --publish-held: no call is made twice`,
-    checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
-    runId: landing.runId,
-  });
+  const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
+  throw new PricelakeError(
+    'gate_failed',
+    `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
+    {
+      hint: `nothing was published; look at ${landing.folder}. If it is right, change checks: in ${pipeline.file} and sync again, or let it through with sync --publish-held: no call is made twice`,
+      checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
+      runId: landing.runId,
+    },
+  );
 }
