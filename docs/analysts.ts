@@ -27,6 +27,7 @@ export async function renderAnalysts(text: string, folder: string): Promise<stri
       end = index + block.length;
       if (language === 'csv') await writeFile(path.join(folder, file), body);
       if (language === 'sql') output = await runAsTable(db, body, credits);
+      if (language === 'text' && output === '') throw new Error('docs/analysts.md: a text block before any statement');
       rendered += language === 'text' ? `\`\`\`text\n${output}\`\`\`` : block;
     }
     return rendered + text.slice(end);
