@@ -1,17 +1,27 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { choosePage } from '../../src/extract/products.js';
 import { openWorld, readLake, type World } from './world.js';
 
 let world: World;
+/** True when the service shows one shop more of each product. */
+let hasMore = false;
+beforeAll(async () => {
+  world = await openWorld({
+    items: 1000,
+    history: 'none',
+    intercept: (request, next) => (hasMore && request.url.includes('/products?') ? addShop(request, next) : undefined),
+  });
+  world.pipeline.proof.products = true;
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  world.requests.length = 0;
+});
 
 const asked = () => world.requests.filter((request) => request.startsWith('/products'));
 
 describe('the products of the service', () => {
-  afterEach(() => world.close());
-
   test('are compared with ours, a page in a run: offers, shops and prices are the same', async () => {
-    world = await openWorld({ items: 400 });
-    world.pipeline.proof.products = true;
     const { row, checks } = await world.sync();
     expect(asked()).toHaveLength(1);
     expect(row.products_compared).toBeGreaterThan(50n);
@@ -20,20 +30,18 @@ describe('the products of the service', () => {
   });
 
   test('that are not ours are named with what differs', async () => {
-    world = await openWorld({
-      items: 200,
-      intercept: (request, next) => (request.url.includes('/products?') ? addShop(request, next) : undefined),
-    });
-    world.pipeline.proof.products = true;
+    hasMore = true;
+    await world.sandbox.advance({ hours: 1, changes: 5 });
     const { row, checks } = await world.sync();
+    hasMore = false;
     expect(row.products_different).toBe(row.products_compared);
     expect(JSON.parse(row.product_differences)[0]).toEqual({ product: expect.any(String), differences: ['shops'] });
     expect(checks.find(({ name }) => name === 'products_match')?.violations).toBeGreaterThan(0n);
   });
 
   test('are all in table service_products when they are asked for', async () => {
-    world = await openWorld({ items: 1000 });
     world.pipeline.source.products = 'all';
+    await world.sandbox.advance({ hours: 1, changes: 5 });
     await world.sync();
     const [[rows, ours] = []] = await readLake(
       world.lakePath,
