@@ -27,7 +27,10 @@ ids AS (
 -- The time that the feed has come to; where nothing tells, that of the items less what the feed is late.
 told AS (
   SELECT coalesce(max(observed_at), (SELECT max(last_changed_at) - INTERVAL 1 MINUTE FROM items)) AS until
-  FROM (SELECT observed_at FROM known UNION ALL SELECT observed_at FROM feed_changes)
+  FROM (
+    SELECT observed_at FROM known UNION ALL SELECT observed_at FROM feed_changes
+    UNION ALL SELECT observed_at FROM history WHERE origin = 'feed'
+  )
 ),
 fresh AS (
   SELECT e.*, (SELECT agree FROM ids) AS has_change_id

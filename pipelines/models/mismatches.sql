@@ -1,5 +1,6 @@
 -- Different items that no change of the feed tells of. A change that the feed may still bring is left to it: it shows
--- there about 30 seconds after it happened.
+-- there about 30 seconds after it happened. Without a feed, what changed a minute or more behind what webhooks or the
+-- item's history tell was told by neither.
 -- Views: different_items (compare), exported_items, new_changes, history; variables with_feed, and
 -- added_datasets (names of datasets that are new to the lake: their items are no news).
 WITH told AS (
@@ -8,10 +9,14 @@ WITH told AS (
     UNION ALL
     SELECT max(observed_at) FROM history WHERE origin = 'feed' AND getvariable('with_feed')
   )
+),
+told_items AS (
+  SELECT item_id, max(observed_at) AS until FROM new_changes WHERE item_id IS NOT NULL GROUP BY item_id
 )
 SELECT d.*
 FROM different_items AS d
 JOIN exported_items AS e USING (item_id)
-WHERE d.item_id NOT IN (SELECT item_id FROM new_changes WHERE item_id IS NOT NULL)
+LEFT JOIN told_items AS t USING (item_id)
+WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at >= t.until + INTERVAL 1 MINUTE))
   AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
   AND (NOT getvariable('with_feed') OR e.last_changed_at <= (SELECT until FROM told))

@@ -9,7 +9,8 @@ export function formatReport(report: RunReport, lakePath: string): string {
   const count = (n: bigint) => n.toLocaleString('en-US');
   const again = report.resumed ? ', continued after an interruption' : '';
   if (!report.published) {
-    return `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n`;
+    const histories = describeHistories(report).map((line) => `${line}\n`);
+    return `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n${histories.join('')}`;
   }
   const failed = checks.filter((check) => check.violations > 0n);
   const lines = [
@@ -17,6 +18,7 @@ export function formatReport(report: RunReport, lakePath: string): string {
     `  received ${count(row.received)} rows = ${count(row.written)} written + ${count(row.rejected)} rejected + ${count(row.deduplicated)} deduplicated`,
     `  items ${count(row.items)} · ${describeCursor(row)} · ${row.calls} calls · ${count(row.export_rows)} export rows${row.overage ? ' (with overage)' : ''}`,
     ...describeFindings(row, count),
+    ...describeHistories(report),
     `  checks ${checks.length - failed.length} of ${checks.length} passed`,
     ...failed.map((check) =>
       toPlainLine(
@@ -29,6 +31,15 @@ export function formatReport(report: RunReport, lakePath: string): string {
 
 function describeCursor({ cursor_to }: RunRow): string {
   return cursor_to === null ? 'no cursor' : `cursor ${cursor_to}`;
+}
+
+/** How far items' histories are read. */
+function describeHistories({ histories, row }: RunReport): string[] {
+  if (histories === undefined || histories.asked + histories.left === 0) return [];
+  const { asked, left, runId } = histories;
+  const later = left === 0 ? '' : `; ${left.toLocaleString('en-US')} are left, for want of calls`;
+  const by = runId === row.run_id ? '' : `, added by run ${runId}`;
+  return [`  histories of ${asked.toLocaleString('en-US')} items read${by}${later}`];
 }
 
 /** What comparisons with the service found, and how much they prove. */
@@ -63,6 +74,7 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     product_differences: new RawJson(row.product_differences),
     facet_differences: new RawJson(row.facet_differences),
     schema_drift: new RawJson(row.schema_drift),
+    ...(report.histories === undefined ? {} : { histories: report.histories }),
     checks: report.checks.map(({ name, severity, violations, letThrough }) => ({
       name,
       severity,

@@ -4,10 +4,11 @@ import type { ApiClient } from '../api/client.js';
 import { syncFolder } from '../durable.js';
 import { hasSystemCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
-import { Journal, type JournalEntry } from '../landing/journal.js';
+import { Journal, JournalEntries, type JournalEntry } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
 import { readElements } from './json-scan.js';
+import { noteHistories } from './read-histories.js';
 import { runSideBySide } from './side-by-side.js';
 
 /**
@@ -44,7 +45,7 @@ export interface UsageCount {
 /**
  * Lands the histories of items (section 4, /items/{id}/history), each entry a line, shaped as a change of the item. One
  * that was interrupted goes on with the items that are missing; items that the key can't see have none. Returns how many
- * items were asked for now.
+ * items were asked for now. `left` is noted: how many others there are for which no call was left.
  */
 export async function landHistories(
   client: ApiClient,
@@ -52,6 +53,7 @@ export async function landHistories(
   itemIds: readonly bigint[],
   usage: UsageCount,
   io: Io,
+  left = 0,
 ): Promise<number> {
   const journal = await Journal.open(path.join(folder, JOURNAL));
   try {
@@ -68,7 +70,7 @@ export async function landHistories(
     const counted = missing.length === 0 ? null : await usage.ask();
     await journal.append(
       { type: 'usage.after', counted, calls: client.calls() },
-      { type: 'backfill.done', calls: client.calls() },
+      { type: 'backfill.done', calls: client.calls(), left },
     );
     return missing.length;
   } finally {
@@ -158,7 +160,8 @@ async function readWaiting(folder: string) {
   if (journal.last('backfill.done') === undefined) return undefined;
   const items = journal.all('backfill.item');
   const rows = items.reduce((sum, item) => sum + item.rows, 0);
-  return { rows, bytes: items.at(-1)?.end ?? 0, ...countMade(journal.entries) };
+  const left = journal.last('backfill.done')?.left ?? 0;
+  return { rows, bytes: items.at(-1)?.end ?? 0, left, ...countMade(journal.entries) };
 }
 
 /** Calls of the processes that worked on a backfill, by our count and by the service's, where it told it to the end. */
@@ -183,8 +186,21 @@ function countByService({ made, before, after }: { made: number; before: Counted
   return isTold ? after.apiCalls - before.apiCalls + 1n : BigInt(made);
 }
 
-/** Forgets histories that a published run has taken over. */
+/** Items whose histories wait, or are being landed. */
+export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
+  const journal = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL));
+  return journal.all('backfill.item').map(({ itemId }) => itemId);
+}
+
+/** True where a backfill was interrupted: what it has landed is not taken over. */
+export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
+  const { entries } = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL));
+  return entries.length > 0 && entries.at(-1)?.type !== 'backfill.done';
+}
+
+/** Forgets histories that a published run has taken over, and notes that they are read. */
 export async function removeBackfill(landing: Landing, lakeRoot: string): Promise<void> {
   if (landing.journal.last('backfill') === undefined) return;
+  await noteHistories(lakeRoot, await listWaitingHistories(lakeRoot));
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
 }

@@ -4,7 +4,7 @@ import { refuseExport } from './export-allowance.js';
 import { PAGE_SIZE } from './poll.js';
 
 /** Calls that the rest of a run takes: datasets, the feed, whole reads, the sample. */
-const RESERVED_CALLS = 50n;
+export const RESERVED_CALLS = 50n;
 
 /** What the choice of a copy's route rests on. */
 export interface CopyFacts {

@@ -24,6 +24,8 @@ export interface Ahead {
   changes: Count | undefined;
   /** Whole reads of items that the changes tell too little of, and how they are read. */
   hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
+  /** Histories of items, a call each; `left` are those that no call is left for. */
+  histories: { calls: number; left: number } | undefined;
   /** Calls for what a run that publishes asks beside: datasets, counts, products, the sample. */
   datasets: number;
   facets: number;
@@ -42,6 +44,7 @@ export interface Step {
     | 'poll'
     | 'feed'
     | 'hydrate'
+    | 'histories'
     | 'datasets'
     | 'facets'
     | 'products'
@@ -60,7 +63,7 @@ export const ITEMS_A_PAGE = 500n;
 
 /** The steps of a run and what each takes, in their order. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { fence, exports, pages, changedItems, changes, hydration } = ahead;
+  const { fence, exports, pages, changedItems, changes, hydration, histories } = ahead;
   const steps: (Step | undefined)[] = [
     ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
     fence === undefined ? undefined : call('fence', fence, true, 'where the service stands before items are read'),
@@ -87,6 +90,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     hydration === undefined
       ? undefined
       : { ...call('hydrate', hydration.calls, hydration.exact, hydration.reason), exportRows: hydration.rows },
+    histories === undefined ? undefined : call('histories', histories.calls, false, explainHistories(histories)),
     call('datasets', ahead.datasets, true, 'as the service describes them'),
     call('facets', ahead.facets, true, 'counts of the service, to compare with the copy'),
     call('products', ahead.products, true, 'the grouping of the service, to compare with ours'),
@@ -97,6 +101,10 @@ export function estimateSteps(ahead: Ahead): Step[] {
   return ahead.countsUsage(calls, exportRows)
     ? [...known, call('usage', 1, true, 'to compare the ledger with what the service counted')]
     : known;
+}
+
+function explainHistories({ left }: { left: number }): string {
+  return `histories of items, one each, and a run that adds them${left === 0 ? '' : `; ${left} are left for later`}`;
 }
 
 function call(step: Step['step'], calls: number, exact: boolean, basis: string): Step {

@@ -156,6 +156,8 @@ const journalEntry = z.discriminatedUnion('type', [
     /** Calls that brought them, by our count and by the service's. */
     made: z.number().optional(),
     counted: int64Text.optional(),
+    /** Items whose histories were not asked for yet, for lack of calls. */
+    left: z.number().optional(),
   }),
   /** In the journal of a backfill: an item whose history has landed, and that all have. */
   z.strictObject({
@@ -165,7 +167,9 @@ const journalEntry = z.discriminatedUnion('type', [
     end: z.number(),
     calls: z.number().optional(),
   }),
-  z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional() }),
+  z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional(), left: z.number().optional() }),
+  /** In the notes of a lake: items whose histories a published run has taken over. */
+  z.strictObject({ type: z.literal('histories'), itemIds: z.array(int64Text) }),
   /** Pages of items that changed since a time (null: all), and when the newest of them did. */
   z.strictObject({
     type: z.literal('poll.round'),

@@ -84,8 +84,10 @@ export async function extractRun(run: Run): Promise<Extract> {
 /** Where the feed of each part begins: behind what the lake has of it, or where the history that is wanted does. */
 function planFeeds(run: Run, parts: readonly ScopePart[], added: readonly bigint[], start: bigint): FeedPart[] {
   const { cursorFrom } = readBegin(run);
-  const isWanted = run.pipeline.source.history === 'feed';
-  const first = isWanted ? 0n : start;
+  const { history } = run.pipeline.source;
+  const isWanted = history === 'feed';
+  // With the newest change itself, history knows up to when items' histories are told by others than the feed.
+  const first = isWanted ? 0n : history === 'items' && start > 0n ? start - 1n : start;
   return parts.map((part) => {
     if (cursorFrom === null) return { ...part, from: first };
     // The feed of all datasets can't be had for the new ones alone.

@@ -7,6 +7,7 @@ import type { Ahead, Count } from '../extract/estimate.js';
 import type { JournalEntry } from '../landing/journal.js';
 import { isComparisonWorthIt } from './count-usage.js';
 import { lookAtFeed } from './look-at-feed.js';
+import { lookAtHistories } from './look-at-histories.js';
 import { lookAtItems, NO_ITEMS } from './look-at-items.js';
 import { lookAtNeeds } from './look-at-needs.js';
 import type { Lookout } from './lookout.js';
@@ -27,6 +28,7 @@ const NOTHING: Ahead = {
   changedItems: undefined,
   changes: undefined,
   hydration: undefined,
+  histories: undefined,
   datasets: 0,
   facets: 0,
   products: 0,
@@ -59,6 +61,7 @@ export async function lookAhead(
     changedItems: whole.changedItems,
     changes: feed?.changes,
     hydration,
+    histories: await lookAtHistories(lookout, planned, whole),
     datasets: (has('datasets') || (isIdle && mode === 'feed') ? 0 : 1) + countChecks(lookout, isRead, added.length > 0),
     facets: mode === 'snapshot' && parts.length === 1 && lookout.pipeline.proof.facets && !has('facets') ? 1 : 0,
     products: isIdle ? 0 : await countProductCalls(lookout),

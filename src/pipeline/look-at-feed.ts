@@ -24,7 +24,7 @@ export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonl
   const known = tables.history.txn[TXN_CURSOR];
   const parts = listScopeParts(client, scope);
   // A first run without the history before it begins at the newest change.
-  if (known === undefined && mode === 'snapshot' && pipeline.source.history === 'none') {
+  if (known === undefined && mode === 'snapshot' && pipeline.source.history !== 'feed') {
     return { ...NO_CHANGES, changes: { count: 0n, exact: false, morePages: parts.length > 1 ? parts.length : 0 } };
   }
   const [only] = parts;

@@ -17,6 +17,8 @@ import { listScopeParts } from './scope.js';
 export interface ItemsAhead extends Partial<Pick<Ahead, 'exports' | 'pages' | 'changedItems'>> {
   /** Calls that count the items of each website. */
   counts: number;
+  /** Items that are copied whole. */
+  items?: bigint;
   /** Why they would not be read now. */
   refusal?: PricelakeError;
 }
@@ -51,17 +53,18 @@ async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonl
   const datasets = copied.map(({ dataset }) => dataset);
   const pagesLanded = BigInt(countWholePages({ entries: journal?.entries ?? [] }, datasets));
   const isPolled = journal?.last('poll.done') !== undefined;
-  if (missing.length === 0 || (pagesLanded > 0n && isPolled)) return { counts };
+  if (missing.length === 0 || (pagesLanded > 0n && isPolled)) return { counts, items };
   const facts = { items, parts: copied.length, exportRows: rows, allowance: planned.gate.left(), pagesLanded };
   const choice = chooseCopy({ ...facts, callsMade: BigInt(client.calls()) });
   if (choice.route === 'pages') {
     const pages = byPart.map((part) => Math.max(1, Number((part.items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE))));
     // More than one page: a look at what came meanwhile. Then a count.
     const calls = pages.reduce((sum, count) => sum + count + (count > 1 ? 2 : 1), 0) - Number(pagesLanded);
-    return { counts, pages: { calls, items, reason: choice.reason } };
+    return { counts, items, pages: { calls, items, reason: choice.reason } };
   }
   return {
     counts,
+    items,
     exports: { calls: missing.length, rows },
     // What moves between the shards meanwhile: mostly a page.
     ...(shards.length > 1 && !isPolled

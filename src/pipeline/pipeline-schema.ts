@@ -143,7 +143,7 @@ export const pipelineSchema = mapping({
     datasets: datasets.prefault('all'),
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
-    history: z.enum(['feed', 'none'], 'must be feed or none').default('feed'),
+    history: z.enum(['feed', 'items', 'none'], 'must be feed, items or none').default('feed'),
     export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),
     mapping: columnMapping.default({}),
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),

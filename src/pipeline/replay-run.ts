@@ -32,8 +32,10 @@ export async function replayRun(
   await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
 }
 
-/** Whether the first run took the feed from the beginning of the plan's history or from the fence on. */
-function readHistorySetting({ journal }: LandedRun): 'feed' | 'none' {
-  const fromBeginning = journal.all('feed.page').some(({ after }) => after === 0n);
-  return fromBeginning && journal.last('fence')?.cursor !== 0n ? 'feed' : 'none';
+/** Where the run took the feed from: the beginning of the plan's history, the newest change, or behind it. */
+function readHistorySetting({ journal }: LandedRun): 'feed' | 'items' | 'none' {
+  const pages = journal.all('feed.page');
+  const fence = journal.last('fence')?.cursor ?? undefined;
+  if (pages.some(({ after }) => after === 0n) && fence !== 0n) return 'feed';
+  return fence !== undefined && pages.some(({ after }) => after === fence - 1n) ? 'items' : 'none';
 }

@@ -5,6 +5,7 @@ import { DriftWatch } from '../drift/drift-watch.js';
 import { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
 import type { RunCaps } from '../extract/allowance.js';
+import { removeBackfill } from '../extract/backfill.js';
 import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io.js';
 import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-drift.js';
@@ -189,9 +190,10 @@ export function isCommitted(run: Run, table: TableName): boolean {
   return (run.tables[table].txn[TXN_RUN] ?? 0n) >= run.landing.runNumber;
 }
 
-/** Forgets a run that found nothing to do; the changes of its events stand in history already. */
+/** Forgets a run that found nothing to do; the changes of its events and backfill stand in history already. */
 export async function dropIdleRun(run: Run): Promise<void> {
   await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
+  await removeBackfill(run.landing, run.lake.root);
   await dropRun(run.landing);
 }
 

@@ -3,6 +3,7 @@ import { countHydrationExports } from '../extract/hydrate-export.js';
 import { countItemBytes } from '../extract/item-files.js';
 import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
+import type { Journal } from '../landing/journal.js';
 import { TXN_CURSOR, TXN_ITEMS } from '../model.js';
 import { type Comparison, NO_COMPARISON } from '../normalize/merge.js';
 import { NO_USAGE, type Usage } from './count-usage.js';
@@ -92,7 +93,7 @@ export async function describeRun(
     run_id: landing.runId,
     pipeline: begin.pipeline,
     mode: extract.mode,
-    reason: journal.last('decision')?.reason ?? '',
+    reason: explainRun(journal),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
@@ -111,6 +112,13 @@ export async function describeRun(
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };
+}
+
+/** Why the run went as it did, and what it left for want of calls. */
+function explainRun(journal: Journal): string {
+  const left = journal.last('backfill')?.left ?? 0;
+  const reason = journal.last('decision')?.reason ?? '';
+  return left === 0 ? reason : `${reason}; the histories of ${left} items are left`;
 }
 
 /** Up to when the lake is current: where the feed ended, or where items were polled without it. */

@@ -21,6 +21,7 @@ import { publishRun } from './publish-run.js';
 import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './run.js';
 import { describeRun, isIdle, isUnchanged, settleTally } from './settle-run.js';
 import { stageRun, stageServiceProducts } from './stage-run.js';
+import { type TakenHistories, takeHistories } from './take-histories.js';
 
 /** What a run did. */
 export interface RunReport {
@@ -30,6 +31,8 @@ export interface RunReport {
   resumed: boolean;
   row: RunRow;
   checks: CheckResult[];
+  /** Histories that were read item by item, where the pipeline asks for them; behind a first copy, by a run of their own. */
+  histories?: TakenHistories & { runId: string };
 }
 
 export interface SyncOptions {
@@ -55,8 +58,30 @@ export function syncPipeline(
   options: SyncOptions = {},
 ): Promise<RunReport> {
   return explainDiskFull(pipeline.lake.path, () =>
-    explainDamage(pipeline.lake.path, () => runSteps(pipeline, io, signal, options)),
+    explainDamage(pipeline.lake.path, () => runWithHistories(pipeline, io, signal, options)),
   );
+}
+
+/** Items' histories come ahead of the run that takes them over; those of a first copy with a second run. */
+async function runWithHistories(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal | undefined,
+  options: SyncOptions,
+): Promise<RunReport> {
+  const run = () => runSteps(pipeline, io, signal, options);
+  const { deadline = NO_DEADLINE, publishHeld = false, connect } = options;
+  // A rebuild has a client of its own, and what was read then.
+  if (pipeline.source.history !== 'items' || publishHeld || connect !== undefined) return run();
+  const stop = signal ?? new AbortController().signal;
+  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, deadline.connect);
+  const ahead = await take();
+  const report = await run();
+  if (ahead !== undefined) return { ...report, histories: { ...ahead, runId: report.row.run_id } };
+  const behind = await take();
+  if (behind === undefined || behind.asked + behind.left === 0) return report;
+  const { row } = await run();
+  return { ...report, histories: { ...behind, runId: row.run_id } };
 }
 
 async function runSteps(

@@ -14,6 +14,7 @@ function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
     changedItems: undefined,
     changes: undefined,
     hydration: undefined,
+    histories: undefined,
     datasets: 1,
     facets: proof && ahead.exports !== undefined ? 1 : 0,
     products: proof ? 1 : 0,

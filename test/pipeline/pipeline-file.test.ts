@@ -314,7 +314,7 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'another history': [
     `${SOURCE}  history: all\n${LAKE}`,
-    `prices.yaml:4: source.history is "all"; it must be feed or none ${EXAMPLE}`,
+    `prices.yaml:4: source.history is "all"; it must be feed, items or none ${EXAMPLE}`,
   ],
   'a name with a space': [
     `name: my prices\n${SOURCE}${LAKE}`,
