@@ -1,5 +1,5 @@
 import type { AnswerName } from '../model.js';
-import { DESCRIBED, type DescribedValue, type JsonKind, nameKinds } from './described-value.js';
+import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
 
 /** A way in which rows are not as the API document describes them. */
@@ -44,22 +44,21 @@ function listFound(
   paths: Map<string, SeenField>,
 ): Drift[] {
   const { path, described, kinds, members, each, rows } = field;
-  const at = { answer, field: shorten(name), looked_at: lookedAt };
-  if (path === undefined || described === undefined) {
-    const found = nameKinds(new Set(kinds.keys()));
-    return [{ ...at, finding: 'unknown', found, described: null, rows, sample: showSample(kinds) }];
-  }
+  const tell = (finding: Drift['finding'], of: SeenField['kinds'], count: number): Drift => ({
+    answer,
+    finding,
+    field: shorten(name),
+    found: nameKinds(new Set(of.keys())),
+    described: described === undefined ? null : nameKinds(described.kinds),
+    rows: count,
+    looked_at: lookedAt,
+    sample: showSample(of),
+  });
+  if (path === undefined || described === undefined) return [tell('unknown', kinds, rows)];
   paths.set(path, field);
   const findings = [...kinds]
     .filter(([kind]) => kind !== 'text' && !described.kinds.has(kind))
-    .map(([kind, { rows, sample }]): Drift => {
-      const told = {
-        found: kind,
-        described: nameKinds(described.kinds),
-        sample: showSample(new Map([[kind, { sample }]])),
-      };
-      return { ...at, finding: 'type', ...told, rows };
-    });
+    .map(([kind, seen]) => tell('type', new Map([[kind, seen]]), seen.rows));
   const objects = kinds.get('object')?.rows ?? 0;
   const inner = [...members].flatMap(([member, seen]) =>
     listFound(answer, seen, joinPath(name, member), objects, paths),
@@ -78,8 +77,9 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
       if (field !== undefined) visitInner(path, member, field);
       else if (isFlat) visit(path, member, lookedAt);
       else if (!member.kinds.has('null') || lookedAt >= TELLING_ROWS) {
-        const at = { answer, field: path, rows: lookedAt, looked_at: lookedAt };
-        missing.push({ ...at, finding: 'missing', found: null, described: nameKinds(member.kinds), sample: null });
+        const described = nameKinds(member.kinds);
+        const rows = { rows: lookedAt, looked_at: lookedAt };
+        missing.push({ answer, finding: 'missing', field: path, found: null, described, ...rows, sample: null });
       }
     }
   };
@@ -93,7 +93,7 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
 }
 
 /** A value that tells something, if there is one. */
-function showSample(kinds: ReadonlyMap<JsonKind, { sample: unknown }>): string {
+function showSample(kinds: SeenField['kinds']): string {
   const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
   return shorten(JSON.stringify(first?.sample ?? null));
 }
