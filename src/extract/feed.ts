@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Io } from '../io.js';
+import type { JournalEntry } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
 import type { ScopePart } from './dataset-client.js';
@@ -76,14 +77,25 @@ export async function landFeed(
   };
 }
 
-/** Where the feed stands before those of several datasets are read: taken once for all tries. */
+/** Where the feed stands before those of several datasets are read: in each try anew, for a run may have stood still. */
 async function landBound(client: ApiClient, { journal }: Landing, parts: readonly FeedPart[], io: Io) {
-  if (journal.last('feed.bound') === undefined) {
+  const { entries } = journal;
+  if (entries.findLastIndex(isBound) <= entries.findLastIndex(({ type }) => type === 'try')) {
     const at = io.now().toISOString();
     const newest = (await readNewestChange(client)) ?? least(parts.map(({ from }) => from));
     await journal.append({ type: 'feed.bound', newest, at, calls: client.calls() });
   }
   return journal.last('feed.bound');
+}
+
+const isBound = ({ type }: { type: string }) => type === 'feed.bound';
+
+/** What the journal says of a part since the feed's stand was taken; of a feed that is read in one, all. */
+function listSinceBound({ entries }: Landing['journal'], { dataset }: FeedPart): JournalEntry[] {
+  const since = entries.slice(entries.findLastIndex(isBound) + 1);
+  return since.filter(
+    (entry) => (entry.type === 'feed.page' || entry.type === 'feed.part') && entry.dataset === dataset,
+  );
 }
 
 /** The page of a part that landed last. */
@@ -110,7 +122,7 @@ async function pullParts(
   const cursors: bigint[] = [];
   for (const part of parts) {
     const { dataset, client } = part;
-    const ended = journal.all('feed.part').find((end) => end.dataset === dataset)?.cursor;
+    const ended = listSinceBound(journal, part).find((entry) => entry.type === 'feed.part')?.cursor;
     const cursor = ended ?? (await pullPart(landing, part, io));
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
@@ -129,7 +141,9 @@ async function pullPart(landing: Landing, part: FeedPart, io: Io): Promise<bigin
   let bytes = pages.at(-1)?.end ?? 0;
   const file = await RowFile.open(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? from;
-  let hasMore = last?.hasMore ?? true;
+  // What was its end in an earlier try may not be by now.
+  const isOfThisTry = last !== undefined && listSinceBound(landing.journal, part).includes(last);
+  let hasMore = isOfThisTry ? last.hasMore : true;
   let rows = BigInt(pages.reduce((sum, page) => sum + page.rows, 0));
   try {
     while (hasMore) {

@@ -5,10 +5,12 @@ import { PricelakeError } from '../errors.js';
 import { allowance, countLeft, refuseCall } from '../extract/allowance.js';
 import { backfillFolder, landHistories } from '../extract/backfill.js';
 import type { Io } from '../io.js';
+import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { withLockedLake } from './locked-lake.js';
 import type { Pipeline } from './pipeline-file.js';
 import { fetchPlan, pickUsage } from './read-plan.js';
+import { refuseNarrowing } from './scope.js';
 import { type RunReport, syncPipeline } from './sync.js';
 
 /** Items whose history is wanted: by id, or by a condition over table `items`. */
@@ -37,6 +39,7 @@ export async function backfillHistory(
 ): Promise<BackfillReport> {
   const landed = await withLockedLake(pipeline.lake.path, io, signal, async ({ lake, db, stop }) => {
     await createTableViews(db, lake);
+    refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
     const itemIds = await selectItemIds(db, selection);
     const { baseUrl, apiKey } = pipeline.source;
     const client = createClient({ baseUrl, apiKey, signal: stop }, io);

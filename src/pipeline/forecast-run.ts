@@ -44,7 +44,7 @@ export interface Forecast extends ModeChoice, Total {
 
 /**
  * Looks at the lake, the plan and what waits, and says what the next run would do, by the functions by which it decides.
- * At most seven calls; nothing is written, and no lock is taken.
+ * At most seven calls, and some more for each dataset of a list; nothing is written, and no lock is taken.
  */
 export async function forecastRun(
   pipeline: Pipeline,

@@ -33,18 +33,16 @@ export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonl
   }
   const isNews = added.length > 0 || known === undefined || ((await readNewestChange(client)) ?? 0n) > known;
   if (!isNews) return NO_CHANGES;
-  const ended = new Set(journal?.all('feed.part').map(({ dataset }) => dataset));
   const waiting: WaitingFeed[] = [];
-  for (const part of parts.filter(({ dataset }) => !ended.has(dataset))) {
+  for (const part of parts) {
     const landed = journal?.all('feed.page').findLast(({ dataset }) => dataset === part.dataset)?.nextCursor;
     waiting.push(await lookAtPart(part, landed ?? startOf(lookout, part, added)));
   }
   const first = waiting.find(({ changes }) => changes.count > 0n);
   const count = waiting.reduce((sum, { changes }) => sum + changes.count, 0n);
   const pages = waiting.reduce((sum, one) => sum + countPages(one.changes.count), 0);
-  const looks = journal?.last('feed.bound') === undefined ? 1 : 0;
   const exact = waiting.every(({ changes }) => changes.exact);
-  const changes = { count, exact, morePages: looks + pages - countPages(count) };
+  const changes = { count, exact, morePages: 1 + pages - countPages(count) };
   return { changes, body: first?.body, page: first?.page };
 }
 

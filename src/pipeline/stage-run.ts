@@ -150,7 +150,9 @@ async function addDatasets(
   { datasets, readAt }: LandedDatasets,
   add: (table: TableName, select: string, remove: DataFile[]) => Promise<void>,
 ): Promise<void> {
-  const rows = datasets.map((dataset) => ({
+  const { scope } = run;
+  const copied = datasets.filter(({ id }) => scope === 'all' || scope.includes(id));
+  const rows = copied.map((dataset) => ({
     dataset_id: dataset.id,
     name: dataset.name,
     description: dataset.description,

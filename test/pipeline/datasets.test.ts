@@ -4,6 +4,8 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors.js';
 import { listLandedRuns } from '../../src/landing/landing.js';
 import type { Scope } from '../../src/model.js';
+import { askService } from '../../src/pipeline/ask-service.js';
+import { backfillHistory } from '../../src/pipeline/backfill-history.js';
 import { forecastRun } from '../../src/pipeline/forecast-run.js';
 import { rebuildLake } from '../../src/pipeline/rebuild.js';
 import type { RunReport } from '../../src/pipeline/sync.js';
@@ -166,6 +168,8 @@ test('a list that grows copies what is new to it alone, with its history; one th
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
   expect(error.message).toContain('source.datasets is [26], but the lake holds dataset 11');
   await expect(forecastRun(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
+  const backfill = backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
+  await expect(backfill).rejects.toMatchObject({ code: 'config' });
   expect(world.requests).toEqual([]);
 
   await moveOn(30);
@@ -196,6 +200,12 @@ test('several datasets are one copy: an item in two of them is one row, a change
   world.requests.length = 0;
   expect((await world.sync()).published).toBe(false);
   expect(world.requests).toEqual(['/plan', '/changes/recent?limit=1']);
+
+  const service = { baseUrl: world.sandbox.baseUrl, apiKey: world.sandbox.keys.live };
+  const { newest } = await askService(service, [ELECTRONICS, CENTRAL], testIo, new AbortController().signal);
+  expect([newest?.id, datasetsOf('/changes/recent')]).toEqual([row.cursor_to, ['all', '11', '26']]);
+  const table = await readLake(world.lakePath, (glob) => `SELECT dataset_id FROM ${glob('datasets')} ORDER BY 1`);
+  expect(table).toEqual([['11'], ['26']]);
 
   await moveOn(40);
   happen = { matches: ofDataset('/changes', CENTRAL), nth: 1, what: () => moveOn(60) };
