@@ -26,7 +26,7 @@ test('a held drift is published without a call when it is allowed, and what it w
     () => expect.unreachable(),
     (reason: PricelakeError) => reason,
   );
-  expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('schema_drift (2)') });
+  expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('schema_drift (rows: 2)') });
   expect(JSON.stringify(error.facts)).toContain('energy');
   world.requests.length = 0;
   world.pipeline.checks = {};
