@@ -1,6 +1,6 @@
 -- Price spread: how far the prices of one product lie apart, per currency, for products in two or more shops.
--- Prices are counted in units of 0.0001 as integers, so that no figure of money passes a double;
--- only the standard deviation is computed in one, and rounded.
+-- Prices are counted in units of 0.0001 as integers. (FROM 'spread_figures.sql') stands for the query of that file, which
+-- makes the figures: pricelake query --analysis price_spread runs both.
 WITH offer_prices AS (
   SELECT
     product_id,
@@ -14,14 +14,15 @@ WITH offer_prices AS (
   FROM items
   WHERE is_listed AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
 ),
-grouped AS MATERIALIZED (
+price_groups AS MATERIALIZED (
   SELECT
+    row_number() OVER () AS key,
     product_id,
     currency,
-    count(*) AS n,
     sum(units) AS total,
     list_sort(list(units)) AS prices,
     list_distinct(list(site_id)) AS site_ids,
+    len(site_ids)::BIGINT AS shops,
     -- Price and site in one sortable number; on a tie of prices the lowest site id wins at both ends.
     min(units::HUGEINT * 18446744073709551616 + site_id) AS cheapest,
     max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest
@@ -29,76 +30,19 @@ grouped AS MATERIALIZED (
   GROUP BY product_id, currency
   HAVING min(site_id) <> max(site_id)
 ),
--- Linear interpolation at (n - 1) * k / 4, half away from zero: all terms are positive integers.
-quartiles AS (
-  SELECT
-    *,
-    prices[1] AS lowest,
-    prices[n] AS highest,
-    (prices[(n + 3) // 4] * (4 - (n - 1) % 4) + prices[least((n + 3) // 4 + 1, n)] * ((n - 1) % 4) + 2) // 4 AS q1,
-    (prices[(n + 1) // 2] + prices[n // 2 + 1] + 1) // 2 AS q2,
-    (prices[(3 * n + 1) // 4] * (4 - (3 * n - 3) % 4) + prices[least((3 * n + 1) // 4 + 1, n)] * ((3 * n - 3) % 4) + 2) // 4 AS q3,
-    (2 * total + n) // (2 * n) AS average,
-    round(list_aggregate(prices, 'stddev_samp') / 10000, 4)::DECIMAL(18, 4) AS deviation
-  FROM grouped
-),
--- Robust outliers: farther from the median than 3.5 * 1.4826 * median absolute deviation, where that is zero
--- 3.5 * 1.2533 * mean absolute deviation. Whole units, so comparing with the limit rounded down is exact.
-distances AS (
-  SELECT product_id, currency, n, q2, prices, list_sort([abs(price - q2) FOR price IN prices]) AS gaps
-  FROM quartiles
-  WHERE n >= 4
-),
-limits AS (
-  SELECT
-    *,
-    CASE
-      WHEN gaps[(n + 1) // 2] + gaps[n // 2 + 1] > 0
-        THEN (51891 * (gaps[(n + 1) // 2] + gaps[n // 2 + 1])::HUGEINT // 20000)::BIGINT
-      ELSE (438655 * list_sum(gaps)::HUGEINT // (100000 * n))::BIGINT
-    END AS gap_limit
-  FROM distances
-),
--- Products with outliers, and the prices of the others.
-marked AS (
-  SELECT product_id, currency, kept, len(kept) AS m, list_sum(kept) AS kept_total
-  FROM (
-    SELECT *, [price FOR price IN prices IF abs(price - q2) <= gap_limit] AS kept
-    FROM limits
-    WHERE gaps[n] > gap_limit
-  )
-),
+spread_figures AS (FROM 'spread_figures.sql'),
 credited AS (
-  SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
-  FROM (SELECT product_id, currency, unnest(site_ids) AS site_id FROM grouped)
+  SELECT key, list_sort(list(DISTINCT attribution)) AS attribution
+  FROM (SELECT key, unnest(site_ids) AS site_id FROM price_groups)
   JOIN (SELECT site_id, attribution FROM sites WHERE is_current AND attribution IS NOT NULL) USING (site_id)
-  GROUP BY product_id, currency
+  GROUP BY key
 )
 SELECT
   product_id,
   currency,
-  n AS offers,
-  len(site_ids)::BIGINT AS shops,
-  (lowest * 0.0001)::DECIMAL(18, 4) AS "min",
-  (q1 * 0.0001)::DECIMAL(18, 4) AS p25,
-  (q2 * 0.0001)::DECIMAL(18, 4) AS median,
-  (q3 * 0.0001)::DECIMAL(18, 4) AS p75,
-  (highest * 0.0001)::DECIMAL(18, 4) AS "max",
-  (average::BIGINT * 0.0001)::DECIMAL(18, 4) AS mean,
-  deviation AS stddev,
-  ((highest - lowest) * 0.0001)::DECIMAL(18, 4) AS spread,
-  100 * (highest - lowest)::DOUBLE / lowest::DOUBLE AS spread_pct,
-  (cheapest - lowest::HUGEINT * 18446744073709551616)::BIGINT AS cheapest_site_id,
-  (highest::HUGEINT * 18446744073709551616 - dearest)::BIGINT AS dearest_site_id,
-  n - coalesce(m, n) AS outliers,
-  (coalesce(kept[1], lowest) * 0.0001)::DECIMAL(18, 4) AS inlier_min,
-  (coalesce((kept[(m + 1) // 2] + kept[m // 2 + 1] + 1) // 2, q2) * 0.0001)::DECIMAL(18, 4) AS inlier_median,
-  (coalesce(kept[m], highest) * 0.0001)::DECIMAL(18, 4) AS inlier_max,
-  (coalesce((2 * kept_total + m) // (2 * m), average)::BIGINT * 0.0001)::DECIMAL(18, 4) AS inlier_mean,
-  100 * (coalesce(kept[m], highest) - coalesce(kept[1], lowest))::DOUBLE / coalesce(kept[1], lowest)::DOUBLE
-    AS inlier_spread_pct,
+  spread_figures.* EXCLUDE (key),
   coalesce(attribution, []) AS attribution,
   getvariable('run_id')::VARCHAR AS run_id
-FROM quartiles
-LEFT JOIN marked USING (product_id, currency)
-LEFT JOIN credited USING (product_id, currency)
+FROM spread_figures
+JOIN price_groups USING (key)
+LEFT JOIN credited USING (key)

@@ -4,13 +4,14 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { packagePath } from '../schemas.js';
 
-/** A query of pipelines/analysis, by name. */
+/** A query of pipelines/analysis, by name; where it has `(FROM 'other.sql')`, the query of that file stands. */
 export function readAnalysis(name: string): string {
-  return readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
+  const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
+  return text.replace(/^(?!--)(.*)\(FROM '(\w+)\.sql'\)/gmu, (_, before, other) => `${before}(${readAnalysis(other)})`);
 }
 
 /** What the report is made of, and queries over relations that a command makes first. */
-const INNER = /^(report_.*|category_tree|product_days|price_spread_daily|converted_.*)$/u;
+const INNER = /^(report_.*|category_tree|product_days|spread_figures|price_spread_daily|converted_.*)$/u;
 
 /** Names of the queries of pipelines/analysis that run over the tables alone. */
 export function listAnalyses(): string[] {

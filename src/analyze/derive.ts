@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { TableName } from '../model.js';
 import { packagePath } from '../schemas.js';
+import { readAnalysis } from './analysis.js';
 
-/** Derived tables and their files, in dependency order. */
+/** Derived tables and their queries, in dependency order. */
 const DERIVED = [
-  { table: 'products', file: 'pipelines/models/products.sql' },
-  { table: 'product_prices', file: 'pipelines/models/product_prices.sql' },
-  { table: 'price_spread', file: 'pipelines/analysis/price_spread.sql' },
-] as const satisfies readonly { table: TableName; file: string }[];
+  { table: 'products', read: () => readModel('products') },
+  { table: 'product_prices', read: () => readModel('product_prices') },
+  { table: 'price_spread', read: () => readAnalysis('price_spread') },
+] as const satisfies readonly { table: TableName; read: () => string }[];
+
+const readModel = (name: string) => readFileSync(packagePath(`pipelines/models/${name}.sql`), 'utf8');
 
 /** A table that follows from others, and the SELECT that makes it. */
 export interface DerivedSelect {
@@ -18,5 +21,5 @@ export interface DerivedSelect {
 
 /** The derived tables in dependency order. Their `run_id` is the DuckDB variable `run_id` (`SET VARIABLE`). */
 export function derivedSelects(): DerivedSelect[] {
-  return DERIVED.map(({ table, file }) => ({ table, select: readFileSync(packagePath(file), 'utf8') }));
+  return DERIVED.map(({ table, read }) => ({ table, select: read() }));
 }
