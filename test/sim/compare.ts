@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { viewDatasets } from './endpoints.js';
 import type { LakeRows, TextRow } from './lake-rows.js';
 import { describeChange, describeItem, sortedJson } from './truth.js';
-import type { Change, World } from './world.js';
+import type { Change, Item, World } from './world.js';
 
 /** Times that an item and its change may tell apart: the feed tells observedAt only (see expectItems). */
 const OBSERVED = ['last_changed_at', 'price_changed_at'];
@@ -33,7 +33,7 @@ export function expectItems(world: World, lake: LakeRows, cursor: bigint | null,
   const ahead = new Set(told.map((change) => change.itemId));
   const rows = new Map(lake.items.map((row) => [row.item_id, row]));
   expect(rows.size).toBe(lake.items.length);
-  for (const item of world.visibleItems()) {
+  for (const item of world.visibleItems().filter(world.isCopied)) {
     if (ahead.has(item.id)) continue;
     const truth = describeItem(world, item);
     const row = rows.get(String(item.id));
@@ -49,7 +49,8 @@ export function expectItems(world: World, lake: LakeRows, cursor: bigint | null,
     if (!settled) copy.site_name = truth.site_name ?? null;
     expect(copy).toEqual(truth);
   }
-  const unseen = [...world.items.values()].filter((item) => item.sight === 'hidden').map((item) => String(item.id));
+  const hidden = [...world.items.values()].filter((item) => item.sight === 'hidden' || !world.isCopied(item));
+  const unseen = hidden.map((item) => String(item.id));
   expect(unseen.filter((id) => rows.has(id))).toEqual([]);
 }
 
@@ -57,7 +58,8 @@ const maxSkew = (world: World) => Math.max(0, world.habits.skewMs) * 1000;
 
 /** Every change of the feed up to the cursor once, in order; its item is null when it was gone by then. */
 export function expectHistory(world: World, lake: LakeRows, cursor: bigint): void {
-  const told = world.changes.filter((change) => change.id <= cursor);
+  const isCopied = ({ itemId }: Change) => world.isCopied(world.items.get(itemId) as Item);
+  const told = world.changes.filter((change) => change.id <= cursor && isCopied(change));
   expect(lake.history.map((row) => row.change_id)).toEqual(told.map((change) => String(change.id)));
   told.forEach((change: Change, index) => {
     const truth = describeChange(world, change);

@@ -1,7 +1,7 @@
 /** Endpoints of the API document, section 4, over the world: path and query → body. */
 import { nameChanges, viewChange, viewItem, writeTime } from './views.js';
 import { Money, type Wire } from './wire-json.js';
-import type { Item, World } from './world.js';
+import type { Change, Item, World } from './world.js';
 
 /** An answer of JSON: status and body. */
 export interface JsonAnswer {
@@ -29,7 +29,7 @@ export function answerJson(world: World, path: string, query: URLSearchParams): 
   }
   if (path === '/changes') return ok(viewFeedPage(world, query));
   if (path === '/changes/recent') return ok(viewRecentPage(world, query));
-  if (path === '/facets') return ok(viewFacets(world));
+  if (path === '/facets') return ok(viewFacets(world, query));
   if (path === '/items') return ok(viewItemPage(world, query));
   const [, id = '', rest] = /^\/items\/(\d+)(\/history)?$/.exec(path) ?? [];
   const item = id === '' ? undefined : world.items.get(BigInt(id));
@@ -62,8 +62,22 @@ function viewPlan({ habits, now }: World): Wire {
   };
 }
 
+export const DATASETS = ['Garden', 'Tools'];
+
+/** Whether an item is in the dataset that is asked for. */
+function isAsked(query: URLSearchParams): (item: Item | undefined) => boolean {
+  const id = query.get('dataset');
+  return (item) => id === null || item?.datasets.includes(DATASETS[Number(id) - 1] ?? '') === true;
+}
+
+/** The feed as far as it shows, of the dataset that is asked for. */
+function readFeed(world: World, query: URLSearchParams): Change[] {
+  const isOfIt = isAsked(query);
+  return world.feed().filter((change) => isOfIt(world.items.get(change.itemId)));
+}
+
 export function viewDatasets(world: World): Wire[] {
-  return ['Garden', 'Tools'].map((name, index) => {
+  return DATASETS.map((name, index) => {
     const items = world.visibleItems().filter((item) => item.removedAt === null && item.datasets.includes(name));
     return {
       id: BigInt(index + 1),
@@ -83,7 +97,7 @@ function viewFeedPage(world: World, query: URLSearchParams): Wire {
   const { habits } = world;
   const after = BigInt(query.get('after') ?? '0');
   const limit = Number(query.get('limit') ?? 500);
-  const waiting = world.feed().filter((change) => change.id > after);
+  const waiting = readFeed(world, query).filter((change) => change.id > after);
   const page = waiting.slice(0, habits.shortPages ? Math.min(limit, 1 + (waiting.length % 37)) : limit);
   const nextCursor = page.at(-1)?.id ?? after;
   const hasMore = waiting.length > page.length || (habits.emptyLastPage && page.length > 0);
@@ -93,8 +107,7 @@ function viewFeedPage(world: World, query: URLSearchParams): Wire {
 function viewRecentPage(world: World, query: URLSearchParams): Wire {
   const before = BigInt(query.get('before') ?? String(2n ** 63n - 1n));
   const limit = Number(query.get('limit') ?? 50);
-  const waiting = world
-    .feed()
+  const waiting = readFeed(world, query)
     .filter((change) => change.id < before)
     .reverse();
   const page = waiting.slice(0, limit);
@@ -105,8 +118,8 @@ function viewRecentPage(world: World, query: URLSearchParams): Wire {
   };
 }
 
-function viewFacets(world: World): Wire {
-  const listed = world.visibleItems().filter((item) => item.removedAt === null);
+function viewFacets(world: World, query: URLSearchParams): Wire {
+  const listed = world.visibleItems().filter((item) => item.removedAt === null && isAsked(query)(item));
   const sites = [...world.sites.values()].map(({ id, name, host }) => ({
     id,
     name,
@@ -131,7 +144,9 @@ export function selectItems(world: World, query: URLSearchParams): Item[] {
   const status = query.get('status') ?? 'active';
   const since = query.get('changedSince');
   const site = query.get('site');
+  const isOfIt = isAsked(query);
   return world.visibleItems().filter((item) => {
+    if (!isOfIt(item)) return false;
     if (status === 'active' && item.removedAt !== null) return false;
     if (status === 'removed' && item.removedAt === null) return false;
     if (site !== null && item.siteId !== BigInt(site)) return false;

@@ -36,5 +36,7 @@ describe('the copy of a service with habits of its own is exact', () => {
   }
 
   test('without a feed, by polling what changed', () => liveThrough({ seed: 4, habits: { feed: false } }));
+  test('of two datasets, one within the other', () =>
+    liveThrough({ seed: 6, datasets: [1, 2], habits: { moving: true } }));
   test('by a complete copy on every run', () => liveThrough({ seed: 5, mode: 'snapshot' }));
 });

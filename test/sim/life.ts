@@ -29,7 +29,7 @@ export function step(world: World): void {
 /** The licence text of a site, or its name, is another from now on; one of its items changes in price. */
 export function renameSite(world: World, round: number): void {
   const { random } = world;
-  const listed = world.visibleItems().filter((item) => item.removedAt === null);
+  const listed = world.visibleItems().filter((item) => item.removedAt === null && world.isCopied(item));
   if (listed.length === 0) return;
   const item = random.pick(listed);
   const site = world.site(item.siteId);

@@ -13,6 +13,7 @@ import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { createSeeded } from '../seeded.js';
 import { expectDatasets, expectHistory, expectItems, expectLedger, expectProducts, expectSites } from './compare.js';
+import { DATASETS } from './endpoints.js';
 import { drawHabits, type Habits } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { populate, step } from './life.js';
@@ -41,12 +42,16 @@ export interface SimulationOptions {
   partitionBy?: string[];
   /** Mode of the runs after the first. */
   mode?: Pipeline['source']['mode'];
+  /** Ids of the datasets that are copied; default all. */
+  datasets?: number[];
 }
 
 export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
   const { seed, items = 150, history = 'feed' } = options;
   const random = createSeeded(seed * 7919);
   const world = new World(seed, drawHabits(random, options.habits));
+  const names = options.datasets?.map((id) => DATASETS[id - 1]);
+  world.isCopied = (item) => names === undefined || item.datasets.some((name) => names.includes(name));
   populate(world, items);
   const onMoment = () => {
     if (simulation.still || !world.habits.moving || random.fraction() < 0.5) return;
@@ -55,7 +60,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   const service = await startService(world, seed, { onMoment });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-sim-'));
   const lakePath = path.join(folder, 'lake');
-  const pipeline = makePipeline(service, lakePath, history, options.partitionBy);
+  const pipeline = makePipeline(service, lakePath, history, options);
   let clock = Date.UTC(2026, 10, 20, 9);
   const io: Io = {
     ...realIo,
@@ -111,10 +116,10 @@ function makePipeline(
   service: Service,
   lakePath: string,
   history: 'feed' | 'none',
-  partitionBy: string[] | undefined,
+  { partitionBy, datasets }: SimulationOptions,
 ): Pipeline {
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
-  const source = { baseUrl: service.baseUrl, apiKey: 'key', history };
+  const source = { baseUrl: service.baseUrl, apiKey: 'key', history, datasets };
   const values = pipelineSchema.parse({
     name: 'sim',
     source,

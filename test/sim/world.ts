@@ -70,6 +70,8 @@ export class World {
   readonly sites = new Map<bigint, Site>();
   readonly items = new Map<bigint, Item>();
   readonly changes: Change[] = [];
+  /** Whether the pipeline copies the item: it may be of chosen datasets. */
+  isCopied: (item: Item) => boolean = () => true;
   now = BigInt(Date.UTC(2026, 10, 20, 8, 0, 0)) * 1_000_000n;
   #nextItemId: bigint;
   #nextChangeId = 1n;
