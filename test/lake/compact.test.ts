@@ -4,7 +4,7 @@ import type { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { type Lake, tablePath } from '../../src/lake/layout.js';
-import { isCompactionDue, planCompaction } from '../../src/lake/plan-compaction.js';
+import { isCompactionDue, planCompaction, planRewrite } from '../../src/lake/plan-compaction.js';
 import { publishPointer, readPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
@@ -48,6 +48,13 @@ test('large files are left alone, and no file grows far beyond 128 MB', () => {
     [...a.slice(0, 2), ...b].map(({ path }) => path),
   );
   expect(isCompactionDue(files('2026-11-19', 100, 64 * MB))).toBe(false);
+});
+
+test('files that are older than a column are all written anew, of a partition at a time as many as make one file', () => {
+  const [a, b] = [files('2026-11-19', 3, 100 * MB), files('2026-11-20', 2)];
+  const passes = planRewrite([...a, ...b]).map((pass) => pass.map(({ path }) => path));
+  expect(passes).toEqual([[a[0], ...b], [a[1]], [a[2]]].map((pass) => pass.map((file) => file?.path)));
+  expect(planRewrite([])).toEqual([]);
 });
 
 /** Three versions of history over two days, one row a file and day; items and a table that is derived from them. */
