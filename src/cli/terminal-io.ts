@@ -63,7 +63,9 @@ export function formatLogLine(level: LogLevel, event: string, facts: Record<stri
   return toPlainLine([MARKS[level], event, ...pairs].join(' '));
 }
 
+/** Seconds and shares are short on a terminal; JSON lines have them whole. */
 function formatFact(value: unknown): string {
+  if (typeof value === 'number' && !Number.isInteger(value)) return String(Number(value.toPrecision(3)));
   if (typeof value !== 'string') return toJsonText(value);
   return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
 }

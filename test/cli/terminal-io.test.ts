@@ -43,8 +43,9 @@ describe('the log away from a terminal', () => {
 describe('the log on a terminal', () => {
   it('is one readable line an event, without control characters of others', () => {
     const stream = new MemoryStream(true);
-    createCliIo({ stream, env: {} }).log('warn', 'rejects', { file: 'a b', reason: '\u001b[2Jx\ny', rows: 3n });
-    expect(stream.text).toBe('! rejects file="a b" reason="\\u001b[2Jx\\ny" rows=3\n');
+    const facts = { file: 'a b', reason: '\u001b[2Jx\ny', rows: 3n, seconds: 0.0151798394319 };
+    createCliIo({ stream, env: {} }).log('warn', 'rejects', facts);
+    expect(stream.text).toBe('! rejects file="a b" reason="\\u001b[2Jx\\ny" rows=3 seconds=0.0152\n');
   });
 
   it('keeps working after progress was drawn and closed', () => {

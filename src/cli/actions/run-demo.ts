@@ -72,7 +72,8 @@ async function runSteps(
 }
 
 function nextSteps(lake: string): string {
-  const shop = `SELECT site_name, count(*) AS cheapest FROM price_spread JOIN (SELECT DISTINCT site_id, site_name FROM items) ON site_id = cheapest_site_id GROUP BY ALL ORDER BY 2 DESC LIMIT 5`;
+  const shop =
+    'SELECT name, count(*) AS cheapest FROM price_spread JOIN sites ON site_id = cheapest_site_id WHERE is_current GROUP BY ALL ORDER BY 2 DESC LIMIT 5';
   return `
 Next:
   npx pricelake spread --lake ${lake} --currency EUR --min-shops 5
