@@ -8,7 +8,7 @@ import { type Ahead, type Count, countPages, ITEMS_A_PAGE } from '../extract/est
 import { type Counts, planScope, type Shard } from '../extract/plan-shards.js';
 import { countWholePages, PAGE_SIZE } from '../extract/poll.js';
 import type { RunMode } from '../model.js';
-import { reachBack, readPollStart } from './extract-run.js';
+import { reachBack, readPollStart } from './copy-items.js';
 import type { Lookout } from './lookout.js';
 import type { PlannedRun } from './read-plan.js';
 import { listScopeParts } from './scope.js';

@@ -117,6 +117,13 @@ async function expectNoOtherSites(): Promise<void> {
   expect(sites).toEqual([]);
 }
 
+/** Calls of this month. */
+async function countUsed(): Promise<number> {
+  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
+  const plan = await (await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers })).json();
+  return (plan as { usage: { apiCalls: number } }).usage.apiCalls;
+}
+
 function expectEquation({ received, written, rejected, deduplicated }: RunReport['row']): void {
   expect(received).toBe(written + rejected + deduplicated);
 }
@@ -148,6 +155,15 @@ test('a list that grows copies what is new to it alone, with its history; one th
   await expectNoOtherSites();
 
   await moveOn(40);
+  choose([ELECTRONICS, CENTRAL]);
+  const { budget } = world.pipeline;
+  world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed()) + 30 } };
+  expect(exitCodeOf(await syncError())).toBe(5);
+  choose([ELECTRONICS]);
+  await world.sync();
+  await expectExactCopy([ELECTRONICS]);
+
+  world.pipeline.budget = budget;
   choose([ELECTRONICS, CENTRAL]);
   const said = await forecastRun(world.pipeline, testIo);
   world.requests.length = 0;
