@@ -308,19 +308,27 @@ async function readJournal(path: string): Promise<{ entries: JournalEntry[]; end
   });
   const end = bytes.lastIndexOf(0x0a) + 1;
   const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
-  const entries = lines.map((line, index) => {
-    try {
-      return journalEntry.parse(JSON.parse(line));
-    } catch (cause) {
-      throw new PricelakeError(
-        'lake_invalid',
-        `${path}: line ${index + 1} is damaged`,
-        { hint: "move this run's folder away to start it anew; what it had fetched is then fetched again" },
-        { cause },
-      );
-    }
-  });
+  const entries = lines.map((line, index) => readEntry(line, `${path}: line ${index + 1}`));
   return { entries, end, size: bytes.length };
+}
+
+const START_ANEW = "move this run's folder away to start it anew; what it had fetched is then fetched again";
+
+function readEntry(line: string, where: string): JournalEntry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: START_ANEW }, { cause });
+  }
+  const entry = journalEntry.safeParse(value);
+  if (entry.success) return entry.data;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${where} says what this version does not know`,
+    { hint: `a newer version wrote it, or it is damaged: go on with that version, or ${START_ANEW}` },
+    { cause: entry.error },
+  );
 }
 
 /** An entry as its line, without the newline. */

@@ -1,6 +1,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors.js';
 import { Journal, type JournalEntry } from '../../src/landing/journal.js';
 import { makeFolder } from './folder.js';
 
@@ -84,18 +85,26 @@ describe('a journal', () => {
   });
 
   test.each([
-    ['is no JSON', 'oops'],
-    ['is of an unknown type', '{"type":"party"}'],
-    ['has a field too many', '{"type":"end","at":"x","more":1}'],
-    ['has an int64 as a number, which JSON readers round', '{"type":"feed.done","cursor":9007199254740993,"calls":1}'],
-  ])('in which a line %s is refused by its number', async (_name, line) => {
+    ['is no JSON', 'oops', /^is damaged$/, /^move this/],
+    ['is of an unknown type', '{"type":"party"}', /does not know$/, /newer version wrote it/],
+    ['has a field too many', '{"type":"end","at":"x","more":1}', /does not know$/, /newer version wrote it/],
+    [
+      'has an int64 as a number, which JSON readers round',
+      '{"type":"feed.done","cursor":9007199254740993,"calls":1}',
+      /does not know$/,
+      /or it is damaged/,
+    ],
+  ])('in which a line %s is refused by its number', async (_name, line, what, hint) => {
     await write(BEGIN);
     await appendFile(file, `${line}\n`);
-    await expect(read()).rejects.toMatchObject({
-      code: 'lake_invalid',
-      message: `${file}: line 2 is damaged`,
-      facts: { hint: expect.stringContaining('folder away') },
-    });
+    const error: PricelakeError = await read().then(
+      () => expect.unreachable('it should have failed'),
+      (error) => error,
+    );
+    expect(error.code).toBe('lake_invalid');
+    expect(error.message.split(`${file}: line 2 `)).toEqual(['', expect.stringMatching(what)]);
+    expect(error.facts.hint).toMatch(hint);
+    expect(error.facts.hint).toContain('folder away');
     expect(await readFile(file, 'utf8')).toContain(line);
   });
 });
