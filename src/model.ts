@@ -58,6 +58,8 @@ export interface TableState {
   files: DataFile[];
   txn: Record<string, bigint>;
   drift: ColumnDrift;
+  /** True when some of the files may be older than a column of the contract, and lack it. */
+  hasOlderFiles: boolean;
 }
 
 /** How the columns of a published table differ from its contract, schemas/<table>.yaml. */

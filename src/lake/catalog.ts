@@ -13,7 +13,7 @@ export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);
     const paths = state.files.map((file) => `${state.table}/${file.path}`);
-    const relation = tableRelation(state.table, paths).replaceAll("', '", "',\n  '");
+    const relation = tableRelation(state.table, paths, state).replaceAll("', '", "',\n  '");
     return `\n-- ${description}\nCREATE OR REPLACE VIEW ${quoteIdentifier(state.table)} AS SELECT * FROM ${relation};\n`;
   });
   return HEADER + views.join('');

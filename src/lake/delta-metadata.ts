@@ -11,10 +11,17 @@ import { writeDeltaSchema } from './delta-schema.js';
 const HOUR_MS = 3_600_000;
 /** Table property: hours that superseded files are kept; absent for none. */
 const RETENTION = 'pricelake.retentionHours';
+/** Table property: there when the table has gained columns that its older files lack. */
+const OLDER_FILES = 'pricelake.olderFiles';
 
 /** How long superseded files of a table are kept, ms. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
+}
+
+/** True when the table has gained columns, and files from before that may be left. */
+export function keepsOlderFiles(metaData: MetaData | undefined): boolean {
+  return metaData?.configuration[OLDER_FILES] === 'true';
 }
 
 /** How long tombstones are kept, ms: at least an hour, which keeps another program's VACUUM off our commits. */
@@ -35,17 +42,18 @@ export function planMetaData(
   change: TableChange,
   { at, retentionMs }: { at: Date; retentionMs?: number | undefined },
 ): MetaData | undefined {
+  const old = state.metaData;
+  const filesStay = old !== undefined && state.files.size > change.remove.length;
+  const hasOlderFiles =
+    filesStay && (keepsOlderFiles(old) || compareColumns(schema, old.schemaString).missing.length > 0);
   const wanted = {
-    configuration: planConfiguration(state.metaData, retentionMs),
+    configuration: planConfiguration(old, retentionMs, hasOlderFiles),
     description: schema.description,
     schemaString: writeDeltaSchema(schema),
     partitionColumns: findPartitionColumns(state, schema, change),
   };
-  const old = state.metaData;
-  if (old !== undefined) {
-    if (state.files.size > change.remove.length) refuseMixture(schema, old, wanted);
-    if (isSame(old, wanted)) return undefined;
-  }
+  if (filesStay) refuseMixture(schema, old, wanted);
+  if (old !== undefined && isSame(old, wanted)) return undefined;
   return {
     id: old?.id ?? randomUUID(),
     format: { provider: 'parquet', options: {} },
@@ -57,13 +65,18 @@ export function planMetaData(
 type Wanted = Pick<MetaData, 'configuration' | 'description' | 'schemaString' | 'partitionColumns'>;
 
 /** Without `retentionMs` the table keeps what it has. */
-function planConfiguration(old: MetaData | undefined, retentionMs = readRetentionMs(old)): Record<string, string> {
+function planConfiguration(
+  old: MetaData | undefined,
+  retentionMs = readRetentionMs(old),
+  hasOlderFiles = false,
+): Record<string, string> {
   const hours = Math.ceil(retentionMs / HOUR_MS);
-  const { [RETENTION]: _before, ...others } = old?.configuration ?? {};
+  const { [RETENTION]: _before, [OLDER_FILES]: _older, ...others } = old?.configuration ?? {};
   return {
     ...others,
     'delta.deletedFileRetentionDuration': `interval ${Math.max(1, hours)} hours`,
     ...(hours === 0 ? {} : { [RETENTION]: String(hours) }),
+    ...(hasOlderFiles ? { [OLDER_FILES]: 'true' } : {}),
   };
 }
 

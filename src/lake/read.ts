@@ -2,6 +2,7 @@ import type { ColumnDrift, TableName, TableState } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
 import { compareColumns } from './column-drift.js';
 import { readLog } from './delta-log.js';
+import { keepsOlderFiles } from './delta-metadata.js';
 import type { Lake } from './layout.js';
 
 /** Of a table that is not there yet. */
@@ -13,12 +14,14 @@ const NO_DRIFT: ColumnDrift = { missing: [], unknown: [], retyped: [] };
  */
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   const state = await readLog(lake, table);
+  const { metaData } = state;
+  const drift = metaData === undefined ? NO_DRIFT : compareColumns(loadTableSchema(table), metaData.schemaString);
   return {
     table,
     version: state.version,
     files: [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
     txn: Object.fromEntries([...state.txn].map(([appId, { version }]) => [appId, version])),
-    drift:
-      state.metaData === undefined ? NO_DRIFT : compareColumns(loadTableSchema(table), state.metaData.schemaString),
+    drift,
+    hasOlderFiles: drift.missing.length > 0 || keepsOlderFiles(metaData),
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { TABLE_NAMES, type TableChange, type TableName } from '../model.js';
+import { TABLE_NAMES, type TableChange, type TableName, type TableState } from '../model.js';
 import { tableRelation } from '../table-relation.js';
 import { refuseOtherTypes } from './column-drift.js';
 import { type Lake, tablePath } from './layout.js';
@@ -29,14 +29,16 @@ export async function createTableView(
   name: string,
   change?: TableChange,
 ): Promise<void> {
-  const paths = await listPaths(lake, table, change);
-  await db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${tableRelation(table, paths)}`);
-}
-
-async function listPaths(lake: Lake, table: TableName, change: TableChange | undefined): Promise<string[]> {
   const state = await readTable(lake, table);
   refuseOtherTypes(lake, state);
+  const relation = tableRelation(table, listPaths(lake, state, change), state);
+  await db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${relation}`);
+}
+
+function listPaths(lake: Lake, state: TableState, change: TableChange | undefined): string[] {
   const removed = new Set(change?.remove.map((file) => file.path));
-  const kept = state.files.filter((file) => !removed.has(file.path)).map((file) => tablePath(lake, table, file.path));
+  const kept = state.files
+    .filter((file) => !removed.has(file.path))
+    .map((file) => tablePath(lake, state.table, file.path));
   return [...kept, ...(change?.add.map((file) => file.stagedAt) ?? [])];
 }

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import type { DataFile } from '../model.js';
-import { tableRelation } from '../table-relation.js';
+import { type RelationOptions, tableRelation } from '../table-relation.js';
 import { selectColumns } from './batch.js';
 import { readModel } from './model-sql.js';
 
@@ -109,7 +109,7 @@ export async function compareItems(
   };
 }
 
-function readFiles(files: ItemsFile[], options = ''): string {
+function readFiles(files: ItemsFile[], options?: RelationOptions): string {
   return tableRelation(
     'items',
     files.map((file) => file.absolutePath),
@@ -128,7 +128,7 @@ async function findTouchedFiles(db: Database, files: ItemsFile[], renamed: 'unkn
 async function findFilesWith(db: Database, files: ItemsFile[], condition: string): Promise<ItemsFile[]> {
   if (files.length === 0) return [];
   const rows = await db.rows(
-    `SELECT DISTINCT filename FROM ${readFiles(files, ', filename = true')} WHERE ${condition}`,
+    `SELECT DISTINCT filename FROM ${readFiles(files, { more: 'filename = true' })} WHERE ${condition}`,
   );
   const names = new Set(rows.map((row) => row.filename));
   return files.filter((file) => names.has(file.absolutePath));

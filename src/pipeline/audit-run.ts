@@ -23,9 +23,10 @@ export async function auditRun(
   const { db, io, landing } = run;
   await createTableViews(db, run.lake, candidate);
   await loadRows(db, 'next_runs', 'runs', rows);
-  const files = run.tables.runs.files.map((file) => path.join(run.lake.root, 'runs', file.path));
+  const { runs } = run.tables;
+  const files = runs.files.map((file) => path.join(run.lake.root, 'runs', file.path));
   await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
-    SELECT * FROM ${tableRelation('runs', files)} UNION ALL SELECT * FROM next_runs`);
+    SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`);
   const results = await runChecks(db, await loadChecks(run.pipeline.checksFolder), run.pipeline.checks, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);

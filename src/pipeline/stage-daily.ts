@@ -4,7 +4,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { type DataFile, type StagedFile, type TableState, TXN_DAY } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
-import { tableRelation } from '../table-relation.js';
+import { type RelationOptions, tableRelation } from '../table-relation.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -97,13 +97,13 @@ async function redoLateDays(daily: DailyStage, kept: bigint, change: DailyChange
 
 async function findFiles(daily: DailyStage, condition: string): Promise<DataFile[]> {
   if (daily.table.files.length === 0) return [];
-  const relation = readFiles(daily, daily.table.files, ', filename = true');
+  const relation = readFiles(daily, daily.table.files, { more: 'filename = true' });
   const rows = await daily.db.rows(`SELECT DISTINCT filename FROM ${relation} WHERE ${condition}`);
   const names = new Set(rows.map(({ filename }) => filename));
   return daily.table.files.filter((file) => names.has(absolutePath(daily, file)));
 }
 
-function readFiles(daily: DailyStage, files: DataFile[], options = ''): string {
+function readFiles(daily: DailyStage, files: DataFile[], options?: RelationOptions): string {
   return tableRelation(
     'price_spread_daily',
     files.map((file) => absolutePath(daily, file)),
