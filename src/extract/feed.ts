@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Io } from '../io.js';
-import type { JournalEntry } from '../landing/journal.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
 import type { ScopePart } from './dataset-client.js';

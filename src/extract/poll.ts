@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
-import type { JournalEntries, JournalEntry } from '../landing/journal.js';
+import type { JournalEntries } from '../landing/journal.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { readLines } from '../ndjson.js';
 import type { Dataset, ScopePart } from './dataset-client.js';

@@ -1,7 +1,8 @@
 import { link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Io } from '../io.js';
-import { Journal, JournalEntries, type JournalEntry, toLine } from './journal.js';
+import { Journal, JournalEntries } from './journal.js';
+import { type JournalEntry, toLine } from './journal-entry.js';
 
 const JOURNAL = 'journal.ndjson';
 

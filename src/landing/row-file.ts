@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Journal, JournalEntry } from './journal.js';
+import type { Journal } from './journal.js';
+import type { JournalEntry } from './journal-entry.js';
 
 /** Where a row stands in the bytes of an answer. */
 export interface RowSlice {

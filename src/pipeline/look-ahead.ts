@@ -4,7 +4,7 @@ import type { PricelakeError } from '../errors.js';
 import type { ModeChoice } from '../extract/choose-mode.js';
 import { listParts, type ScopePart } from '../extract/dataset-client.js';
 import type { Ahead, Count } from '../extract/estimate.js';
-import type { JournalEntry } from '../landing/journal.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
 import { isComparisonWorthIt } from './count-usage.js';
 import { lookAtFeed } from './look-at-feed.js';
 import { lookAtHistories } from './look-at-histories.js';

@@ -2,7 +2,8 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors.js';
-import { Journal, type JournalEntry } from '../../src/landing/journal.js';
+import { Journal } from '../../src/landing/journal.js';
+import type { JournalEntry } from '../../src/landing/journal-entry.js';
 import { makeFolder } from './folder.js';
 
 const BEGIN = {

@@ -1,7 +1,8 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Journal, type JournalEntry } from '../../src/landing/journal.js';
+import { Journal } from '../../src/landing/journal.js';
+import type { JournalEntry } from '../../src/landing/journal-entry.js';
 import { RowFile } from '../../src/landing/row-file.js';
 import { makeFolder } from './folder.js';
 

@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { PricelakeError } from '../errors.js';
+import { RUN_MODES } from '../model.js';
+
+/** int64 as decimal text: JSON's numbers are no place for it. */
+const int64Text = z
+  .string()
+  .regex(/^-?\d+$/)
+  .transform((text) => BigInt(text));
+
+/** Of what the service was asked for by itself; absent where that was all the key can read. */
+const dataset = int64Text.optional();
+
+/** A page of items, landed in a file that ends at byte `end` with it. */
+const itemPage = {
+  file: z.string(),
+  rows: z.number(),
+  end: z.number(),
+  readAt: z.string(),
+  dataset,
+  calls: z.number(),
+};
+
+/** One time that a shard of a snapshot was asked for. */
+const attempt = { shard: z.string(), attempt: z.number() };
+const usage = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
+
+/**
+ * One line of a run's journal. A line is written after the bytes it speaks of are on disk,
+ * so what the journal names is there, and what it does not name is fetched again.
+ * `calls` is what the process had called by then.
+ */
+const journalEntry = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('begin'),
+    runNumber: int64Text,
+    runId: z.string(),
+    at: z.string(),
+    pipeline: z.string(),
+    /** Feed cursor before the run; null when the lake has none. */
+    cursorFrom: int64Text.nullable(),
+    /** Ids of the datasets that the run copies; absent: all that the key can read. */
+    datasets: z.array(int64Text).optional(),
+  }),
+  z.strictObject({ type: z.literal('try'), at: z.string() }),
+  z.strictObject({ type: z.literal('calls'), calls: z.number() }),
+  /** What the service had counted this month when a try began, and when the run's calls were made; null: not known. */
+  z.strictObject({ type: z.literal('usage.before'), counted: usage, calls: z.number() }),
+  z.strictObject({ type: z.literal('usage.after'), counted: usage, calls: z.number() }),
+  /** How the run brings the lake up to date, and why: what was decided holds for all its tries. */
+  z.strictObject({
+    type: z.literal('decision'),
+    mode: z.enum(RUN_MODES),
+    reason: z.string(),
+    /** Datasets that are new to the lake: these are copied whole. */
+    added: z.array(int64Text).optional(),
+    calls: z.number(),
+  }),
+  /** Where the service stood before whole rows were read. */
+  z.strictObject({
+    type: z.literal('fence'),
+    cursor: int64Text.nullable(),
+    changedAt: z.string().nullable(),
+    items: int64Text,
+    /** Items of each dataset that was asked for by itself. */
+    counts: z.array(z.strictObject({ dataset: int64Text, items: int64Text })).optional(),
+    at: z.string(),
+    calls: z.number(),
+  }),
+  /** By which route all items were copied, and changed ones read whole, in a try; and why. */
+  z.strictObject({
+    type: z.literal('chosen'),
+    what: z.enum(['copy', 'hydration']),
+    way: z.string(),
+    reason: z.string(),
+    calls: z.number(),
+  }),
+  /** The exports that make a snapshot (section 4, /export): one, or a shard of it each. */
+  z.strictObject({
+    type: z.literal('shards'),
+    shards: z.array(
+      z.strictObject({
+        name: z.string(),
+        status: z.enum(['all', 'active', 'removed']),
+        site: int64Text.nullable(),
+        dataset,
+        rows: int64Text,
+      }),
+    ),
+    reason: z.string(),
+    calls: z.number(),
+  }),
+  /** From here on the rows of the export are counted, and billed, whatever comes of it. */
+  z.strictObject({
+    type: z.literal('export.begin'),
+    ...attempt,
+    readAt: z.string(),
+    announced: int64Text,
+    overage: z.boolean(),
+    /** Blocks of overage that it billed at most. */
+    blocks: int64Text,
+    calls: z.number(),
+  }),
+  z.strictObject({
+    type: z.literal('export.segment'),
+    ...attempt,
+    file: z.string(),
+    bytes: z.number(),
+    rows: z.number(),
+  }),
+  /** An export that the service cut at the monthly limit: its rows are paid for and kept, but it is no copy. */
+  z.strictObject({
+    type: z.literal('export.cut'),
+    ...attempt,
+    announced: int64Text,
+    landed: int64Text,
+    matching: z.string(),
+    calls: z.number(),
+  }),
+  z.strictObject({
+    type: z.literal('export.done'),
+    ...attempt,
+    announced: int64Text,
+    landed: int64Text,
+    calls: z.number(),
+  }),
+  /** Where the feed stood before those of several datasets are read; and that one of them was read up to there. */
+  z.strictObject({ type: z.literal('feed.bound'), newest: int64Text, at: z.string(), calls: z.number() }),
+  z.strictObject({ type: z.literal('feed.part'), dataset, cursor: int64Text, calls: z.number() }),
+  z.strictObject({
+    type: z.literal('feed.page'),
+    dataset,
+    after: int64Text,
+    nextCursor: int64Text,
+    hasMore: z.boolean(),
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number(),
+  }),
+  /** A webhook event, its changes copied. */
+  z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
+  z.strictObject({ type: z.literal('events.done') }),
+  z.strictObject({
+    type: z.literal('feed.done'),
+    cursor: int64Text,
+    complete: z.boolean(),
+    at: z.string(),
+    calls: z.number(),
+  }),
+  /** Histories of chosen items that the run has taken over. */
+  z.strictObject({
+    type: z.literal('backfill'),
+    rows: z.number(),
+    bytes: z.number(),
+    /** Calls that brought them, by our count and by the service's. */
+    made: z.number().optional(),
+    counted: int64Text.optional(),
+    /** Items whose histories were not asked for yet, for lack of calls. */
+    left: z.number().optional(),
+  }),
+  /** In the journal of a backfill: an item whose history has landed, and that all have. */
+  z.strictObject({
+    type: z.literal('backfill.item'),
+    itemId: int64Text,
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number().optional(),
+  }),
+  z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional(), left: z.number().optional() }),
+  /** In the notes of a lake: items whose histories a published run has taken over. */
+  z.strictObject({ type: z.literal('histories'), itemIds: z.array(int64Text) }),
+  /** Pages of items that changed since a time (null: all), and when the newest of them did. */
+  z.strictObject({
+    type: z.literal('poll.round'),
+    since: z.string().nullable(),
+    newest: z.string().nullable(),
+    dataset,
+  }),
+  z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('poll.done'), dataset, calls: z.number() }),
+  z.strictObject({ type: z.literal('products.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('products.done'), whole: z.boolean(), calls: z.number() }),
+  z.strictObject({ type: z.literal('sample.page'), ...itemPage }),
+  /** Sampled items that the service does not show (404), and the end of the sample. */
+  z.strictObject({ type: z.literal('sample.done'), missing: z.array(int64Text), calls: z.number() }),
+  /** An export of changed items, instead of their pages; its rows are named by entries of hydrate.page. */
+  z.strictObject({
+    type: z.literal('hydrate.export'),
+    announced: int64Text,
+    overage: z.boolean(),
+    blocks: int64Text,
+    calls: z.number(),
+  }),
+  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
+  z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
+  /** Answer of /facets, asked after a complete copy. */
+  z.strictObject({ type: z.literal('facets'), answer: z.string(), calls: z.number() }),
+  /** When the rows were first made: sites, rejects and what is gone are dated by it, in every try. */
+  z.strictObject({ type: z.literal('normalize'), at: z.string() }),
+  /** The row equation, settled before anything is published: a later try finds some of the rows in place. */
+  z.strictObject({
+    type: z.literal('tally'),
+    received: int64Text,
+    written: int64Text,
+    rejected: int64Text,
+    deduplicated: int64Text,
+  }),
+  z.strictObject({ type: z.literal('held'), checks: z.array(z.string()) }),
+  /** Gates that failed and that a person let through. */
+  z.strictObject({ type: z.literal('let_through'), at: z.string(), checks: z.array(z.string()) }),
+  z.strictObject({ type: z.literal('end'), at: z.string() }),
+]);
+
+export type JournalEntry = z.infer<typeof journalEntry>;
+
+const START_ANEW = "move this run's folder away to start it anew; what it had fetched is then fetched again";
+
+/**
+ * A line as its entry.
+ * @param where names the line in errors
+ * @throws PricelakeError `lake_invalid` on a damaged line, or one of a newer version
+ */
+export function readEntry(line: string, where: string): JournalEntry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: START_ANEW }, { cause });
+  }
+  const entry = journalEntry.safeParse(value);
+  if (entry.success) return entry.data;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${where} says what this version does not know`,
+    { hint: `a newer version wrote it, or it is damaged: go on with that version, or ${START_ANEW}` },
+    { cause: entry.error },
+  );
+}
+
+/** An entry as its line, without the newline. */
+export function toLine(entry: JournalEntry): string {
+  return JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+}
