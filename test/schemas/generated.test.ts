@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { GENERATED } from '../../schemas/generate.js';
+import { packagePath } from '../../src/schemas.js';
+
+const readJson = (name: string) => JSON.parse(readFileSync(packagePath(name), 'utf8'));
+
+test.each(Object.entries(GENERATED))('%s is what the code gives; `npm run schemas` writes it', (name, build) => {
+  expect(readJson(name)).toEqual(JSON.parse(JSON.stringify(build())));
+});
+
+interface JsonSchema {
+  type?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+}
+
+/** Options of a mapping that the schema does not know, as dotted paths; below free names nothing is looked at. */
+function findUnknown(value: unknown, schema: JsonSchema | undefined, path = ''): string[] {
+  if (schema === undefined) return [path];
+  if (typeof value !== 'object' || value === null || schema.properties === undefined) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (schema.properties?.[name] === undefined && typeof schema.additionalProperties === 'object') return [];
+    return findUnknown(member, schema.properties?.[name], `${path}.${name}`);
+  });
+}
+
+test.each(['pipelines/prices.yaml', 'pipelines/demo.yaml'])(
+  'the schema of pipeline files knows what %s says',
+  (name) => {
+    const schema: JsonSchema = readJson('schemas/pipeline.schema.json');
+    const file = parse(readFileSync(packagePath(name), 'utf8'));
+    expect(findUnknown(file, schema)).toEqual([]);
+    expect(findUnknown({ ...file, lake: { ...file.lake, pathh: '.' } }, schema)).toEqual(['.lake.pathh']);
+  },
+);
+
+test('the schema of pipeline files requires what has no default, and no more', () => {
+  const { required, properties, additionalProperties }: JsonSchema = readJson('schemas/pipeline.schema.json');
+  expect([required, properties?.source?.required, properties?.lake?.required]).toEqual([
+    ['source', 'lake'],
+    ['baseUrl', 'apiKey'],
+    ['path'],
+  ]);
+  expect([additionalProperties, properties?.source?.additionalProperties]).toEqual([false, false]);
+});
