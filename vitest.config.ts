@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/interop/**', 'test/browser/**'],
-    globalSetup: 'test/build.ts',
+    globalSetup: ['test/build.ts', 'test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
     testTimeout: 120_000,

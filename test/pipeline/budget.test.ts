@@ -102,7 +102,7 @@ describe('an export beyond', () => {
   });
 
   test('the quota is billed where a person agrees, and the ledger says how much', async () => {
-    await openSmall({ limits: { exportRowsPerMonth: 150 } });
+    await openSmall({ limits: { exportRowsPerMonth: 150 }, checks: 'all' });
     const { row, checks } = await world.sync({ caps: { maxOverage: 1 } });
     expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 200n, usage_export_rows: 200n });
     expect(checks.find(({ name }) => name === 'ledger_matches_plan')).toMatchObject({ violations: 0n });
@@ -167,6 +167,7 @@ describe('the ledger', () => {
 
   test('differs where another client used the key meanwhile: a warning, and by how much', async () => {
     await openSmall({
+      checks: 'all',
       intercept: async (request, next) => {
         if (request.url.includes('/export')) for (let call = 0; call < 20; call++) await next(other('/plan', request));
         return next(request);

@@ -37,7 +37,7 @@ const failure = (run: Promise<unknown>) =>
 
 function preparePipeline(lakePath: string) {
   return {
-    ...makePipeline(world.sandbox, lakePath, 'none'),
+    ...makePipeline(world.sandbox, lakePath, { history: 'none' }),
     checks: { currency_iso_4217: { severity: 'gate' as const } },
   };
 }
@@ -98,7 +98,7 @@ describe('--publish-held', () => {
 
   test('leaves a run that was merely interrupted to sync, and makes no lake where there is none', async () => {
     const lakePath = `${world.folder}/lake-${++lakes}`;
-    const other = { ...makePipeline(world.sandbox, lakePath, 'none') };
+    const other = { ...makePipeline(world.sandbox, lakePath, { history: 'none' }) };
     expect(await failure(syncPipeline(other, testIo, undefined, { publishHeld: true }))).toMatchObject({
       code: 'lake_invalid',
     });

@@ -7,6 +7,7 @@ let more = 0;
 let world: World;
 beforeAll(async () => {
   world = await openWorld({
+    checks: 'all',
     items: 300,
     sites: 3,
     history: 'none',

@@ -7,6 +7,7 @@ let world: World;
 let hasMore = false;
 beforeAll(async () => {
   world = await openWorld({
+    checks: 'all',
     items: 1000,
     history: 'none',
     intercept: (request, next) => (hasMore && request.url.includes('/products?') ? addShop(request, next) : undefined),

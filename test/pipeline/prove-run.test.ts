@@ -6,6 +6,7 @@ let world: World;
 let isOther = false;
 beforeAll(async () => {
   world = await openWorld({
+    checks: 'all',
     items: 200,
     intercept: (request, next) => (isOther && request.url.includes('/export') ? changeBrand(request, next) : undefined),
   });

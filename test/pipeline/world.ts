@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'lossless-json';
+import { loadChecks } from '../../src/check/load.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
 import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
@@ -28,6 +29,8 @@ export interface World {
 
 export interface WorldOptions extends SandboxOptions {
   history?: 'feed' | 'none';
+  /** Which checks runs make. Default: gates alone, since all of them take a fifth of a small run. */
+  checks?: 'gates' | 'all';
   /** Answers instead of the service, or undefined to let it answer. */
   intercept?: (request: Request, next: (request: Request) => Promise<Response>) => Promise<Response> | undefined;
 }
@@ -36,7 +39,7 @@ export interface WorldOptions extends SandboxOptions {
 export const testIo: Io = { ...realIo, sleep: async () => {} };
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { history = 'feed', intercept, ...sandboxOptions } = options;
+  const { history, checks, intercept, ...sandboxOptions } = options;
   const requests: string[] = [];
   const sandbox = await startSandbox({
     items: 800,
@@ -60,14 +63,14 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     sandbox,
     folder,
     lakePath,
-    pipeline: makePipeline(sandbox, lakePath, history),
+    pipeline: makePipeline(sandbox, lakePath, { history, checks }),
     requests,
     clock,
     sync: (options) => syncPipeline(world.pipeline, io, undefined, options),
     renew: (copyOf) => {
       world.lakePath = path.join(folder, `lake-${++lakes}`);
       if (copyOf !== undefined) cpSync(copyOf, world.lakePath, { recursive: true });
-      world.pipeline = makePipeline(sandbox, world.lakePath, history);
+      world.pipeline = makePipeline(sandbox, world.lakePath, { history, checks });
       requests.length = 0;
     },
     close: async () => {
@@ -78,16 +81,22 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
+/** Settings of a pipeline file: no check but the gates. */
+export const GATES_ALONE = Object.fromEntries(
+  (await loadChecks()).filter(({ severity }) => severity !== 'gate').map(({ name }) => [name, { severity: 'off' }]),
+);
+
 export function makePipeline(
   sandbox: Pick<Sandbox, 'baseUrl' | 'keys'>,
   lakePath: string,
-  history: 'feed' | 'none' = 'feed',
+  { history = 'feed', checks = 'gates' }: { [K in 'history' | 'checks']?: WorldOptions[K] | undefined } = {},
 ): Pipeline {
   const source = { baseUrl: sandbox.baseUrl, apiKey: 'key', history };
   const values = pipelineSchema.parse({
     name: 'test',
     source,
     lake: { path: lakePath },
+    checks: checks === 'all' ? {} : GATES_ALONE,
     proof: { sample: 0, products: false, facets: false },
   });
   return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };

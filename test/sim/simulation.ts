@@ -11,6 +11,7 @@ import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
+import { GATES_ALONE } from '../pipeline/world.js';
 import { createSeeded } from '../seeded.js';
 import { expectDatasets, expectHistory, expectItems, expectLedger, expectProducts, expectSites } from './compare.js';
 import { DATASETS } from './endpoints.js';
@@ -125,6 +126,7 @@ function makePipeline(
     source,
     lake: { path: lakePath, tables },
     landing: { keep: 0 },
+    checks: GATES_ALONE,
     proof: { sample: 5, products: true },
   });
   return { ...values, file: 'sim.yaml', source: { ...values.source, apiKey: SIM_KEY } };
