@@ -85,6 +85,12 @@ function parseYaml(file: string, text: string): { value: unknown; locate: Locate
     Alias: (_key, alias) => {
       throw fail(alias.range?.[0] ?? 0, `*${alias.source} is an alias, which a pipeline file may not have`);
     },
+    // An id that a double can't hold stays text.
+    Scalar: (_key, scalar) => {
+      const { value, source } = scalar;
+      if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return;
+      if (source !== undefined && /^\d+$/.test(source)) scalar.value = source;
+    },
   });
   return { value: document.toJS(), locate: createLocate(file, document, lines) };
 }

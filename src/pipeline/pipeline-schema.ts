@@ -122,12 +122,19 @@ const columnMapping = z
   });
 
 const DATASETS = 'must be all, or a list of ids of datasets such as [12, 15]';
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** A number, or text where a variable stood or a double could not hold it. */
+const datasetId = z
+  .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,19}$/)], DATASETS)
+  .transform((value) => BigInt(value))
+  .refine((id) => id <= MAX_INT64, DATASETS);
 
 /** `all`, or ids in order. */
 const datasets = z
-  .union([z.literal('all'), z.array(z.number(DATASETS).int(DATASETS).nonnegative(DATASETS)).min(1, DATASETS)], DATASETS)
+  .union([z.literal('all'), z.array(datasetId).min(1, DATASETS)], DATASETS)
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
-  .transform((value): Scope => (value === 'all' ? value : [...value].sort((a, b) => a - b).map(BigInt)));
+  .transform((value): Scope => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
 
 const SPLIT = 'must be a whole number of items';
 

@@ -10,7 +10,7 @@ import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { packagePath } from '../../src/schemas.js';
 
 const SECRET = 'live_9f8e7d6c5b4a';
-const env = { KEY: SECRET, URL: 'https://api.example', HOME_OF_DATA: '/data', EMPTY: '' };
+const env = { KEY: SECRET, URL: 'https://api.example', HOME_OF_DATA: '/data', EMPTY: '', DATASET: '9007199254740993' };
 const SOURCE = 'source:\n  baseUrl: https://api.example\n  apiKey: ${KEY}\n';
 const LAKE = 'lake:\n  path: ./lake\n';
 const DAY_MS = 24 * 3600 * 1000;
@@ -73,7 +73,7 @@ describe('a pipeline file', () => {
   test('may set everything', async () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
-  datasets: [15, 9007199254740991, 12]
+  datasets: [15, 9223372036854775807, "\${DATASET}", 12]
 ${LAKE}  tables: { items: { partitionBy: [currency, site_id] } }
 budget: { calls: 5000, exportRows: 12.5%, overage: 3 }
 landing: { keep: 12h }
@@ -83,7 +83,7 @@ checks:
 `;
     expect(await read(text)).toMatchObject({
       name: 'shop-prices_2.0',
-      source: { history: 'none', datasets: [12n, 15n, 9_007_199_254_740_991n] },
+      source: { history: 'none', datasets: [12n, 15n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n] },
       lake: { tables: { items: { partitionBy: ['currency', 'site_id'] } } },
       budget: { calls: { count: 5_000 }, exportRows: { percent: 12.5 }, overage: 3 },
       landing: { keep: DAY_MS / 2 },
@@ -307,6 +307,10 @@ const FAULTS: Record<string, [string, string]> = {
   'a dataset twice': [
     `${SOURCE}  datasets: [3, 3]\n${LAKE}`,
     `prices.yaml:4: source.datasets is a list; it must name each dataset once ${EXAMPLE}`,
+  ],
+  'a dataset that is no int64': [
+    `${SOURCE}  datasets: [3, 9223372036854775808]\n${LAKE}`,
+    `prices.yaml:4: source.datasets.1 is "9223372036854775808"; it must be all, or a list of ids of datasets such as [12, 15] ${EXAMPLE}`,
   ],
   'the products of several datasets': [
     `${SOURCE}  datasets: [3, 4]\n  products: all\n${LAKE}`,
