@@ -19,8 +19,8 @@ export default defineConfig({
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Two per core of a machine of two: what waits for the disk leaves the core to another.
-    maxWorkers: 4,
+    // One more than a machine of two has cores: while one waits for the disk or a child process, the others go on.
+    maxWorkers: 3,
     // Starting a process and loading everything anew for each file takes a quarter of the whole time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
