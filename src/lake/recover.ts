@@ -12,9 +12,9 @@ import { readPointer } from './publish.js';
 import { findExpiredFiles } from './vacuum.js';
 
 /**
- * Clears what a crash left: staged and temporary files, and data files that no version needs (a commit that did not
- * happen, a removal that was not finished, or files kept until now), and a rebuild that was not finished. Idempotent; call it under the lock. The landing
- * is not touched.
+ * Clears what a crash left: staged and temporary files, data files that no version needs (a commit that did not happen,
+ * a removal that was not finished, or files kept until now), and a rebuild that was not finished. Idempotent; call it
+ * under the lock. The landing is not touched.
  * @throws PricelakeError `lake_invalid` when a log is damaged or older than `lake.json`; then nothing is deleted.
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {
