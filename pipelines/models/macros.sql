@@ -60,3 +60,37 @@ CREATE OR REPLACE TEMP MACRO money_pair(a, b) AS
 -- The members of a JSON object, whatever order and spacing they are written in; of one that repeats a name, its text.
 CREATE OR REPLACE TEMP MACRO json_members(x) AS
   coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
+
+-- The pair of a changed value is an array of two. The types are as json_type writes them.
+CREATE OR REPLACE TEMP MACRO has_pair(changes, path, types) AS
+  json_array_length(changes, path) = 2
+    AND list_contains(types, json_type(changes, path || '[0]')) AND list_contains(types, json_type(changes, path || '[1]'));
+
+-- An amount of a pair against an exact one: both as the double that DuckDB's JSON reader makes of a number.
+CREATE OR REPLACE TEMP MACRO is_amount(changes, path, amount) AS
+  TRY_CAST(json_extract_string(changes, path) AS DOUBLE) IS NOT DISTINCT FROM CAST(CAST(amount AS VARCHAR) AS DOUBLE);
+
+-- The pair named price tells the price: an attribute may have the same name. Both amounts are numbers or null, they are
+-- the change's own previousPrice and price, and they differ.
+CREATE OR REPLACE TEMP MACRO names_price(previous_price, price, changes) AS
+  coalesce(previous_price IS DISTINCT FROM price
+    AND has_pair(changes, '$.price', ['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'NULL'])
+    AND is_amount(changes, '$.price[0]', previous_price) AND is_amount(changes, '$.price[1]', price), false);
+
+-- A change of the price: previousPrice is set (section 2, Change), or there was none and the pair tells the first one.
+CREATE OR REPLACE TEMP MACRO is_price_change(previous_price, price, changes) AS
+  previous_price IS NOT NULL OR names_price(previous_price, price, changes);
+
+-- A change of the title, not of an attribute of that name: both are texts or null, and the new one is the change's own.
+CREATE OR REPLACE TEMP MACRO is_title_change(title, changes) AS
+  coalesce(has_pair(changes, '$.title', ['VARCHAR', 'NULL'])
+    AND coalesce(json_extract_string(changes, '$.title[1]'), '') = coalesce(title, ''), false);
+
+-- Names of the changed values that the price of a change does not explain.
+CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
+  list_filter(json_keys(changes), lambda name: CASE name
+    WHEN 'price' THEN NOT names_price(previous_price, price, changes)
+    WHEN 'previousPrice' THEN NOT is_amount(changes, '$.previousPrice[1]', previous_price)
+    WHEN 'priceChangedAt' THEN exact_instant(json_extract_string(changes, '$.priceChangedAt[1]')) IS NULL
+    ELSE true
+  END);
