@@ -7,6 +7,7 @@ import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
 import type { ScopePart } from './dataset-client.js';
+import { createFeedGuard, type FeedGuard } from './feed-guard.js';
 import { readFeedPage } from './page.js';
 
 export const FEED_FILE = 'feed.ndjson';
@@ -57,8 +58,9 @@ export async function landFeed(
   if (journal.last('feed.done') === undefined) {
     if (!hasFeed && journal.last('feed.page') === undefined) return undefined;
     const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, parts, io) : undefined;
+    const guard = createFeedGuard(() => readNewestChange(client));
     const cursors = hasFeed
-      ? await pullParts(landing, parts, bound?.newest, io)
+      ? await pullParts(landing, parts, bound?.newest, guard, io)
       : parts.map((part) => findLanded(landing, part)?.nextCursor ?? part.from);
     const cursor = least(cursors);
     const at = bound?.at ?? io.now().toISOString();
@@ -115,6 +117,7 @@ async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
   newest: bigint | undefined,
+  guard: FeedGuard,
   io: Io,
 ): Promise<bigint[]> {
   const { journal } = landing;
@@ -123,7 +126,7 @@ async function pullParts(
   for (const part of parts) {
     const { dataset, client } = part;
     const ended = listSinceBound(journal, part).find((entry) => entry.type === 'feed.part')?.cursor;
-    const cursor = ended ?? (await pullPart(landing, part, io));
+    const cursor = ended ?? (await pullPart(landing, part, guard, io));
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
@@ -134,7 +137,7 @@ async function pullParts(
 }
 
 /** Reads the pages of a part until nothing more waits. Returns its cursor. */
-async function pullPart(landing: Landing, part: FeedPart, io: Io): Promise<bigint> {
+async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
   const pages = landing.journal.all('feed.page');
   const last = findLanded(landing, part);
@@ -149,6 +152,7 @@ async function pullPart(landing: Landing, part: FeedPart, io: Io): Promise<bigin
     while (hasMore) {
       const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
       const page = readFeedPage(body, cursor);
+      await guard.admit(page, cursor);
       const { changes, nextCursor } = page;
       if (changes.length > 0) {
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, rows: changes.length, calls: client.calls() };

@@ -138,9 +138,13 @@ export function readElements(bytes: Buffer, start: number): Slice[] {
 
 /** The integer at `slice`, exact. Throws SyntaxError when it is no int64 in plain decimal form. */
 export function readInt64(bytes: Buffer, slice: Slice): bigint {
+  return parseInt64(bytes, slice) ?? fail(slice.start);
+}
+
+/** The same; undefined when it is none. */
+export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   const text = bytes.toString('latin1', slice.start, slice.end);
-  if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) fail(slice.start);
+  if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;
   const value = BigInt(text);
-  if (BigInt.asIntN(64, value) !== value) fail(slice.start);
-  return value;
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }

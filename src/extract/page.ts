@@ -1,10 +1,12 @@
 import { PricelakeError } from '../errors.js';
-import { findField, readElements, readFields, readInt64, type Slice } from './json-scan.js';
+import { findField, parseInt64, readElements, readFields, readInt64, type Slice } from './json-scan.js';
 
 /** What a page of the feed says of itself (section 2, ChangePage). */
 export interface FeedPage {
   /** Where each change stands in the body. */
   changes: Slice[];
+  /** Id of the newest change that it shows; `after` where it shows none. */
+  shown: bigint;
   hasMore: boolean;
   nextCursor: bigint;
 }
@@ -28,16 +30,36 @@ export interface ProductPage {
 /** Reads a ChangePage's envelope; the changes stay bytes. Throws `contract` when the answer is no ChangePage. */
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
+    const changes = readElements(body, required(fields, 'changes').start);
     const page = {
-      changes: readElements(body, required(fields, 'changes').start),
+      changes,
+      shown: readShown(body, changes, after),
       hasMore: readBoolean(body, required(fields, 'hasMore')),
       nextCursor: readInt64(body, required(fields, 'nextCursor')),
     };
     if (page.nextCursor < after) throw new SyntaxError(`nextCursor ${page.nextCursor} is before the cursor ${after}`);
+    if (page.nextCursor < page.shown)
+      throw new SyntaxError(`nextCursor ${page.nextCursor} is before change ${page.shown} of the page`);
     if (page.hasMore && page.nextCursor === after)
       throw new SyntaxError('hasMore is true, but nextCursor stands still');
     return page;
   });
+}
+
+/**
+ * The newest id of a page, whose ids must increase from the cursor on (section 2, Change: "increasing"). A change whose id
+ * can't be read is left to typing, which rejects it alone.
+ */
+function readShown(body: Buffer, changes: readonly Slice[], after: bigint): bigint {
+  let shown = after;
+  for (const slice of changes) {
+    const field = findField(body, slice.start, (name) => name === 'id');
+    const id = field === undefined ? undefined : parseInt64(body, field);
+    if (id === undefined) continue;
+    if (id <= shown) throw new SyntaxError(`change ${id} stands behind ${shown}: ids have to increase`);
+    shown = id;
+  }
+  return shown;
 }
 
 /** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */

@@ -13,15 +13,28 @@ function catchError(work: () => unknown): PricelakeError {
 
 describe('a page of the feed', () => {
   test('tells where its changes stand, whether more wait, and the cursor, exactly', () => {
-    const body = Buffer.from('{"changes":[{"id":1},{"id":2}],"hasMore":true,"nextCursor":9007199254740993,"new":[1]}');
-    const page = readFeedPage(body, 9007199254740992n);
-    expect(page).toMatchObject({ hasMore: true, nextCursor: 9007199254740993n });
-    expect(page.changes.map(({ start, end }) => body.toString('utf8', start, end))).toEqual(['{"id":1}', '{"id":2}']);
+    const body = Buffer.from(
+      '{"changes":[{"id":9007199254740992},{"kind":"NEW","id":9007199254740993}],"hasMore":true,"nextCursor":9007199254740993,"new":[1]}',
+    );
+    const page = readFeedPage(body, 9007199254740991n);
+    expect(page).toMatchObject({ hasMore: true, shown: 9007199254740993n, nextCursor: 9007199254740993n });
+    expect(page.changes.map(({ start, end }) => body.toString('utf8', start, end))).toEqual([
+      '{"id":9007199254740992}',
+      '{"kind":"NEW","id":9007199254740993}',
+    ]);
   });
 
   test('may be the empty one at the end', () => {
     const body = Buffer.from('{"changes":[],"hasMore":false,"nextCursor":7}');
-    expect(readFeedPage(body, 7n)).toEqual({ changes: [], hasMore: false, nextCursor: 7n });
+    expect(readFeedPage(body, 7n)).toEqual({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
+  });
+
+  test('may hold a change whose id is none: typing rejects that change alone', () => {
+    const body = Buffer.from(
+      '{"changes":[{"id":8},{"id":"9"},{"kind":"NEW"},{"id":10}],"hasMore":false,"nextCursor":10}',
+    );
+    const page = readFeedPage(body, 7n);
+    expect([page.changes.length, page.shown]).toEqual([4, 10n]);
   });
 
   test.each([
@@ -35,6 +48,10 @@ describe('a page of the feed', () => {
     ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
     ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor stands still'],
     ['{"changes":[{"id":8},"hasMore":false,"nextCursor":8}', 'not JSON'],
+    ['{"changes":[{"id":9},{"id":8}],"hasMore":false,"nextCursor":9}', 'change 8 stands behind 9'],
+    ['{"changes":[{"id":8},{"id":8}],"hasMore":false,"nextCursor":8}', 'change 8 stands behind 8'],
+    ['{"changes":[{"id":7}],"hasMore":false,"nextCursor":9}', 'change 7 stands behind 7'],
+    ['{"changes":[{"id":8},{"id":9}],"hasMore":false,"nextCursor":8}', 'nextCursor 8 is before change 9'],
   ])('that is %s is refused and shown', (body, reason) => {
     const error = catchError(() => readFeedPage(Buffer.from(body), 7n));
     expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });

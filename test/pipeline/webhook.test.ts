@@ -33,8 +33,11 @@ async function startWorld(options: WorldOptions): Promise<void> {
     items: 60,
     sites: 3,
     ...options,
-    intercept: (request, next) =>
-      new URL(request.url).pathname.endsWith('/changes') ? next(request).then(spoilFeed) : undefined,
+    intercept: (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith('/changes')) return next(request).then(spoilFeed);
+      return jump !== undefined && pathname.endsWith('/changes/recent') ? next(request).then(showJump) : undefined;
+    },
   });
   await world.sync();
 }
@@ -55,6 +58,13 @@ async function spoilFeed(answer: Response): Promise<Response> {
   const cut = isLate ? { hasMore: false, nextCursor: end } : jump === undefined ? {} : { nextCursor: jump };
   const headers = { 'content-type': 'application/json' };
   return new Response(stringify({ ...page, changes, ...cut }), { headers });
+}
+
+/** The newest change is the one up to which the feed jumps. */
+async function showJump(answer: Response): Promise<Response> {
+  const page = parse(await answer.text()) as FeedPage;
+  const changes = page.changes.map((change, index) => (index === 0 ? { ...change, id: jump } : change));
+  return new Response(stringify({ ...page, changes }), { headers: { 'content-type': 'application/json' } });
 }
 
 /** The world moves on. Returns the new changes as the service words them. */
