@@ -1,11 +1,11 @@
 import path from 'node:path';
-import type { ApiClient } from '../api/client.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { writeSegments } from '../landing/segment-writer.js';
+import type { Dataset, ScopePart } from './dataset-client.js';
 import { type ExportGate, readTakenExport } from './export-gate.js';
 import { readExportRows } from './export-rows.js';
 import { type IsId, readLandedIds } from './landed-ids.js';
@@ -25,7 +25,7 @@ export interface HydrationExport {
  * holds off `itemIds`. One that breaks off or was cut is no loss but of its rows: what it lacks is read in other ways.
  */
 export async function landHydrationExport(
-  client: ApiClient,
+  { client, dataset }: ScopePart,
   landing: Landing,
   { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
   { format, isId, gate }: HydrationExport,
@@ -38,7 +38,7 @@ export async function landHydrationExport(
     const announced = readExportRows(headers);
     const taken = readTakenExport(headers, announced);
     const begun = { announced, overage: taken.overage, blocks: gate.take(taken) };
-    await journal.append({ type: 'hydrate.export', ...begun, calls: client.calls() });
+    await journal.append({ type: 'hydrate.export', dataset, ...begun, calls: client.calls() });
     await writeSegments(body, {
       folder,
       prefix: namePart(journal.all('hydrate.export').length),
@@ -55,6 +55,12 @@ export async function landHydrationExport(
     if (!(error instanceof PricelakeError) || error.facts.midStream !== true) throw error;
     io.log('warn', 'hydration.export_cut', { reason: error.message });
   }
+}
+
+/** True when the run has asked for the export of this part, in this try or before: its rows are not bought again. */
+export function hasTakenExport(journal: Journal, dataset: Dataset): boolean {
+  // Runs of older versions don't say of which part it was.
+  return journal.all('hydrate.export').some((taken) => taken.dataset === undefined || taken.dataset === dataset);
 }
 
 /** Files of the run's export number `count`, from 1. */

@@ -5,9 +5,9 @@ import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
 import { countLeft, findTightest } from './allowance.js';
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from './choose-hydration.js';
-import { listParts, type ScopePart } from './dataset-client.js';
+import { type Dataset, listParts, type ScopePart } from './dataset-client.js';
 import type { ExportGate } from './export-gate.js';
-import { type HydrationExport, landHydrationExport, takeOff } from './hydrate-export.js';
+import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
@@ -51,8 +51,11 @@ function countMeans({ gate, ratePerSecond }: HydrationMeans, calls: number) {
   };
 }
 
-/** Lands the rows of one answer: where they stand in it, and the ids of its items. */
-type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[]) => Promise<void>;
+/** Lands the rows of one answer: where they stand in it, the ids of its items, and which page of its part it is. */
+type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[], page?: HydrationPage) => Promise<void>;
+
+/** A page of changed items. */
+type HydrationPage = { page: number; dataset: Dataset };
 
 /**
  * Reads the needed items whole (section 4, /items and /items/{id}), in as few calls as possible, and lands them, one a
@@ -81,9 +84,9 @@ export async function landHydration(
   handOver();
   const files = new ItemFiles(landing, 'hydrate.page');
   const inOrder = pLimit(1);
-  const land: Land = (body, items) =>
+  const land: Land = (body, items, page) =>
     inOrder(async () => {
-      const entry = { rows: items.length, readAt: io.now().toISOString(), calls: client.calls() };
+      const entry = { rows: items.length, readAt: io.now().toISOString(), ...page, calls: client.calls() };
       const isFull = await files.land(
         body,
         items.map((item) => item.slice),
@@ -100,8 +103,10 @@ export async function landHydration(
     for (const [index, part] of parts.entries()) {
       // A page of each part that is left takes as many calls as single reads of so many items.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      const isExported = await readChangedPages(part.client, need, land, async (facts) => {
-        const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()) });
+      if (hasBegunSingles(landing)) break;
+      const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
+        const isTaken = hasTakenExport(journal, part.dataset);
+        const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()), isTaken });
         io.log('info', 'hydration.chosen', { ...choice });
         const { way, reason } = choice;
         await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });
@@ -109,9 +114,9 @@ export async function landHydration(
       });
       if (!isExported || means.gate === undefined) continue;
       await files.close();
-      await landHydrationExport(part.client, landing, need, { ...asked, gate: means.gate }, io);
+      await landHydrationExport(part, landing, need, { ...asked, gate: means.gate }, io);
       // What a broken export lacks.
-      await readChangedPages(part.client, need, land, async () => 'pages');
+      await readChangedPages(part, landing, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
   } finally {
@@ -130,42 +135,56 @@ export async function landHydration(
 
 /**
  * Pages of changed items, newest listings first: that order does not shift while the world goes on, and new items,
- * which most of the needed ones are, come first. Stops when single reads take fewer calls than the pages left, and
- * returns true when the first page tells that an export is cheaper.
+ * which most of the needed ones are, come first. Those that have landed are passed over. Stops when single reads take
+ * fewer calls than the pages left, and returns true when the first page tells that an export is cheaper.
  */
 async function readChangedPages(
-  client: ApiClient,
+  { client, dataset }: ScopePart,
+  { journal }: Landing,
   need: HydrationNeed,
   land: Land,
   choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
   const query = { changedSince: need.changedSince, status: 'all', sort: '-firstSeen', size: PAGE_SIZE };
+  const landed = new Set(journal.all('hydrate.page').map((one) => (one.dataset === dataset ? one.page : undefined)));
   let next = 0;
   let total = Number.POSITIVE_INFINITY;
   while (need.itemIds.size > 1 && next < total) {
     const before = need.itemIds.size;
+    const isFirst = total === Number.POSITIVE_INFINITY;
     const wave = planWave(before, next, total);
-    const pages = await runSideBySide(CONCURRENCY, wave, async (page) => {
+    next += wave.length;
+    const missing = wave.filter((page) => !landed.has(page));
+    if (missing.length === 0) continue;
+    const pages = await runSideBySide(CONCURRENCY, missing, async (page) => {
       const { body } = await client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
-      if (answer.items.some(({ id }) => need.itemIds.has(id))) await land(body, answer.items);
+      if (answer.items.some(({ id }) => need.itemIds.has(id))) await land(body, answer.items, { page, dataset });
       return answer;
     });
-    next += wave.length;
     total = Math.min(...pages.map((page) => page.totalPages));
-    if (next === 1) {
+    if (isFirst) {
       const rows = pages[0]?.totalElements ?? 0n;
-      if ((await choose({ needed: need.itemIds.size, pages: total - next, rows })) === 'export') return true;
+      const left = Math.max(0, total - next);
+      if ((await choose({ needed: need.itemIds.size, pages: left, rows })) === 'export') return true;
     }
-    const found = (before - need.itemIds.size) / wave.length;
+    const found = (before - need.itemIds.size) / missing.length;
     if (!isAnotherPageWorthIt(need.itemIds.size, found, total - next)) return false;
   }
   return false;
 }
 
+/** True when an earlier try had come to single reads: pages were worth no call by then. */
+function hasBegunSingles({ journal }: Landing): boolean {
+  return journal.all('hydrate.page').some(({ file, page, rows }) => {
+    return page === undefined && rows === 1 && !isExportFile({ path: file });
+  });
+}
+
 /** Pages to ask for side by side: one to begin with, later no more than the needed items can fill. */
 export function planWave(needed: number, next: number, total: number): number[] {
-  const pages = next === 0 ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / PAGE_SIZE), total - next);
+  const isFirst = total === Number.POSITIVE_INFINITY;
+  const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / PAGE_SIZE), total - next);
   return Array.from({ length: pages }, (_, index) => next + index);
 }
 

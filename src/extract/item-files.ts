@@ -64,7 +64,7 @@ export class ItemFiles {
   async land(
     body: Buffer,
     slices: RowSlice[],
-    entry: { rows: number; readAt: string; dataset?: bigint | undefined; calls: number },
+    entry: { rows: number; readAt: string; dataset?: bigint | undefined; page?: number; calls: number },
   ): Promise<boolean> {
     if (this.#file === undefined) {
       this.#number++;

@@ -186,12 +186,14 @@ const journalEntry = z.discriminatedUnion('type', [
   /** An export of changed items, instead of their pages; its rows are named by entries of hydrate.page. */
   z.strictObject({
     type: z.literal('hydrate.export'),
+    dataset,
     announced: int64Text,
     overage: z.boolean(),
     blocks: int64Text,
     calls: z.number(),
   }),
-  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage }),
+  /** `page` numbers a page of changed items; single reads and segments of exports have none. */
+  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, page: z.number().optional() }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
   /** Answer of /facets, asked after a complete copy. */

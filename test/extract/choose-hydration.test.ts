@@ -38,6 +38,13 @@ describe('items that are needed are read', () => {
     expect(way({ ...unlimited, ratePerSecond: null, pages: 4, rows: 400_000n })).toBe('pages');
   });
 
+  test('by no export that the run has taken already, however many calls the rest takes', () => {
+    expect(chooseHydration(facts({ callsLeft: 41n, rowsLeft: 1_000_000n, isTaken: true }))).toMatchObject({
+      way: 'pages',
+      reason: '40 calls for what the export that was taken lacks',
+    });
+  });
+
   test('not at all, when none is needed', () => {
     expect(chooseHydration(facts({ needed: 0 }))).toMatchObject({ way: 'none', calls: 0 });
   });

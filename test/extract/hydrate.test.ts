@@ -1,9 +1,13 @@
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { NO_EXPORTS } from '../../src/extract/allowance.js';
+import { createExportGate } from '../../src/extract/export-gate.js';
 import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
+import { hasTakenExport } from '../../src/extract/hydrate-export.js';
 import { type ItemFile, ItemFiles, listItemFiles } from '../../src/extract/item-files.js';
 import type { Landing } from '../../src/landing/landing.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { listOpenFiles } from '../landing/folder.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
@@ -139,6 +143,72 @@ describe('reading items whole', () => {
       code: 'contract',
       message: expect.stringContaining('/items/7: the answer is not a JSON object'),
     });
+  });
+});
+
+describe('an export of changed items, where calls are scarce', () => {
+  const CHANGED = range(0, 1200);
+  const LACKING = range(7001, 7007);
+
+  /** Shows changed items by pages and export; the export holds the first `exported` of them, and says 1,200. */
+  async function startExports(breakAt = 0, exported = CHANGED.length): Promise<LocalService> {
+    const pages = await startItems(CHANGED, LACKING);
+    return startService(async (request, response, count) => {
+      if (count === breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
+      if (!request.url?.startsWith('/api/v1/export')) {
+        const answer = await fetch(`http://127.0.0.1:${pages.port}${request.url}`);
+        return sendJson(response, answer.status, await answer.json());
+      }
+      response.writeHead(200, { 'content-type': 'application/x-ndjson', 'X-Export-Rows': String(CHANGED.length) });
+      response.write(
+        range(0, exported)
+          .map((id) => `{"id":${id}}\n`)
+          .join(''),
+      );
+      if (exported === CHANGED.length) return response.end();
+      return setImmediate(() => request.socket.destroySoon());
+    });
+  }
+
+  async function hydrate(service: LocalService, landing: Landing): Promise<void> {
+    const calls = { rule: 'budget.calls', allowed: 100n, used: 0n, monthly: true };
+    const gate = createExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo());
+    const need = needOf([...CHANGED, ...LACKING]);
+    await landHydration(service.client, landing, need, () => {}, service.io, { gate, ratePerSecond: null });
+  }
+
+  const count = (service: LocalService, part: RegExp) => service.urls.filter((url) => part.test(url)).length;
+
+  test('is not bought again, nor its first page, when the run stops during the single reads that follow it', async () => {
+    const broken = await startExports(8);
+    await expect(hydrate(broken, await openLanding())).rejects.toMatchObject({ code: 'unauthorized' });
+    expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
+    const landing = await reopenLanding();
+    const before = new Set(await readItems(landing));
+    expect(before.size).toBeGreaterThan(CHANGED.length);
+    const service = await startExports();
+    await hydrate(service, landing);
+    expect(service.urls.filter((url) => !/items\/\d+$/.test(url))).toEqual([]);
+    expect(service.urls).toHaveLength(CHANGED.length + LACKING.length - before.size);
+    expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
+  });
+
+  test('that broke off is not bought again by the next try: pages that have not landed bring the rest', async () => {
+    const broken = await startExports(4, 600);
+    await expect(hydrate(broken, await openLanding())).rejects.toMatchObject({ code: 'unauthorized' });
+    expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
+    const landing = await reopenLanding();
+    const service = await startExports();
+    await hydrate(service, landing);
+    expect(count(service, /export/)).toBe(0);
+    expect(count(service, /page=0/)).toBe(0);
+    expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
+  });
+
+  test('of another dataset is another export', async () => {
+    const { journal } = await openLanding();
+    await journal.append({ type: 'hydrate.export', dataset: 5n, announced: 1n, overage: false, blocks: 0n, calls: 1 });
+    expect([hasTakenExport(journal, 5n), hasTakenExport(journal, 6n)]).toEqual([true, false]);
   });
 });
 
