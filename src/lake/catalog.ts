@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { TableState } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
-import { tableRelation } from '../table-relation.js';
+import { tableRelation, toRelationFile } from '../table-relation.js';
 
 const HEADER = `-- Views over exactly the files that the newest run published. Written by pricelake after every run.
 -- Paths are relative, so that the folder can be moved or mounted elsewhere: run it with the lake as working directory,
@@ -12,8 +12,8 @@ const HEADER = `-- Views over exactly the files that the newest run published. W
 export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);
-    const paths = state.files.map((file) => `${state.table}/${file.path}`);
-    const relation = tableRelation(state.table, paths, state).replaceAll("', '", "',\n  '");
+    const files = state.files.map((file) => toRelationFile(file, `${state.table}/${file.path}`));
+    const relation = tableRelation(state.table, files, state).replaceAll("', '", "',\n  '");
     return `\n-- ${description}\nCREATE OR REPLACE VIEW ${quoteIdentifier(state.table)} AS SELECT * FROM ${relation};\n`;
   });
   return HEADER + views.join('');

@@ -4,7 +4,7 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { type DataFile, TABLE_NAMES, type TableName, type TableState, TXN_ITEMS } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
-import { tableRelation } from '../table-relation.js';
+import { tableRelation, toRelationFile } from '../table-relation.js';
 import { describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { explainDiskFull } from './disk-full.js';
@@ -94,10 +94,10 @@ async function writeAnew(
   io: Io,
 ): Promise<{ version: bigint; added: DataFile[] }> {
   const partitionBy = Object.keys(files[0]?.partitionValues ?? {});
-  const paths = files.map((file) => tablePath(lake, table, file.path));
+  const sources = files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
   const { partitionBy: usual, key } = loadTableSchema(table);
   const order = [...usual, ...key].map(quoteIdentifier).join(', ');
-  const select = `SELECT * FROM ${tableRelation(table, paths)} ORDER BY ${order}`;
+  const select = `SELECT * FROM ${tableRelation(table, sources)} ORDER BY ${order}`;
   return explainDiskFull(lake.root, async () => {
     const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
     refuseOtherRows(table, files, added);

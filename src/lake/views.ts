@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { TABLE_NAMES, type TableChange, type TableName, type TableState } from '../model.js';
-import { tableRelation } from '../table-relation.js';
+import { type RelationFile, tableRelation, toRelationFile } from '../table-relation.js';
 import { refuseOtherTypes } from './column-drift.js';
 import { type Lake, tablePath } from './layout.js';
 import { readTable } from './read.js';
@@ -31,14 +31,14 @@ export async function createTableView(
 ): Promise<void> {
   const state = await readTable(lake, table);
   refuseOtherTypes(lake, state);
-  const relation = tableRelation(table, listPaths(lake, state, change), state);
+  const relation = tableRelation(table, listFiles(lake, state, change), state);
   await db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${relation}`);
 }
 
-function listPaths(lake: Lake, state: TableState, change: TableChange | undefined): string[] {
+function listFiles(lake: Lake, state: TableState, change: TableChange | undefined): RelationFile[] {
   const removed = new Set(change?.remove.map((file) => file.path));
   const kept = state.files
     .filter((file) => !removed.has(file.path))
-    .map((file) => tablePath(lake, state.table, file.path));
+    .map((file) => toRelationFile(file, tablePath(lake, state.table, file.path)));
   return [...kept, ...(change?.add.map((file) => file.stagedAt) ?? [])];
 }

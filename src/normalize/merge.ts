@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import type { DataFile } from '../model.js';
-import { type RelationOptions, tableRelation } from '../table-relation.js';
+import { type RelationOptions, tableRelation, toRelationFile } from '../table-relation.js';
 import { selectColumns } from './batch.js';
 import { readModel } from './model-sql.js';
 
@@ -112,7 +112,7 @@ export async function compareItems(
 function readFiles(files: ItemsFile[], options?: RelationOptions): string {
   return tableRelation(
     'items',
-    files.map((file) => file.absolutePath),
+    files.map((file) => toRelationFile(file, file.absolutePath)),
     options,
   );
 }

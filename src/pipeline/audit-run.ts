@@ -4,7 +4,7 @@ import { runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors.js';
 import { createTableViews } from '../lake/views.js';
 import type { CheckResult } from '../model.js';
-import { tableRelation } from '../table-relation.js';
+import { tableRelation, toRelationFile } from '../table-relation.js';
 import { loadRows, type RunRow } from './ledger.js';
 import type { Run } from './run.js';
 import type { Candidate } from './stage-run.js';
@@ -24,7 +24,7 @@ export async function auditRun(
   await createTableViews(db, run.lake, candidate);
   await loadRows(db, 'next_runs', 'runs', rows);
   const { runs } = run.tables;
-  const files = runs.files.map((file) => path.join(run.lake.root, 'runs', file.path));
+  const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
   await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
     SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`);
   const results = await runChecks(db, await loadChecks(run.pipeline.checksFolder), run.pipeline.checks, io);

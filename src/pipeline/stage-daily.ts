@@ -4,7 +4,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { type DataFile, type StagedFile, type TableState, TXN_DAY } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
-import { type RelationOptions, tableRelation } from '../table-relation.js';
+import { type RelationOptions, tableRelation, toRelationFile } from '../table-relation.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -106,7 +106,7 @@ async function findFiles(daily: DailyStage, condition: string): Promise<DataFile
 function readFiles(daily: DailyStage, files: DataFile[], options?: RelationOptions): string {
   return tableRelation(
     'price_spread_daily',
-    files.map((file) => absolutePath(daily, file)),
+    files.map((file) => toRelationFile(file, absolutePath(daily, file))),
     options,
   );
 }

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
+import { compactLake } from '../../src/lake/compact.js';
+import { openLake } from '../../src/lake/lake.js';
+import { refreshPointer } from '../../src/lake/publish.js';
+import { createTableViews } from '../../src/lake/views.js';
+import type { TableName } from '../../src/model.js';
+import { openWorld, testIo, type World } from '../pipeline/world.js';
+import { optimize } from './foreign-writer.js';
+
+let world: World;
+let before: string[];
+const TABLES = ['history', 'items'] as const;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 30, sites: 2, pastDays: 2 });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 10 });
+  await world.sync();
+  before = await withViews(readRows);
+  for (const table of TABLES) await optimize(world.lakePath, table);
+});
+afterAll(() => world.close());
+
+async function withViews<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  const db = await Database.open();
+  try {
+    await createTableViews(db, await openLake(world.lakePath, { create: false }));
+    return await work(db);
+  } finally {
+    db.close();
+  }
+}
+
+async function readRows(db: Database): Promise<string[]> {
+  const read = (table: TableName) => db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
+  return (await Promise.all(TABLES.map(read))).flat().map(({ line }) => String(line));
+}
+
+test('files that another program wrote without partition columns are read with those of the log', async () => {
+  expect(await withViews(readRows)).toEqual(before);
+});
+
+test('catalog.sql reads files without partition columns, too', async () => {
+  const lake = await openLake(world.lakePath, { create: false });
+  await refreshPointer(lake);
+  const catalog = await readFile(path.join(world.lakePath, 'catalog.sql'), 'utf8');
+  const db = await Database.open();
+  try {
+    await db.run(`SET file_search_path = '${world.lakePath}'`);
+    await db.run(catalog);
+    expect(await readRows(db)).toEqual(before);
+  } finally {
+    db.close();
+  }
+});
+
+test('compaction gives files that another program wrote their partition columns back', async () => {
+  const lake = await openLake(world.lakePath, { create: false });
+  await withViews((db) => compactLake(db, lake, 'always', testIo));
+  expect(await withViews(readRows)).toEqual(before);
+  const db = await Database.open();
+  try {
+    const row = await db.row(`SELECT count(*) AS n, count(site_id) AS sites
+      FROM read_parquet('${lake.root}/items/**/[0-9]*.parquet', hive_partitioning = false)`);
+    expect(row?.n).toBe(row?.sites);
+  } finally {
+    db.close();
+  }
+});
