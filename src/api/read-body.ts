@@ -1,13 +1,11 @@
 import { PricelakeError } from '../errors.js';
+import { MAX_PAGE_BYTES } from '../limits.js';
 import type { AttemptContext, Request } from './attempt.js';
 import { collectBody, decodeBody } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
 import { judgeJson, refuseJson, showText } from './read-json.js';
 import type { Answer } from './transport.js';
 import { Trouble } from './trouble.js';
-
-/** No page comes near; a larger answer is an error before it fills the memory. */
-const MAX_PAGE_BYTES = 256 * 1024 * 1024;
 
 /**
  * The whole body of a JSON answer, decoded. Trouble where it broke off, as a page may be asked for again;

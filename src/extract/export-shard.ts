@@ -59,6 +59,7 @@ export async function exportShard(
     } catch (error) {
       const passing =
         error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
+      if (error instanceof PricelakeError && error.code === 'disk_full') await removeSegments(landing, name);
       if (!passing || tries >= ATTEMPTS) throw error;
       io.log('warn', 'export.again', { shard: name, attempt: tries, reason: error.message });
       await io.sleep(RETRY_WAIT_MS * tries);
@@ -97,7 +98,7 @@ class ShardExport {
     let cut: PricelakeError | undefined;
     try {
       const { announced, body, matching } = await this.#open();
-      const landed = await this.#write(body);
+      const landed = await this.#write(body, announced);
       if (landed.rows !== announced) {
         throw new PricelakeError(
           'snapshot_incomplete',
@@ -161,7 +162,7 @@ class ShardExport {
     }
   }
 
-  #write(body: AsyncIterable<Buffer>): Promise<Progress> {
+  #write(body: AsyncIterable<Buffer>, announced: bigint): Promise<Progress> {
     const progress: Progress = { rows: 0n, bytes: 0 };
     const { shard, attempt } = this.#place();
     return writeSegments(body, {
@@ -169,6 +170,7 @@ class ShardExport {
       prefix: `export-${shard}-${attempt}-`,
       format: this.#format,
       targetBytes: SEGMENT_BYTES,
+      announced,
       onBytes: (bytes, rows) => {
         progress.rows += BigInt(rows);
         progress.bytes += bytes;

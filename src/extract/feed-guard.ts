@@ -1,11 +1,6 @@
 import { PricelakeError } from '../errors.js';
+import { MAX_EMPTY_PAGES } from '../limits.js';
 import type { FeedPage } from './page.js';
-
-/**
- * Pages in a row that bring nothing and say that more waits. A feed that looks through its changes for those of a dataset
- * may send a few; one that sends them without end is refused before it has cost more than these calls.
- */
-export const MAX_EMPTY_PAGES = 10;
 
 /** Lets pages of a feed through, one after the other, while they lead to its end. */
 export interface FeedGuard {

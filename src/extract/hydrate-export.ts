@@ -44,6 +44,7 @@ export async function landHydrationExport(
       prefix: namePart(journal.all('hydrate.export').length),
       format,
       targetBytes: SEGMENT_BYTES,
+      announced,
       onBytes: () => {},
       onSegment: async ({ file, rows, bytes }) => {
         await journal.append({ type: 'hydrate.page', file, rows, end: bytes, readAt, calls: client.calls() });
@@ -52,7 +53,9 @@ export async function landHydrationExport(
       },
     });
   } catch (error) {
-    if (!(error instanceof PricelakeError) || error.facts.midStream !== true) throw error;
+    const isCut =
+      error instanceof PricelakeError && (error.facts.midStream === true || error.code === 'snapshot_incomplete');
+    if (!isCut) throw error;
     io.log('warn', 'hydration.export_cut', { reason: error.message });
   }
 }

@@ -9,6 +9,8 @@ export interface RowScanner {
   scan(chunk: Buffer): { rows: number; end: number };
   /** Rows that only the end of the bytes ends: 0 or 1. */
   finish(): number;
+  /** Bytes behind the last end of a line or record. */
+  readonly openBytes: number;
   /** What a file must begin with that does not begin with the first byte. */
   readonly header: Buffer;
 }
@@ -23,9 +25,12 @@ const CARRIAGE_RETURN = 0x0d;
 /** Lines that hold anything. */
 class Lines implements RowScanner {
   readonly header = Buffer.alloc(0);
-  /** Of the line that is not yet ended. */
   #lineBytes = 0;
   #isBlank = true;
+
+  get openBytes(): number {
+    return this.#lineBytes;
+  }
 
   scan(chunk: Buffer): { rows: number; end: number } {
     let rows = 0;
@@ -60,11 +65,14 @@ class CsvRows implements RowScanner {
   /** Pieces of the header until it has ended. */
   #pieces: Buffer[] | undefined = [];
   header: Buffer = Buffer.alloc(0);
+  openBytes = 0;
 
   scan(chunk: Buffer): { rows: number; end: number } {
     let rows = 0;
     let last = 0;
+    this.openBytes += chunk.length;
     this.#scanner.scan(chunk, (end) => {
+      this.openBytes = chunk.length - end;
       if (this.#pieces !== undefined) {
         this.header = Buffer.concat([...this.#pieces, chunk.subarray(0, end)]);
         this.#pieces = undefined;

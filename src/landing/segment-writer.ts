@@ -1,5 +1,7 @@
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { ExportLimits } from '../limits.js';
+import { ExportBounds } from './export-bounds.js';
 import { createRowScanner, type ExportFormat, type RowScanner } from './row-scanner.js';
 
 /** A closed, synced piece of an export: whole rows. */
@@ -12,6 +14,7 @@ export interface Segment {
 /**
  * Cuts an export into segment files of about `targetBytes`, between rows. `onSegment` gets each one after it is synced,
  * in order, while the next is being written. Bytes are written as they came; each file of CSV begins with the header.
+ * Throws what ExportBounds does for a body that is more than was announced, or than the disk has room for.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
@@ -21,6 +24,9 @@ export async function writeSegments(
     /** Default ndjson. */
     format?: ExportFormat;
     targetBytes: number;
+    /** Rows that the header announced. */
+    announced: bigint;
+    limits?: ExportLimits;
     onSegment: (segment: Segment) => Promise<void>;
     onBytes: (bytes: number, rows: number) => void;
   },
@@ -43,6 +49,7 @@ class SegmentWriter {
   #bytes = 0;
   #rows = 0;
   readonly #scanner: RowScanner;
+  readonly #bounds: ExportBounds;
   #totalRows = 0n;
   #totalBytes = 0;
   /** Closing of the segment before; at most one is under way. */
@@ -51,11 +58,19 @@ class SegmentWriter {
   constructor(options: Parameters<typeof writeSegments>[1]) {
     this.#options = options;
     this.#scanner = createRowScanner(options.format ?? 'ndjson');
+    this.#bounds = new ExportBounds(options.announced, options.folder, options.limits);
   }
 
   async write(chunk: Buffer): Promise<void> {
     if (chunk.length === 0) return;
     const { rows, end } = this.#scanner.scan(chunk);
+    const landed = {
+      rows: this.#totalRows + BigInt(this.#rows + rows),
+      bytes: this.#totalBytes + this.#bytes + chunk.length,
+      openBytes: this.#scanner.openBytes,
+    };
+    this.#bounds.admit(landed);
+    await this.#bounds.requireRoom(landed);
     const cut = this.#bytes + chunk.length >= this.#options.targetBytes ? end : 0;
     if (cut === 0) return this.#append(chunk, rows);
     await this.#append(chunk.subarray(0, cut), rows);

@@ -31,6 +31,7 @@ async function write(bytes: Buffer, targetBytes: number, next: () => number): Pr
     folder,
     prefix: 'export-1-',
     targetBytes,
+    announced: 1_000_000n,
     onBytes: (count) => {
       told += count;
     },
@@ -104,7 +105,14 @@ describe('segments', () => {
     async function* body() {
       yield Buffer.from('new\n');
     }
-    const options = { folder, prefix: 'export-1-', targetBytes: 10, onBytes: () => {}, onSegment: async () => {} };
+    const options = {
+      folder,
+      prefix: 'export-1-',
+      targetBytes: 10,
+      announced: 9n,
+      onBytes: () => {},
+      onSegment: async () => {},
+    };
     await writeSegments(body(), options);
     expect(await readFile(path.join(folder, 'export-1-00001.ndjson'), 'utf8')).toBe('new\n');
     expect(await readFile(path.join(folder, 'export-2-00001.ndjson'), 'utf8')).toBe('of another attempt');
@@ -119,7 +127,7 @@ describe('segments', () => {
       throw new Error('the line is dead');
     }
     const onSegment = async (segment: Segment) => void landed.push(segment);
-    const options = { folder, prefix: 'e-', targetBytes: 10, onBytes: () => {}, onSegment };
+    const options = { folder, prefix: 'e-', targetBytes: 10, announced: 9n, onBytes: () => {}, onSegment };
     await expect(writeSegments(body(), options)).rejects.toThrow('the line is dead');
     expect(landed).toEqual([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
   });
@@ -130,7 +138,7 @@ describe('segments', () => {
       if (file === 'e-00002.ndjson') throw new Error('the journal is full');
     };
     const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
-    const options = { folder, prefix: 'e-', targetBytes: 1, onBytes: () => {}, onSegment };
+    const options = { folder, prefix: 'e-', targetBytes: 1, announced: 9n, onBytes: () => {}, onSegment };
     await expect(writeSegments(body, options)).rejects.toThrow('the journal is full');
     expect(await listOpenFiles(folder)).toEqual([]);
   });

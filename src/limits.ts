@@ -1,0 +1,62 @@
+/**
+ * How much of an answer is taken, and for how long: everything that comes from the service is bounded. Each figure stands
+ * far beyond what an honest service needs, so that only a broken or hostile one meets it. docs/operations.md, "Limits".
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** No page comes near (500 items are some 0.5 MB); a larger answer is an error before it fills the memory. */
+export const MAX_PAGE_BYTES = 256 * MIB;
+
+/**
+ * A JSON answer has to be complete this long after its headers: a page of 1 MB needs 17 kB/s. Bytes that trickle would
+ * otherwise hold a run for ever, since each of them ends the wait for data.
+ */
+export const JSON_BODY_MS = 60_000;
+
+/**
+ * An export has to bring so many bytes in so much time that is spent waiting for it: half a kilobyte a second, less than a
+ * modem did. Two minutes, so that a service may count or sort before it goes on.
+ */
+export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
+
+/**
+ * Pages in a row that bring nothing and say that more waits. A feed that looks through its changes for those of a dataset
+ * may send a few; one that sends them without end is refused before it has cost more than these calls.
+ */
+export const MAX_EMPTY_PAGES = 10;
+
+/** A row above this is rejected with its place: DuckDB reads no larger object of JSON. */
+export const MAX_ROW_BYTES = 16 * MIB;
+
+/** Of a rejected row so many characters are kept in `rejects.raw`; the landing has all of it. */
+export const MAX_RAW_CHARACTERS = MIB;
+
+/** What of an export's body may land. */
+export interface ExportLimits {
+  /** A line that is longer ends the export: its end may never come. */
+  lineBytes: number;
+  /** Decoded bytes, beside those a row. */
+  baseBytes: number;
+  /** Decoded bytes for each row that the header announced. */
+  bytesARow: number;
+  /** Free space that stays for the journal, the log entries and other programs. */
+  reserveBytes: number;
+  /** Free space for typed and staged files, as a share of what has landed. Measured: a fifth to a third. */
+  workShare: number;
+  /** So often the free space is looked at. */
+  stepBytes: number;
+}
+
+export const EXPORT_LIMITS: ExportLimits = {
+  // Four times the largest row that can be typed: one that is merely too large is rejected alone, as it should be.
+  lineBytes: 4 * MAX_ROW_BYTES,
+  // Sixteen rows of the largest size.
+  baseBytes: 16 * MAX_ROW_BYTES,
+  // Rows of items have about 1 kB, rich ones some 10 kB: a mean of 64 kB is a bomb.
+  bytesARow: 64 * KIB,
+  reserveBytes: 64 * MIB,
+  workShare: 0.5,
+  stepBytes: 16 * MIB,
+};
