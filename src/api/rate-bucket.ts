@@ -8,8 +8,13 @@ export interface RateBucket {
   take(signal?: AbortSignal): Promise<void>;
   /** `ratePerSecond` of the plan (API document, section 8); null is unlimited. */
   setRate(ratePerSecond: number | null): void;
-  /** Nobody gets a token for `ms` milliseconds: the service said when to try again. */
+  /**
+   * Nobody gets a token for `ms` milliseconds, also who waits for one already: the service said when to try again. A
+   * shorter pause never ends a longer one.
+   */
   pause(ms: number): void;
+  /** Whoever asks for a token within `ms` milliseconds, or waits for one, gets `error` instead. */
+  close(ms: number, error: Error): void;
 }
 
 /**
@@ -20,17 +25,28 @@ export function createRateBucket(io: Io): RateBucket {
   let intervalMs = 1000 / CAREFUL_RATE;
   let lastAt = Number.NEGATIVE_INFINITY;
   let pause = { at: 0, ms: 0 };
+  let closed: { at: number; ms: number; error: Error } | undefined;
   let queue: Promise<void> = Promise.resolve();
 
   async function waitTurn(signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    const now = io.now().getTime();
-    // Capped, so that a clock set back costs one interval and not the hour it lost.
-    const pacing = Math.min(lastAt + intervalMs - now, intervalMs);
-    const paused = Math.min(pause.at + pause.ms - now, pause.ms);
-    const waitMs = Math.max(0, pacing, paused);
-    lastAt = now + waitMs;
-    if (waitMs > 0) await io.sleep(waitMs, signal);
+    let seen: typeof pause | undefined;
+    do {
+      signal?.throwIfAborted();
+      refuseWhileClosed();
+      const now = io.now().getTime();
+      // Capped, so that a clock set back costs one interval and not the hour it lost.
+      const pacing = seen === undefined ? Math.min(lastAt + intervalMs - now, intervalMs) : 0;
+      seen = pause;
+      const waitMs = Math.max(0, pacing, countRest(pause, now));
+      lastAt = now + waitMs;
+      if (waitMs > 0) await io.sleep(waitMs, signal);
+      // While this one slept, the service may have asked for another pause.
+    } while (seen !== pause);
+    refuseWhileClosed();
+  }
+
+  function refuseWhileClosed(): void {
+    if (closed !== undefined && countRest(closed, io.now().getTime()) > 0) throw closed.error;
   }
 
   return {
@@ -45,7 +61,15 @@ export function createRateBucket(io: Io): RateBucket {
     },
     pause(ms) {
       const at = io.now().getTime();
-      if (at + ms > pause.at + pause.ms) pause = { at, ms };
+      if (ms > countRest(pause, at)) pause = { at, ms };
+    },
+    close(ms, error) {
+      closed = { at: io.now().getTime(), ms, error };
     },
   };
+}
+
+/** Milliseconds that are left of a span, never more than all of it. */
+function countRest({ at, ms }: { at: number; ms: number }, now: number): number {
+  return Math.min(at + ms - now, ms);
 }

@@ -13,8 +13,9 @@ export interface RetryContext {
 }
 
 /**
- * Runs attempts, each with its own token, until one succeeds or the policy says stop. A rate limit
- * pauses every call of the client, a fault only this one.
+ * Runs attempts, each with its own token, until one succeeds or the policy says stop. A rate limit, and whatever
+ * comes with Retry-After, is the word of the whole service and pauses every call of the client; a fault only this
+ * one. A pause that the policy finds too long ends every call that it would hold.
  *
  * @throws what an attempt throws, a Trouble turned into PricelakeError `unavailable`.
  */
@@ -31,7 +32,11 @@ export async function runWithRetries<T>(context: RetryContext, attempt: () => Pr
       tries[limited ? 'rateLimited' : 'faults'] += 1;
       const attempts = tries.faults + tries.rateLimited;
       const decision = decideRetry(error.setback, tries, policy, io.random());
-      if (!decision.retry) throw error.giveUp(decision, attempts, io.now());
+      if (!decision.retry) {
+        const failure = error.giveUp(decision, attempts, io.now());
+        if (decision.because === 'wait_too_long') bucket.close(decision.waitMs, failure);
+        throw failure;
+      }
       const { waitMs } = decision;
       io.log('warn', limited ? 'api.rate_limited' : 'api.retry', {
         path,
@@ -39,7 +44,7 @@ export async function runWithRetries<T>(context: RetryContext, attempt: () => Pr
         waitMs,
         reason: error.message,
       });
-      if (limited) bucket.pause(waitMs);
+      if (limited || error.setback.retryAfterMs !== undefined) bucket.pause(waitMs);
       else await io.sleep(waitMs, signal);
     }
   }

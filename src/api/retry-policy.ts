@@ -52,8 +52,8 @@ export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy,
   if (made >= allowed) return { retry: false, because: 'attempts' };
   const backoff = computeBackoff(made, policy, random);
   if (asked === undefined) return { retry: true, waitMs: backoff };
-  // A 429's Retry-After is exact; a 5xx's is the least wait, and only jitter keeps clients apart.
-  return { retry: true, waitMs: limited ? asked : Math.max(asked, backoff) };
+  // A 429's Retry-After is exact, unless it is no wait at all; a 5xx's is the least: only jitter keeps clients apart.
+  return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
 /** Full jitter: uniform between 0 and baseMs · 2^(failures - 1), at most maxMs. */

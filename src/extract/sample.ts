@@ -3,7 +3,8 @@ import type { ApiClient } from '../api/client.js';
 import { type ErrorCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
-import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { readLandedIds } from './landed-ids.js';
 import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
@@ -17,7 +18,7 @@ export interface LandedSample {
   missing: bigint[];
 }
 
-/** Reads items one by one (section 4, /items/{id}) and lands them. A sample that has landed is not read again. */
+/** Reads items one by one (section 4, /items/{id}) and lands them. What has landed is not read again. */
 export async function landSample(
   client: ApiClient,
   landing: Landing,
@@ -51,11 +52,16 @@ export function skipSample(error: unknown, io: Io): undefined {
 }
 
 async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {
+  await cutItemTails(landing, 'sample.page');
+  const left = new Set(itemIds);
+  for (const { path } of listItemFiles(landing, 'sample.page')) {
+    for await (const id of readLandedIds(path, (name) => name === 'id')) left.delete(id);
+  }
   const files = new ItemFiles(landing, 'sample.page');
   const inOrder = pLimit(1);
   const missing: bigint[] = [];
   try {
-    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
+    await runSideBySide(CONCURRENCY, [...left], async (id) => {
       const body = await readItem(client, id);
       if (body === undefined) return missing.push(id);
       const entry = { rows: 1, readAt: io.now().toISOString(), calls: client.calls() };

@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
+import type { ClientOptions } from '../../src/api/client.js';
 import { realIo } from '../../src/io.js';
 import { createFakeIo } from './fake-io.js';
-import { catchError, connect, expectNoKey, KEY, listen, sendJson, startService } from './local-service.js';
+import {
+  catchError,
+  connect,
+  expectNoKey,
+  type Handler,
+  KEY,
+  listen,
+  sendJson,
+  startService,
+} from './local-service.js';
 
 const RATE_BODY = {
   status: 429,
@@ -103,6 +113,104 @@ test('a rate limit of one call holds the others back', async () => {
   waits[1]?.over();
   await Promise.all([first, second]);
   expect(urls).toHaveLength(3);
+});
+
+/** A client whose waits end when the test says so; the clock goes on with them. */
+async function listenPatiently(handler: Handler, options: Partial<ClientOptions> = {}) {
+  const { port, urls } = await listen(handler);
+  const io = createFakeIo();
+  const waits: { ms: number; over: () => void }[] = [];
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      const over = () => {
+        io.pass(ms);
+        resolve();
+      };
+      waits.push({ ms, over });
+    });
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, ...options }, { ...io, sleep });
+  return { client, urls, waits };
+}
+
+async function pass(turns = 50): Promise<void> {
+  for (let n = 0; n < turns; n += 1) await turn();
+}
+
+test('Retry-After on a 503 is the word of the whole service: no call, page or export, goes out meanwhile', async () => {
+  const { client, urls, waits } = await listenPatiently((request, response, count) => {
+    if (count === 1) return sendJson(response, 503, {}, { 'retry-after': '5' });
+    if (!request.url?.includes('/export')) return sendJson(response, 200, {});
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end();
+  });
+  const first = client.bytes('/items', {});
+  while (waits.length === 0) await turn();
+  const others = [
+    ...Array.from({ length: 6 }, () => client.bytes('/facets', {})),
+    client.stream('/export', { format: 'ndjson' }),
+  ];
+  await pass();
+  expect(urls).toEqual(['/api/v1/items']);
+  expect(waits.map(({ ms }) => ms)).toEqual([5000]);
+  waits[0]?.over();
+  await Promise.all([first, ...others]);
+  expect(urls).toHaveLength(9);
+});
+
+test('a shorter Retry-After that comes later does not shorten the pause', async () => {
+  const { client, urls, waits } = await listenPatiently((_request, response, count) =>
+    count <= 2 ? sendJson(response, 503, {}, { 'retry-after': count === 1 ? '60' : '1' }) : sendJson(response, 200, {}),
+  );
+  const calls = [client.bytes('/items', {}), client.bytes('/facets', {})];
+  while (urls.length < 2 || waits.length === 0) await turn();
+  await pass();
+  expect(waits.map(({ ms }) => ms)).toEqual([60_000]);
+  expect(urls).toHaveLength(2);
+  waits[0]?.over();
+  await Promise.all(calls);
+});
+
+test('a pause that is too long ends also the calls that it would hold, at once and with the same time', async () => {
+  const { client, urls } = await startService((_request, response) =>
+    sendJson(response, 503, {}, { 'retry-after': '600' }),
+  );
+  await catchError(client.bytes('/items', {}));
+  const error = await catchError(client.stream('/export', { format: 'ndjson' }));
+  expect(error).toMatchObject({ code: 'unavailable', facts: { nextRunAt: new Date('2026-11-20T12:10:00Z') } });
+  expect(urls).toHaveLength(1);
+});
+
+test('an abort ends every call that a pause holds', async () => {
+  const stop = new AbortController();
+  const { client, urls, waits } = await listenPatiently(
+    (_request, response) => sendJson(response, 503, {}, { 'retry-after': '100' }),
+    { signal: stop.signal },
+  );
+  const calls = [1, 2, 3].map(() => catchError(client.bytes('/items', {})));
+  while (waits.length === 0) await turn();
+  await pass();
+  stop.abort();
+  for (const error of await Promise.all(calls)) expect(error.code).toBe('stopped');
+  expect(urls.length).toBeLessThanOrEqual(3);
+});
+
+test.each(['9'.repeat(400), '-5', 'Fri, 20 Nov 2026 11:00:00 GMT', '0'])(
+  'a 429 or 503 whose Retry-After is %j backs off as without it',
+  async (retryAfter) => {
+    const { client, io } = await startService((_request, response, count) =>
+      sendJson(response, [429, 503][count - 1] ?? 200, {}, { 'retry-after': retryAfter }),
+    );
+    await client.bytes('/items', {});
+    expect(io.slept).toEqual([250, 250]);
+  },
+);
+
+test('a month that is used up has its next beginning as the time to come back, whatever Retry-After says', async () => {
+  const { client } = await startService((_request, response) =>
+    sendJson(response, 429, { ...RATE_BODY, limit: 'apiCallsPerMonth' }, { 'retry-after': '9'.repeat(400) }),
+  );
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error).toMatchObject({ code: 'quota', facts: { nextRunAt: new Date('2026-12-01T00:00:00Z') } });
 });
 
 test('calls follow the rate of the plan', async () => {

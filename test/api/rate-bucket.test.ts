@@ -81,3 +81,51 @@ test('an aborted wait rejects and does not block those behind it', async () => {
   await expect(bucket.take(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   await bucket.take();
 });
+
+test('a pause also holds who waits for a token already, and one more that begins meanwhile', async () => {
+  const io = createFakeIo();
+  const pauses = [5000, 1000, 7000];
+  const bucket = createRateBucket({
+    ...io,
+    sleep: async (ms) => {
+      const next = pauses.shift();
+      if (next !== undefined) bucket.pause(next);
+      await io.sleep(ms);
+    },
+  });
+  bucket.setRate(10);
+  await bucket.take();
+  await bucket.take();
+  // The shorter one ends within the first; the last begins while the first is slept through.
+  expect(io.slept).toEqual([100, 4900]);
+  await bucket.take();
+  expect(io.slept).toEqual([100, 4900, 100, 6900]);
+});
+
+test('a pause counts from its own beginning, also when the clock was set back since the one before', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(null);
+  bucket.pause(1000);
+  io.pass(-3_600_000);
+  bucket.pause(3000);
+  await bucket.take();
+  expect(io.slept).toEqual([3000]);
+});
+
+test('while it is closed, everybody who asks or waits gets the error, and later nobody', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket({
+    ...io,
+    sleep: async (ms) => {
+      bucket.close(600_000, new Error('come back later'));
+      await io.sleep(ms);
+    },
+  });
+  bucket.setRate(10);
+  await bucket.take();
+  await expect(bucket.take()).rejects.toThrow('come back later');
+  await expect(bucket.take()).rejects.toThrow('come back later');
+  io.pass(600_000);
+  await bucket.take();
+});

@@ -11,12 +11,32 @@ test.each([
   ['Friday, 20-Nov-26 12:00:30 GMT', 30_000],
   ['Fri Nov 20 12:00:30 2026', 30_000],
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+  ['0.0001', 1],
+  ['2592000', 2_592_000_000],
 ])('%j is %i ms', (header, ms) => {
   expect(parseRetryAfter(header, NOW)).toBe(ms);
 });
 
-test.each([[undefined], [''], ['soon'], ['-1'], ['Fri, 99 Nov 2026 99:00:00 GMT'], ['2026-11-20T12:00:30Z']])(
-  '%j says nothing usable',
+test.each([
+  [undefined],
+  [''],
+  ['soon'],
+  ['-1'],
+  ['+7'],
+  ['1e3'],
+  ['0x10'],
+  ['Infinity'],
+  ['.5'],
+  ['7 s'],
+  ['Fri, 99 Nov 2026 99:00:00 GMT'],
+  ['2026-11-20T12:00:30Z'],
+])('%j says nothing usable', (header) => {
+  expect(parseRetryAfter(header, NOW)).toBeUndefined();
+});
+
+test.each([['9'.repeat(400)], [`1.${'9'.repeat(400)}e9`], ['99999999'], ['Fri, 31 Dec 9999 23:59:59 GMT']])(
+  'beyond a year, as %j is, nobody is asked to wait',
   (header) => {
     expect(parseRetryAfter(header, NOW)).toBeUndefined();
   },

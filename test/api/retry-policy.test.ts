@@ -34,6 +34,22 @@ test('a wait that is too long ends the call, however many attempts are left', ()
   expect(decision).toEqual({ retry: false, because: 'wait_too_long', waitMs: 120_001 });
 });
 
+test('a wait of exactly the longest is still waited for', () => {
+  const tries = { faults: 1, rateLimited: 1 };
+  for (const kind of ['rate_limited', 'server_error'] as const) {
+    const setback = { kind, repeatable: true, retryAfterMs: 120_000 };
+    expect(decideRetry(setback, tries, DEFAULT_RETRY, 0)).toEqual({ retry: true, waitMs: 120_000 });
+  }
+});
+
+test('a rate limit that asks for no wait at all backs off all the same', () => {
+  const tries = { faults: 0, rateLimited: 3 };
+  expect(decideRetry({ ...LIMITED, retryAfterMs: 0 }, tries, DEFAULT_RETRY, 0.5)).toEqual({
+    retry: true,
+    waitMs: 1000,
+  });
+});
+
 test('the Retry-After of a 5xx is the least wait', () => {
   const setback = { kind: 'server_error', repeatable: true, retryAfterMs: 2000 } as const;
   expect(decideRetry(setback, { faults: 1, rateLimited: 0 }, DEFAULT_RETRY, 0.5)).toEqual({
