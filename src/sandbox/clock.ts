@@ -29,6 +29,7 @@ export class SimulatedClock {
   readonly #speed: number;
   readonly #wall: () => number;
   #base: number;
+  #isHeld = false;
   #movedAt: number;
 
   /** @param wall milliseconds of wall time */
@@ -46,7 +47,9 @@ export class SimulatedClock {
 
   /** Now in milliseconds since 1970, UTC. */
   now(): number {
-    return this.isRunning ? this.#base + Math.floor((this.#wall() - this.#movedAt) * this.#speed) : this.#base;
+    return this.isRunning && !this.#isHeld
+      ? this.#base + Math.floor((this.#wall() - this.#movedAt) * this.#speed)
+      : this.#base;
   }
 
   iso(): string {
@@ -57,6 +60,21 @@ export class SimulatedClock {
   moveTo(ms: number): void {
     this.#base = ms;
     this.#movedAt = this.#wall();
+  }
+
+  /**
+   * Stands still while the world takes a step, then runs on from there: however fast the clock, the feed shows a change
+   * 30 seconds after it happened, not that plus what the step took.
+   */
+  async hold<T>(work: (now: number) => Promise<T>): Promise<T> {
+    this.moveTo(this.now());
+    this.#isHeld = true;
+    try {
+      return await work(this.#base);
+    } finally {
+      this.#isHeld = false;
+      this.#movedAt = this.#wall();
+    }
   }
 
   /** Seconds of wall time until then, at least 1; of a clock that stands, its own. */

@@ -6,7 +6,9 @@ import { injectFaults } from './faults/inject-faults.js';
 import { Account, type AccountChange, type KeyKind } from './http/account.js';
 import { buildApp } from './http/app.js';
 import { buildCaller, type Service } from './http/caller.js';
+import { setLimitHeaders } from './http/limit-headers.js';
 import { findHangUp, type Handler, listen } from './http/listen.js';
+import { refuseMalformed } from './http/refuse-malformed.js';
 import { addOpenApiRoute } from './http/routes-openapi.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { checkEndpointUrl } from './webhooks/endpoint-url.js';
@@ -134,6 +136,7 @@ async function serveWorld(
     findHangUp,
   );
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
+  refuseMalformed(server, (headers) => setLimitHeaders(headers, account, null));
   if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
   const stop = new AbortController();
   const living = clock.isRunning ? liveOn(world, clock, stop.signal) : undefined;

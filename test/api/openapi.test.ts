@@ -58,6 +58,26 @@ describe('the OpenAPI document', () => {
     expect(Change?.properties?.changes).toMatchObject({ additionalProperties: { minItems: 2, maxItems: 2 } });
   });
 
+  it('names a server, a licence by its URL, and what each operation is about', () => {
+    const { servers, info, tags, paths, webhooks } = built();
+    expect(servers).toEqual([expect.objectContaining({ url: '{baseUrl}' })]);
+    expect(info).toMatchObject({ license: { name: expect.any(String), url: expect.stringMatching(/^https:/) } });
+    const operations = [
+      ...Object.values(paths).map(({ get }) => get),
+      ...Object.values(webhooks).map((one) => one.post),
+    ];
+    for (const { description, summary } of operations) expect(description.length + summary.length).toBeGreaterThan(40);
+    const used = new Set(operations.flatMap((operation) => operation.tags));
+    expect([...used].sort()).toEqual(tags.map(({ name }) => name));
+  });
+
+  it('shows a pair of `changes` as an array of two, old and new, that every tool reads', () => {
+    const { Change, HistoryEntry } = built().components.schemas;
+    const pair = { type: 'array', prefixItems: [{}, {}], items: {}, minItems: 2, maxItems: 2 };
+    for (const schema of [Change, HistoryEntry])
+      expect(schema?.properties?.changes).toMatchObject({ additionalProperties: pair });
+  });
+
   it('uses every schema and response that it defines, and defines all that it uses', () => {
     const document = built();
     const used = new Set(

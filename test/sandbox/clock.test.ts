@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseClockMode, SimulatedClock, speedOf } from '../../src/sandbox/clock.js';
+import { FEED_DELAY_MS, parseClockMode, SimulatedClock, speedOf } from '../../src/sandbox/clock.js';
 import { generateWorld } from '../../src/sandbox/world/generate-world.js';
 import { liveOn } from '../../src/sandbox/world/live-on.js';
 import { World } from '../../src/sandbox/world/world.js';
@@ -59,6 +59,33 @@ describe('a world whose clock runs', () => {
     expect(times[0]).toBeGreaterThan(START.getTime());
     expect(times.at(-1)).toBeLessThanOrEqual(world.livedUntil);
     expect(world.livedUntil).toBeGreaterThan(START.getTime() + 4 * HOUR);
+  });
+
+  it('has every change in the feed 30 seconds after it happened, by its own clock, at any speed', async () => {
+    const known = world.feed.length;
+    let wall = 0;
+    const clock = new SimulatedClock(new Date(world.livedUntil), '3600x', () => wall);
+    const stop = new AbortController();
+    // A step takes a tenth of a second here, which is six minutes of the sandbox's time.
+    const { use } = world.database;
+    world.database.use = (work) =>
+      use.call(world.database, async (session) => {
+        wall += 100;
+        return work(session);
+      }) as never;
+    const seen: { due: number; now: number }[] = [];
+    const sleep = async () => {
+      for (let row = known + seen.length; row < world.feed.length; row++) {
+        const { observedAt } = JSON.parse(world.feed.rows.row(row).toString());
+        seen.push({ due: Date.parse(observedAt) + FEED_DELAY_MS, now: clock.now() });
+      }
+      if (wall > 4000) stop.abort();
+      wall += 250;
+    };
+    await liveOn(world, clock, stop.signal, sleep);
+    world.database.use = use;
+    expect(seen.length).toBeGreaterThan(5);
+    for (const { due, now } of seen) expect(now).toBeLessThan(due);
   });
 
   it('is left alone between two ticks, and at least nine times as long as a step took', async () => {

@@ -156,6 +156,32 @@ describe('a data file', () => {
     }
   });
 
+  it('may have ids up to 2^63-1, in items, websites and sources, and moves on with them', async () => {
+    const ids = [2n ** 60n, 2n ** 63n - 1n];
+    const own = ids.map((id, k) =>
+      (lines[k] ?? '')
+        .replace(/"id":\d+/, `"id":${id}`)
+        .replace(/"site":\{"id":\d+/, `"site":{"id":${id - 7n}`)
+        .replace(/"modelId":\d+/, `"modelId":${id - 9n}`),
+    );
+    const service = await Service.start({ dataFile: await write('long', own.join('\n')) });
+    for (const [k, id] of ids.entries()) expect((await service.get(`/items/${id}`)).text).toBe(own[k]);
+    const { sites } = await service.read('/facets', facets);
+    expect(sites.map((site) => site.id).sort()).toEqual(ids.map((id) => id - 7n));
+    const counts = await service.sandbox.advance({ hours: 24, changes: 6 });
+    expect(counts).toMatchObject({ new: 0 });
+    expect(counts.changed + counts.removed + counts.relisted).toBeGreaterThan(0);
+    expect((await service.sandbox.dump()).items).toHaveLength(2);
+    await service.close();
+  });
+
+  it('is refused with the right line where a title holds a line separator', async () => {
+    const separated = (lines[0] ?? '').replace(/"title":("[^"]*"|null)/, '"title":"one\u2028two\u2029three\u0085four"');
+    const error = await refusal(await write('separated', [separated, '', lines[1], '{"id":1}'].join('\n')));
+    expect(error.facts.line).toBe(4);
+    expect(error.message).toContain('line 4');
+  });
+
   it('is refused when it is missing, empty, or a damaged gzip', async () => {
     expect((await refusal(join(directory, 'nowhere'))).code).toBe('usage');
     expect((await refusal(await write('empty', ''))).code).toBe('config');

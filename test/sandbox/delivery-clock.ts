@@ -3,6 +3,8 @@ import type { DeliveryTime } from '../../src/sandbox/webhooks/scaled-time.js';
 /** Time that stands still until a test waits for something, and then goes by in the sender's own leaps. */
 export class DeliveryClock implements DeliveryTime {
   readonly scale = 1;
+  /** By how much every timer is late, in milliseconds. */
+  lateness = 0;
   #now = 0;
   /** The sender does one thing at a time, so it sleeps once at most. */
   #sleeper: { at: number; wake: () => void } | undefined;
@@ -29,7 +31,7 @@ export class DeliveryClock implements DeliveryTime {
     while (!holds()) {
       const sleeper = this.#sleeper;
       if (sleeper !== undefined) {
-        this.#now = Math.max(this.#now, sleeper.at);
+        this.#now = Math.max(this.#now, sleeper.at + this.lateness);
         sleeper.wake();
       }
       await new Promise((resolve) => setImmediate(resolve));

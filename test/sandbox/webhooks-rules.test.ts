@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkEndpointUrl } from '../../src/sandbox/webhooks/endpoint-url.js';
-import { planNextStep } from '../../src/sandbox/webhooks/retry-schedule.js';
+import { hasFailedTooLong, planNextStep } from '../../src/sandbox/webhooks/retry-schedule.js';
 import { signBody } from '../../src/sandbox/webhooks/signature.js';
 import { SigningSecrets } from '../../src/sandbox/webhooks/signing-secrets.js';
 
@@ -54,6 +54,10 @@ describe('retries', () => {
       now = next.at;
     }
     expect(waits).toEqual([1, 5, 15, 30, 60, 120, 240, 240, 240, 240, 240]);
+  });
+
+  it('end at 24 hours to the millisecond', () => {
+    expect([DAY - 1, DAY].map((now) => hasFailedTooLong(now, 0))).toEqual([false, true]);
   });
 
   it('are counted from the first failure, not from the first attempt ever', () => {

@@ -153,6 +153,36 @@ describe('a delivery that fails', () => {
   });
 });
 
+describe('an endpoint that is turned off', () => {
+  it('gets no attempt after 24 hours, even where timers are late by the scale', async () => {
+    const { sandbox } = await start();
+    time.lateness = 40 * MINUTE_MS;
+    const times: number[] = [];
+    receiver.answer = () => {
+      times.push(time.now());
+      return 503;
+    };
+    await sandbox.advance({ hours: 1, changes: 3 });
+    await time.passUntil(() => sandbox.webhook.status.state === 'off');
+    const [first = 0] = times;
+    expect(Math.max(...times) - first).toBeLessThan(DAY_MS);
+    expect(times.length).toBeGreaterThan(8);
+  });
+
+  it('leaves a trace of the e-mail to the team: a line of the log, and the control route', async () => {
+    const lines: string[] = [];
+    const webhook = { url: receiver.url, time, log: (line: string) => lines.push(line) };
+    const { sandbox } = await start({ webhook });
+    receiver.answer = () => 503;
+    await sandbox.advance({ hours: 1, changes: 3 });
+    await time.passUntil(() => sandbox.webhook.status.state === 'off');
+    const text = expect.stringMatching(/turned off after 24 hours of failures; event evt_\S+ was tried 12 times/);
+    expect(await control('', undefined, 'GET')).toMatchObject({ emails: [{ to: expect.any(String), text }] });
+    expect(lines).toEqual([text]);
+    expect(lines[0]).toContain(receiver.url);
+  });
+});
+
 describe('POST /sandbox/webhook', () => {
   it('sets an endpoint up and answers its secret; GET tells the state; DELETE forgets it', async () => {
     service = await Service.start({ items: 100, webhook: { time } });

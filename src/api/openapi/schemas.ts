@@ -67,6 +67,11 @@ export function buildSchemas(): Record<string, JsonSchema> {
 
 function putWireType(wire: JsonSchema | undefined, target: JsonSchema): void {
   if (target.propertyNames !== undefined) delete target.propertyNames;
+  // `[old, new]`: tools stumble over `items: false`, and `maxItems` says the same.
+  if (target.prefixItems !== undefined && target.items === false) {
+    target.prefixItems = [{ description: 'Old value' }, { description: 'New value' }];
+    target.items = {};
+  }
   if (wire === undefined) return;
   for (const key of Object.keys(target)) delete target[key];
   Object.assign(target, wire);

@@ -15,6 +15,7 @@ function header(name: string, schema: JsonSchema, description: string): HeaderPa
 
 export interface WebhookOperation {
   operationId: string;
+  tags: string[];
   summary: string;
   description: string;
   security: object[];
@@ -26,6 +27,7 @@ export interface WebhookOperation {
 /** Section 6: the one call that the service makes itself. */
 export const WEBHOOK: WebhookOperation = {
   operationId: 'receiveEvent',
+  tags: ['Events'],
   summary: "POSTed to the endpoint that the customer has set up in the service's portal",
   description:
     'Check the signature before using the body: HMAC-SHA256 with the signing secret over `<t>.<body>`, the raw body, in hex, compared with each `v1`. Allowed age of `t`: not shown. Retries come after 1, 5, 15 and 30 minutes, 1 hour, 2 hours, then every 4 hours; later changes wait meanwhile. After 24 hours of failures the endpoint is turned off.',

@@ -44,7 +44,8 @@ export const sandboxCommand: CommandModule<object, SandboxArguments> = {
 async function serveSandbox(argv: SandboxArguments, context: CommandContext): Promise<undefined> {
   const options = await toSandboxOptions(argv);
   const { startSandbox } = await import('../../sandbox/start.js');
-  const sandbox = await startSandbox(options);
+  const log = (text: string) => context.io.log('warn', 'sandbox.email', { text });
+  const sandbox = await startSandbox({ ...options, webhook: { ...options.webhook, log } });
   try {
     await context.output.write(context.json ? `${describeAsJson(sandbox)}\n` : describeSandbox(sandbox));
     // A server has no other end: being stopped is how it finishes its work.

@@ -19,7 +19,7 @@ export interface Shop {
 
 /** One listing of a shop that is scraped as a whole. */
 export interface ShopSource {
-  modelId: number;
+  modelId: bigint;
   siteId: number;
   name: string;
   healthy: boolean;
@@ -77,7 +77,7 @@ export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[]
   return shops.flatMap((shop, index) => {
     const count = index < shops.length / 5 ? 3 : index % 3 === 0 ? 2 : 1;
     return Array.from({ length: count }, (_, part) => ({
-      modelId: shop.siteId * 10 + part,
+      modelId: BigInt(shop.siteId * 10 + part),
       siteId: shop.siteId,
       name: count === 1 ? shop.name : `${shop.name} – ${['catalogue', 'offers', 'outlet'][part]}`,
       healthy: index === 0 || fraction(seed, shop.siteId, `healthy ${part}`) > 0.035,
@@ -88,7 +88,7 @@ export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[]
 }
 
 /** Uniform in [0, 1), a pure function of its arguments. */
-export function fraction(seed: number, index: number, purpose: string): number {
+export function fraction(seed: number, index: number | bigint, purpose: string): number {
   return createHash('sha256').update(`${seed}/${index}/${purpose}`).digest().readUInt32BE(0) / 2 ** 32;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PricelakeError } from '../../errors.js';
 import type { SimulatedClock } from '../clock.js';
-import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, planLimits, TRIAL_DAYS } from '../plans.js';
+import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, type PlanLimits, planLimits, TRIAL_DAYS } from '../plans.js';
 import { RateLimiter } from './rate-limiter.js';
 
 const KEY_KINDS = ['live', 'test', 'operator'] as const;
@@ -32,6 +32,8 @@ export class Account {
   readonly #clock: SimulatedClock;
   readonly #wallClock: () => number;
   readonly #limiters = new Map<string, RateLimiter>();
+  /** Limits of the start: those that are set later go over them. */
+  readonly #startLimits: Partial<PlanLimits>;
   #settings: AccountSettings = { plan: 'pro', limits: {}, overage: true, revoked: [], overdueDays: null };
   #trialEnd: number | null = null;
   /** Milliseconds since 1970. */
@@ -45,10 +47,11 @@ export class Account {
     this.#wallClock = wallClock;
     this.keys = { live: deriveKey('live', seed), test: deriveKey('test', seed), operator: deriveKey('operator', seed) };
     this.#month = clock.monthEnd().getTime();
-    this.change(settings);
+    this.#startLimits = dropUndefined(settings.limits ?? {});
+    this.change({ ...settings, limits: {} });
   }
 
-  /** Takes over what is given; `limits` replace those set before. Throws PricelakeError `usage`, changing nothing. */
+  /** Takes over what is given; `limits` replace those set before, not those of the start. Throws PricelakeError `usage`, changing nothing. */
   change(change: AccountChange): void {
     const next = { ...this.#settings, ...dropUndefined(change) };
     if (next.overdueDays !== null && PLANS[next.plan].status !== 'ACTIVE') {
@@ -76,7 +79,7 @@ export class Account {
     return {
       ...chosen,
       status,
-      limits: { ...chosen.limits, ...dropUndefined(limits) },
+      limits: { ...chosen.limits, ...this.#startLimits, ...dropUndefined(limits) },
       overage: chosen.overage && overage,
     };
   }

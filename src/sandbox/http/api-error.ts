@@ -8,7 +8,9 @@ const STATUS_TEXTS: Record<number, string> = {
   402: 'Payment Required',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
 };
 const DOCS_URL = 'https://docs.sandbox.example/errors';
@@ -28,11 +30,18 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter;
   }
 
+  get statusText(): string {
+    return STATUS_TEXTS[this.status] ?? 'Error';
+  }
+
+  /** The Error body. */
+  toJson(): object {
+    const { status, statusText: error, message } = this;
+    return { status, error, message, docsUrl: `${DOCS_URL}/${this.extra.limit ?? status}`, ...this.extra };
+  }
+
   toResponse(): Response {
-    const { status } = this;
-    const error = STATUS_TEXTS[status] ?? 'Error';
-    const docsUrl = `${DOCS_URL}/${this.extra.limit ?? status}`;
-    const response = Response.json({ status, error, message: this.message, docsUrl, ...this.extra }, { status });
+    const response = Response.json(this.toJson(), { status: this.status });
     if (this.retryAfter !== undefined) response.headers.set('Retry-After', String(this.retryAfter));
     return response;
   }

@@ -17,8 +17,8 @@ export function readItemFilter(world: World, caller: Caller, parameters: Paramet
   const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
   filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
-  filter.addGiven('price >= $minPrice::DECIMAL(18,4)', 'minPrice', parameters.decimal('minPrice'));
-  filter.addGiven('price <= $maxPrice::DECIMAL(18,4)', 'maxPrice', parameters.decimal('maxPrice'));
+  filter.addGiven('price >= $minPrice::DECIMAL(19,4)', 'minPrice', parameters.price('minPrice', 'up'));
+  filter.addGiven('price <= $maxPrice::DECIMAL(19,4)', 'maxPrice', parameters.price('maxPrice', 'down'));
   filter.addGiven('currency = $currency', 'currency', parameters.currency('currency'));
   filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
   const changedSince = parameters.dateTime('changedSince');
@@ -58,9 +58,10 @@ export function addCategory(filter: FilterBuilder, world: World, slug: string | 
 
 /** Words that must all occur, in any order; parts of words count. */
 export function addWords(filter: FilterBuilder, q: string | null): void {
-  const words = q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+  const words = q?.split(/\s+/).filter(Boolean) ?? [];
   for (const [k, word] of words.entries()) {
-    const text = `lower(concat_ws(' ', title, brand, mpn, gtin, attributes))`;
-    filter.add(`contains(${text}, $word${k})`, { [`word${k}`]: word });
+    filter.add(`contains(searched_text(title, brand, mpn, gtin, attributes), fold_case($word${k}))`, {
+      [`word${k}`]: word,
+    });
   }
 }

@@ -3,9 +3,10 @@ import { refuseParameter } from './api-error.js';
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const INT32_MAX = 2 ** 31 - 1;
-/** DECIMAL(18,4) holds no more. */
-const PRICE_MAX = '99999999999999.9999';
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
+/** No price is as far from 0: DECIMAL(18,4) holds no more. */
+const BEYOND_PRICES = 10n ** 18n;
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /** A request's query parameters, each refused with its name when it isn't valid (section 4). */
 export class Parameters {
@@ -38,14 +39,16 @@ export class Parameters {
     return value;
   }
 
-  /** A decimal as text: it goes to DuckDB as written, or as the nearest that a price may be. */
-  decimal(name: string): string | null {
+  /** A bound as text with the four decimals that a price has: rounded so that the comparison stays exact. */
+  price(name: string, round: 'up' | 'down'): string | null {
     const text = this.text(name);
-    if (text === null || /^-?\d{1,14}(\.\d+)?$/.test(text)) return text;
-    if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) throw refuseParameter(name, text, 'a number');
-    const value = Number(text);
-    if (Math.abs(value) >= 1e14) return value < 0 ? `-${PRICE_MAX}` : PRICE_MAX;
-    return value.toFixed(4);
+    if (text === null) return null;
+    const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+    if (sign === undefined) throw refuseParameter(name, text, 'a number');
+    const isUp = (round === 'up') !== (sign === '-');
+    const units = scaleDigits(whole + fraction, Number(exponent) - fraction.length + 4, isUp);
+    const digits = String(units).padStart(5, '0');
+    return `${sign}${digits.slice(0, -4)}.${digits.slice(-4)}`;
   }
 
   choice<T extends string>(name: string, allowed: readonly T[], byDefault: T): T;
@@ -61,7 +64,8 @@ export class Parameters {
   dateTime(name: string): string | null {
     const text = this.text(name);
     if (text === null) return null;
-    if (!DATE_TIME.test(text) || Number.isNaN(Date.parse(text.replace(/(\.\d{3})\d+/, '$1')))) {
+    const [, day] = DATE_TIME.exec(text) ?? [];
+    if (day === undefined || !isDay(day) || Number.isNaN(Date.parse(text.replace(/(\.\d{3})\d+/, '$1')))) {
       throw refuseParameter(name, text, 'an ISO 8601 date-time in UTC, such as 2026-11-20T06:00:00Z');
     }
     return text;
@@ -79,4 +83,22 @@ export class Parameters {
     if (text !== null && !/^\d{1,14}$/.test(text)) throw refuseParameter(name, text, 'up to 14 digits');
     return text?.replace(/^0+/, '') ?? null;
   }
+}
+
+/** digits × 10^power as a whole number, rounded away from 0 or towards it, and not beyond all prices. */
+function scaleDigits(digits: string, power: number, isUp: boolean): bigint {
+  const value = BigInt(digits);
+  if (value === 0n) return 0n;
+  if (digits.replace(/^0+/, '').length + power > 19) return BEYOND_PRICES;
+  if (power >= 0) return value * 10n ** BigInt(power);
+  if (-power > digits.length) return isUp ? 1n : 0n;
+  const divisor = 10n ** BigInt(-power);
+  const scaled = value / divisor + (isUp && value % divisor !== 0n ? 1n : 0n);
+  return scaled > BEYOND_PRICES ? BEYOND_PRICES : scaled;
+}
+
+/** Date.parse takes February 30th for March 2nd. */
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }

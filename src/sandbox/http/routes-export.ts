@@ -18,7 +18,9 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
     const { where, values } = readItemFilter(service.world, caller, parameters);
     const matching = await selections.items(`SELECT n FROM items WHERE ${where} ORDER BY n`, values);
-    const { rows, headers } = takeQuota(service, caller, matching);
+    const { rows, headers } = cutAtQuota(service, caller, matching);
+    // A HEAD gets the headers and no rows.
+    if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);
     const head = format === 'csv' ? csvHeader(service.world.rowStyle) : '';
     headers.set('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
     const read = (part: Uint32Array) =>
@@ -37,7 +39,7 @@ function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
 }
 
 /** Quota rules 2 and 3: overage is billed, or the export ends at the limit. */
-function takeQuota(service: Service, caller: Caller, matching: Uint32Array): { rows: Uint32Array; headers: Headers } {
+function cutAtQuota(service: Service, caller: Caller, matching: Uint32Array): { rows: Uint32Array; headers: Headers } {
   const { account } = service;
   const { limits, overage } = caller.plan;
   const headers = new Headers();
@@ -53,7 +55,6 @@ function takeQuota(service: Service, caller: Caller, matching: Uint32Array): { r
     headers.set('X-Export-Rows-Remaining', String(Math.max(0, left - rows.length)));
   }
   headers.set('X-Export-Rows', String(rows.length));
-  account.countExportRows(caller.kind, rows.length);
   return { rows, headers };
 }
 

@@ -15,10 +15,15 @@ export interface NextStep {
  * Delivery rules 3 and 5 of section 6.
  * @param attempt number of the attempt that failed, from 1
  * @param failedAt when it failed
- * @param failingSince when the first attempt failed: 24 hours later the endpoint is turned off
+ * @param failingSince when the first attempt that failed began: 24 hours later the endpoint is turned off
  */
 export function planNextStep(attempt: number, failedAt: number, failingSince: number): NextStep {
   const wait = RETRY_WAITS[Math.min(attempt, RETRY_WAITS.length) - 1] ?? MINUTE_MS;
   const offAt = failingSince + TURN_OFF_MS;
   return failedAt + wait < offAt ? { step: 'retry', at: failedAt + wait } : { step: 'turn off', at: offAt };
+}
+
+/** Whether the endpoint is to be turned off by now: no attempt comes from then on. */
+export function hasFailedTooLong(now: number, failingSince: number): boolean {
+  return now >= failingSince + TURN_OFF_MS;
 }

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../../errors.js';
 import type { Service } from '../http/caller.js';
 import { checkEndpointUrl } from './endpoint-url.js';
-import { planNextStep } from './retry-schedule.js';
+import { hasFailedTooLong, planNextStep } from './retry-schedule.js';
 import { type DeliveryTime, ScaledTime } from './scaled-time.js';
 import { ANSWER_WITHIN_MS, type Delivery, sendEvent } from './send-event.js';
 import { SigningSecrets } from './signing-secrets.js';
@@ -18,6 +18,8 @@ export interface WebhookOptions {
   anyHost?: boolean;
   /** Milliseconds; the document's 10 seconds by default. */
   answerWithinMs?: number;
+  /** Takes a line about each e-mail that the service would send. */
+  log?: (line: string) => void;
 }
 
 export interface EndpointSettings {
@@ -39,6 +41,15 @@ export interface WebhookStatus {
   pending: { id: string; attempts: number } | null;
   /** Latest attempts, oldest first. */
   deliveries: Delivery[];
+  /** What the team was e-mailed, oldest first (delivery rule 5). */
+  emails: Email[];
+}
+
+export interface Email {
+  /** The sandbox's own time. */
+  at: string;
+  to: string;
+  text: string;
 }
 
 const POLL_MS = 50;
@@ -53,6 +64,7 @@ export class Webhook {
   readonly #secrets: SigningSecrets;
   readonly #events = new Map<string, WebhookEvent>();
   readonly #deliveries: Delivery[] = [];
+  readonly #emails: Email[] = [];
   #url: string | null = null;
   #state: WebhookStatus['state'] = 'none';
   #cursor = 0n;
@@ -82,6 +94,7 @@ export class Webhook {
       cursor: this.#cursor,
       pending,
       deliveries: [...this.#deliveries],
+      emails: [...this.#emails],
     };
   }
 
@@ -148,26 +161,33 @@ export class Webhook {
 
   /** Until it is delivered, the endpoint is turned off, or told to stop. */
   async #deliverEvent(event: WebhookEvent, stop: AbortSignal): Promise<void> {
-    let failingSince: number | null = null;
+    const failingSince = this.#time.now();
     while (!event.delivered) {
       await this.#send(event);
       if (stop.aborted) return;
       if (event.delivered) break;
-      const failedAt = this.#time.now();
-      failingSince ??= failedAt;
-      const { step, at } = planNextStep(event.attempts, failedAt, failingSince);
       // Ended early by a resend that delivers it, and by a halt.
       this.#wake = new AbortController();
-      await this.#time.sleepUntil(at, this.#wake.signal);
+      await this.#time.sleepUntil(planNextStep(event.attempts, this.#time.now(), failingSince).at, this.#wake.signal);
       if (stop.aborted) return;
-      if (step === 'turn off' && !event.delivered && this.#time.now() >= at) {
-        this.#state = 'off';
+      // At a high scale a timer that is a moment late is hours late: the time decides, not the plan.
+      if (!event.delivered && hasFailedTooLong(this.#time.now(), failingSince)) {
+        this.#turnOff(event);
         return;
       }
     }
     // Delivered: only now may the next changes follow.
     this.#cursor = event.cursor ?? this.#cursor;
     this.#pending = null;
+  }
+
+  /** Section 6, delivery rule 5: the team is e-mailed, which here is a line of the log and of the status. */
+  #turnOff(event: WebhookEvent): void {
+    this.#state = 'off';
+    const text = `The webhook endpoint ${this.#url} is turned off after 24 hours of failures; event ${event.id} was tried ${event.attempts} times.`;
+    this.#emails.push({ at: this.#service.clock.iso(), to: 'team@sandbox.example', text });
+    if (this.#emails.length > KEPT) this.#emails.shift();
+    this.#options.log?.(`e-mail to team@sandbox.example: ${text}`);
   }
 
   async #send(event: WebhookEvent): Promise<Delivery> {

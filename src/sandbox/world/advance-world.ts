@@ -24,6 +24,8 @@ export interface AdvanceCounts {
 const HOUR_MS = 3_600_000;
 /** Share of the items that change in an hour. */
 const CHANGES_PER_ITEM_HOUR = 0.008;
+/** A running world's changes happen within its last moments. */
+const JUST_NOW_MS = 5000;
 /** Shares of a step's changes; the rest are of kind CHANGED. */
 const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
 /** A round leaves some items in peace; a step with more changes takes several rounds. */
@@ -35,8 +37,7 @@ export async function advanceWorld(
   clock: SimulatedClock,
   options: AdvanceOptions,
 ): Promise<AdvanceCounts> {
-  return world.database.use(async (session) => {
-    const start = clock.now();
+  const step = async (session: WorldSession, start: number): Promise<AdvanceCounts> => {
     const end = start + Math.round(options.hours * HOUR_MS);
     // A frozen clock has passed the feed's delay when the step is done; a running one has to get there.
     const isLong = end - start > 2 * FEED_DELAY_MS;
@@ -47,24 +48,26 @@ export async function advanceWorld(
     const kinds = await takeStep(world, session, { step: world.version + 1, total, from, to });
     clock.moveTo(isLong ? end : to + quiet);
     return { ...countKinds(kinds), now: clock.iso() };
-  });
+  };
+  return world.database.use((session) => clock.hold((start) => step(session, start)));
 }
 
 /**
- * Lets the world change up to the time of a running clock, by whole changes.
+ * Lets the world change up to the time of a running clock, by whole changes. They happen within its last seconds: an
+ * earlier one would have been due in the feed before the world knew it.
  * @param owed the part of a change that was left over last time; returns what is left over now
  */
 export async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
-  return world.database.use(async (session) => {
+  const step = async (session: WorldSession, to: number): Promise<number> => {
     const from = world.livedUntil;
-    const to = clock.now();
     const due = owed + countChanges(world, to - from);
     const total = Math.floor(due);
     // Nothing to do yet: the time up to now is counted next time.
     if (to <= from || (total === 0 && !hasDueScrape(world.facts.sources, from, to))) return owed;
-    await takeStep(world, session, { step: world.version + 1, total, from, to });
+    await takeStep(world, session, { step: world.version + 1, total, from, to, changesFrom: to - JUST_NOW_MS });
     return due - total;
-  });
+  };
+  return world.database.use((session) => clock.hold((now) => step(session, now)));
 }
 
 function countChanges(world: World, ms: number): number {
@@ -81,13 +84,16 @@ interface Step {
   /** Milliseconds since 1970: the step's changes lie after `from`, up to `to`. */
   from: number;
   to: number;
+  /** Changes lie after this, if it is later than `from`. */
+  changesFrom?: number;
 }
 
 async function takeStep(world: World, session: WorldSession, step: Step): Promise<number[]> {
   await storeScrapes(session, await chooseScrapes(world, session, step));
   const { listed } = await countScraped(session);
   const rounds = Math.max(1, Math.ceil(step.total / Math.max(1, Math.floor(listed * ROUND_SHARE))));
-  const sliceAt = (round: number) => step.from + Math.floor(((step.to - step.from) * round) / rounds);
+  const start = Math.max(step.from, step.changesFrom ?? step.from);
+  const sliceAt = (round: number) => start + Math.floor(((step.to - start) * round) / rounds);
   const upTo = (round: number) => Math.floor((step.total * round) / rounds);
   let end = world.itemCount;
   for (let round = 0; round < rounds; round++) {
@@ -108,7 +114,7 @@ async function chooseScrapes(world: World, session: WorldSession, step: Step): P
   const rows = await session.rows(
     'SELECT model_id, count(*) AS listed FROM items WHERE removed_at IS NULL GROUP BY model_id',
   );
-  const listed = new Map(rows.map((row) => [Number(row.model_id), Number(row.listed)]));
+  const listed = new Map(rows.map((row) => [row.model_id as bigint, Number(row.listed)]));
   return chooseEnough(world.facts.sources, listed, step);
 }
 

@@ -9,8 +9,8 @@ export const NUMBER_MARK = '\uE0F2';
 
 /** Fractions and exponents of more characters may not fit a double; shorter ones do. */
 const SAFE_LENGTH = 15;
-/** Integers up to this length fit an int64. */
-const SAFE_INTEGER = /^-?\d{1,18}$/;
+const INTEGER = /^-?\d{1,19}$/;
+const INT64_MAX = 2n ** 63n - 1n;
 const TOKEN_AT_RISK = new RegExp(String.raw`(?<=[:,[\s])-?\d[\d.eE+-]{${SAFE_LENGTH - 1},}(?=[\s,}\]])`, 'g');
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
@@ -37,8 +37,12 @@ const MARK_BYTES = Buffer.from(NUMBER_MARK).toString('latin1');
 
 function markLines(text: string): string {
   return text.replace(TOKEN_AT_RISK, (token, at: number) =>
-    SAFE_INTEGER.test(token) || !NUMBER.test(token) || isInString(text, at) ? token : `"${MARK_BYTES}${token}"`,
+    isInt64(token) || !NUMBER.test(token) || isInString(text, at) ? token : `"${MARK_BYTES}${token}"`,
   );
+}
+
+function isInt64(token: string): boolean {
+  return INTEGER.test(token) && BigInt(token) <= INT64_MAX && BigInt(token) >= -INT64_MAX;
 }
 
 function isInString(text: string, at: number): boolean {

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { isLosslessNumber } from 'lossless-json';
 import { item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
@@ -26,13 +25,24 @@ const loadableItem = item.partial({
 export async function findBadLine(path: string): Promise<{ line: number; reason: string } | null> {
   let line = 0;
   const ids = new Set<bigint>();
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of readLines(path)) {
     line++;
     if (text.trim() === '') continue;
     const reason = findFault(text, ids);
     if (reason !== null) return { line, reason };
   }
   return line === 0 ? { line: 1, reason: 'the file is empty' } : null;
+}
+
+/** Only a newline ends a line: node:readline would take U+2028 within a title for one. */
+async function* readLines(path: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 function findFault(text: string, ids: Set<bigint>): string | null {

@@ -115,8 +115,8 @@ function describeShop(shop: Shop, slot: number, sources: ShopSource[]): object {
   return {
     ...{ slot, site_id: id, host, currency, per_euro: perEuro, mask, level, word: words[slot % words.length] },
     site_json: JSON.stringify({ id, name, host, attribution }),
-    model_id: source.modelId,
-    source_json: JSON.stringify({ modelId: source.modelId, name: source.name }),
+    model_id: Number(source.modelId),
+    source_json: JSON.stringify({ modelId: Number(source.modelId), name: source.name }),
   };
 }
 

@@ -165,7 +165,7 @@ async function storeCategories(session: WorldSession): Promise<Category[]> {
 async function readSources(session: WorldSession) {
   const rows = await session.rows('SELECT model_id, site_id, name FROM sources ORDER BY model_id');
   return rows.map(({ model_id, site_id, name }, index) => ({
-    modelId: Number(model_id),
+    modelId: model_id as bigint,
     siteId: Number(site_id),
     name: String(name),
     healthy: true,

@@ -49,7 +49,7 @@ reasons AS (
   FROM reasons
 ), points AS (
   SELECT *, CASE reason WHEN 'return' THEN usual_price WHEN 'gone' THEN NULL WHEN 'wrong' THEN amount::DECIMAL(18,4)
-    ELSE price_point(amount, currency, (site_id * 7 + hp % 2) % 10)::DECIMAL(18,4) END AS point
+    ELSE price_point(amount, currency, (site_id % 10 * 7 + hp % 2) % 10)::DECIMAL(18,4) END AS point
   FROM amounts
 ), priced AS (
   SELECT *, CASE WHEN reason IS NULL THEN price WHEN point = price THEN nudged(price)::DECIMAL(18,4) ELSE point END AS new_price,

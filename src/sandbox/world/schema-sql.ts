@@ -44,6 +44,13 @@ CREATE MACRO fold(text) AS lower(regexp_replace(translate(text, ' -/.®&', ''), 
 CREATE MACRO product_key_of(gtin, brand, mpn) AS CASE
   WHEN gtin IS NOT NULL AND ltrim(gtin, '0') <> '' THEN ltrim(gtin, '0')
   WHEN fold(brand) <> '' AND fold(mpn) <> '' THEN fold(brand) || '-' || fold(mpn) END;
+-- What \`q\` searches (section 4, /items): a shop's values at any depth, without their names. Both sides fold alike:
+-- upper first, so that İ, ı and i are one letter, and normalized, so that an accent of its own is none.
+CREATE MACRO fold_case(text) AS lower(nfc_normalize(upper(text)));
+CREATE MACRO json_values(json) AS list_transform(
+  list_filter(json_extract(json, '$..*'), lambda v: left(v, 1) NOT IN ('{', '[')), lambda v: v->>'$');
+CREATE MACRO searched_text(title, brand, mpn, gtin, attributes) AS fold_case(
+  concat_ws(' ', title, brand, mpn, gtin, array_to_string(json_values(attributes), ' ')));
 -- JSON texts: a number with its cents, an instant, a string; null where the value is null.
 CREATE MACRO json_money(amount) AS coalesce(CASE WHEN amount = amount::DECIMAL(18,2)
   THEN amount::DECIMAL(18,2)::VARCHAR ELSE amount::VARCHAR END, 'null');

@@ -1,3 +1,4 @@
+import { stringify } from 'lossless-json';
 import { fraction, type ShopSource } from '../catalogue/shops.js';
 import type { WorldSession } from './world-database.js';
 
@@ -13,7 +14,7 @@ export function findLastScrape(source: ShopSource, now: number): number {
 
 /** One source's scrape within a step. */
 export interface Scrape {
-  modelId: number;
+  modelId: bigint;
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -27,14 +28,14 @@ const ITEMS_PER_CHANGE = 1.5;
  */
 export function chooseEnough(
   sources: readonly ShopSource[],
-  listed: ReadonlyMap<number, number>,
+  listed: ReadonlyMap<bigint, number>,
   step: { step: number; from: number; to: number; total: number },
 ): Scrape[] {
   const healthy = sources.filter((source) => source.healthy);
   const isDueNow = (source: ShopSource) => isDue(source, step.from, step.to);
   const scrapes: Scrape[] = [];
   let items = 0;
-  const add = (modelId: number, at: number) => {
+  const add = (modelId: bigint, at: number) => {
     scrapes.push({ modelId, at });
     items += listed.get(modelId) ?? 0;
   };
@@ -68,7 +69,7 @@ export async function storeSources(session: WorldSession, sources: readonly Shop
   await session.run(
     `INSERT INTO sources SELECT modelId, siteId, name, healthy, periodHours, phaseHours, make_timestamp(micros) FROM (
       SELECT unnest(from_json($sources, '[{"modelId":"BIGINT","siteId":"BIGINT","name":"VARCHAR","healthy":"BOOLEAN","periodHours":"INTEGER","phaseHours":"DOUBLE","micros":"BIGINT"}]'), max_depth := 2))`,
-    { sources: JSON.stringify(rows) },
+    { sources: stringify(rows) as string },
   );
 }
 
@@ -78,6 +79,6 @@ export async function storeScrapes(session: WorldSession, scrapes: readonly Scra
   await session.run(
     `INSERT INTO scrapes SELECT modelId, make_timestamp(millis * 1000) FROM (
       SELECT unnest(from_json($scrapes, '[{"modelId":"BIGINT","millis":"BIGINT"}]'), max_depth := 2))`,
-    { scrapes: JSON.stringify(scrapes.map(({ modelId, at }) => ({ modelId, millis: at }))) },
+    { scrapes: stringify(scrapes.map(({ modelId, at }) => ({ modelId, millis: at }))) as string },
   );
 }

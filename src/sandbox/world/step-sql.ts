@@ -97,7 +97,9 @@ SELECT n, $maxId::BIGINT + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || 
   price, NULL, NULL, currency, url || CASE WHEN url LIKE '%?%' THEN '&' ELSE '?' END || 'variant=' || n, image, attributes,
   category_id, category_json, mask, site_id, site_json, model_id, source_json,
   seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, extra, NULL
-FROM (SELECT m::INTEGER AS n, (draw(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin FROM range($from::BIGINT, $to::BIGINT) r(m)) fresh
+FROM (SELECT m::INTEGER AS n, (draw(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin FROM range($from::BIGINT, $to::BIGINT) r(m)
+  -- Ids end with int64: a shop that has used them up lists nothing new.
+  WHERE m - $known::BIGINT < (9223372036854775807 - $maxId::BIGINT) // 2) fresh
 JOIN (SELECT * EXCLUDE (n, first_seen_at, last_seen_at, last_changed_at, removed_at), n AS origin FROM items) o USING (origin),
 LATERAL (SELECT make_timestamp($firstSeen::BIGINT + 1 + (draw(n, $salt::BIGINT, 82) % $span::BIGINT)::BIGINT) AS instant) seen
 ORDER BY n;

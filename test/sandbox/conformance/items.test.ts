@@ -111,8 +111,8 @@ describe('§4 /items: a page of items, filtered and sorted', () => {
       expect(ids(await readPages(`q=${encodeURIComponent(word ?? '')}`))).toContain(one.id);
     }
     await expectFound(
-      'q=inStore',
-      listed.filter(({ attributes }) => 'inStore' in attributes),
+      'q=m%C3%B6glich',
+      listed.filter(({ attributes }) => 'delivery' in attributes),
     );
   });
 
