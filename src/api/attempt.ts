@@ -49,9 +49,11 @@ export async function openAnswer(request: Request, context: AttemptContext): Pro
   let { target } = request;
   for (let hops = 0; ; hops += 1) {
     const answer = await exchange(request, target, context);
+    answer.body.setPace({ totalMs: context.timeouts.bodyMs });
     if (!isRedirect(answer.status)) {
       await checkStatus(answer, request, context);
       await checkForm(answer, request, context);
+      if (request.billed) answer.body.setPace({ minimum: context.timeouts.exportPace });
       return answer;
     }
     answer.body.discard();

@@ -1,3 +1,5 @@
+import { type BodyPace, PaceWatch } from './body-pace.js';
+
 /** Bytes held before the socket is paused. One MiB measured best: more only costs cache. */
 const HIGH_WATER = 1024 * 1024;
 
@@ -15,6 +17,8 @@ export interface Tap {
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
   readonly #tap: Tap;
+  readonly #now: () => number;
+  #pace: PaceWatch | undefined;
   #chunks: Buffer[] = [];
   #held = 0;
   #paused = false;
@@ -22,8 +26,15 @@ export class BodyQueue implements AsyncIterable<Buffer> {
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  constructor(tap: Tap) {
+  /** `now` in milliseconds. */
+  constructor(tap: Tap, now: () => number = () => performance.now()) {
     this.#tap = tap;
+    this.#now = now;
+  }
+
+  /** Holds what is still to come to a pace: a reader that waits for less gets an error. */
+  setPace(pace: BodyPace): void {
+    this.#pace = new PaceWatch(pace, this.#now());
   }
 
   push(chunk: Buffer): void {
@@ -64,9 +75,12 @@ export class BodyQueue implements AsyncIterable<Buffer> {
         if (chunks.length > 0) continue;
         if (this.#error !== undefined) throw this.#error;
         if (this.#ended) return;
+        const since = this.#now();
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
+        const now = this.#now();
+        if (!this.#ended) this.#pace?.check(now, now - since, this.#held);
       }
     } finally {
       this.discard();

@@ -20,7 +20,7 @@ export interface ClientOptions {
   /** Address of the service; may have a path prefix. `/api/v1/…` is appended. */
   baseUrl: string;
   apiKey: string;
-  /** Milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000. */
+  /** Milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace. */
   timeouts?: Partial<Timeouts>;
   /** attempts 8, baseMs 500, maxMs 30,000, maxWaitMs 120,000; see RetryPolicy. */
   retry?: Partial<RetryPolicy>;

@@ -1,4 +1,6 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher, errors } from 'undici';
+import { EXPORT_PACE, JSON_BODY_MS } from '../limits.js';
+import type { BodyPace } from './body-pace.js';
 import { BodyQueue } from './body-queue.js';
 
 /** How long each part of an answer may take, in milliseconds. */
@@ -9,9 +11,19 @@ export interface Timeouts {
   headersMs: number;
   /** Between two pieces of a body, while the reader waits. Default 60,000. */
   stallMs: number;
+  /** From an answer's headers until its last byte, exports aside. Default 60,000. */
+  bodyMs: number;
+  /** What an export has to bring while the reader waits. Default 64 KiB in 120,000. */
+  exportPace: NonNullable<BodyPace['minimum']>;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 120_000, stallMs: 60_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  connectMs: 10_000,
+  headersMs: 120_000,
+  stallMs: 60_000,
+  bodyMs: JSON_BODY_MS,
+  exportPace: EXPORT_PACE,
+};
 
 /** Calls to one origin at a time; more wait their turn. */
 const MAX_CONNECTIONS = 64;
@@ -55,7 +67,7 @@ export function createTransport(origin: string, timeouts: Timeouts): Transport {
 
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort));
+      const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort), timeouts);
       underWay.add(exchange.abort);
       agent.dispatch({ origin, path, method: 'GET', headers }, exchange.handler);
     });
@@ -80,8 +92,10 @@ function createExchange(
   resolve: (answer: Answer) => void,
   reject: (fault: ExchangeFault) => void,
   finish: () => void,
+  { headersMs }: Timeouts,
 ): Exchange {
   let sent = false;
+  let sentAt = 0;
   let aborted: Error | undefined;
   let breakOff: ((reason: Error) => void) | undefined;
   let body: BodyQueue | undefined;
@@ -97,9 +111,14 @@ function createExchange(
       breakOff = (reason) => controller.abort(reason);
       if (aborted !== undefined) return controller.abort(aborted);
       sent = true;
+      sentAt = performance.now();
     },
     onResponseStart(controller, status, headers) {
-      if (status < 200) return;
+      if (status < 200) {
+        // Each interim answer makes undici wait as long again.
+        if (performance.now() - sentAt > headersMs) controller.abort(new errors.HeadersTimeoutError());
+        return;
+      }
       body = new BodyQueue({
         pause: () => controller.pause(),
         resume: () => controller.resume(),

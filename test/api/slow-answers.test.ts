@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { BodyPace } from '../../src/api/body-pace.js';
+import { BodyQueue } from '../../src/api/body-queue.js';
+import { catchError, readAll, startService } from './local-service.js';
+
+/** Sends a byte every few milliseconds for as long as somebody listens. */
+function trickle(response: ServerResponse, type: string): void {
+  response.writeHead(200, { 'content-type': type });
+  const timer = setInterval(() => response.write(' '), 5);
+  response.on('close', () => clearInterval(timer));
+}
+
+describe('a service that sends a byte now and then', () => {
+  test('does not hold a JSON answer for ever: it is asked again as after any fault, then the run gives up', async () => {
+    const { client, urls } = await startService((_request, response) => trickle(response, 'application/json'), {
+      timeouts: { bodyMs: 50 },
+      retry: { attempts: 2 },
+    });
+    const error = await catchError(client.json('/plan', {}, z.unknown()));
+    expect(error).toMatchObject({ code: 'unavailable', facts: { attempts: 2 } });
+    expect(error.message).toContain('GET /api/v1/plan: the answer broke off (not complete 0.05 s after its headers)');
+    expect(urls).toHaveLength(2);
+  });
+
+  test('does not hold a refusal for ever: its status tells', async () => {
+    const { client } = await startService(
+      (_request, response) => {
+        response.writeHead(401, { 'content-type': 'application/json' });
+        const timer = setInterval(() => response.write(' '), 5);
+        response.on('close', () => clearInterval(timer));
+      },
+      { timeouts: { bodyMs: 50 } },
+    );
+    expect((await catchError(client.bytes('/items', {}))).code).toBe('unauthorized');
+  });
+
+  test('does not hold an export for ever: it broke off, and is not asked for again by the client', async () => {
+    const { client, urls } = await startService((_request, response) => trickle(response, 'application/x-ndjson'), {
+      timeouts: { bodyMs: 1, exportPace: { windowMs: 50, minBytes: 1000 } },
+    });
+    const { body } = await client.stream('/export', { format: 'ndjson' });
+    const error = await catchError(readAll(body));
+    expect(error).toMatchObject({ code: 'unavailable', facts: { midStream: true } });
+    expect(error.message).toMatch(/broke off after \d+ bytes \(\d+ bytes in 0\.05 s, at least 1000 are due\)/);
+    expect(urls).toHaveLength(1);
+  });
+
+  test('does not hold a call for ever by interim answers', async () => {
+    const { client } = await startService(
+      (_request, response) => {
+        const timer = setInterval(() => response.writeProcessing(), 5);
+        response.on('close', () => clearInterval(timer));
+      },
+      { timeouts: { headersMs: 50 }, retry: { attempts: 1 } },
+    );
+    const error = await catchError(client.bytes('/items', {}));
+    expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('no answer within 0.05 s') });
+  });
+});
+
+describe('the pace of a body', () => {
+  /** Reads a body of which a piece comes with each step: milliseconds until it, and its bytes. Returns the bytes read. */
+  async function read(pace: BodyPace, steps: { afterMs: number; bytes: number; busyMs?: number }[]): Promise<number> {
+    let now = 0;
+    const queue = new BodyQueue({ pause: () => {}, resume: () => {}, close: () => {} }, () => now);
+    queue.setPace(pace);
+    const chunks = queue[Symbol.asyncIterator]();
+    let bytes = 0;
+    for (const step of steps) {
+      const next = chunks.next();
+      await Promise.resolve(); // the reader waits
+      now += step.afterMs;
+      queue.push(Buffer.alloc(step.bytes));
+      bytes += (await next).value?.length ?? 0;
+      now += step.busyMs ?? 0;
+    }
+    queue.end();
+    await chunks.next();
+    return bytes;
+  }
+
+  const minimum = { windowMs: 120_000, minBytes: 1000 };
+
+  test('is measured over a window: a pause in it is made up for', async () => {
+    const steps = [
+      { afterMs: 110_000, bytes: 1 },
+      { afterMs: 20_000, bytes: 1000 },
+      { afterMs: 100_000, bytes: 1 },
+    ];
+    expect(await read({ minimum }, steps)).toBe(1002);
+    const slow = Array.from({ length: 12 }, () => ({ afterMs: 10_000, bytes: 1 }));
+    await expect(read({ minimum }, slow)).rejects.toThrow('12 bytes in 120 s, at least 1000 are due');
+  });
+
+  test('counts no time in which the reader was busy', async () => {
+    const steps = Array.from({ length: 20 }, () => ({ afterMs: 1000, bytes: 1, busyMs: 60_000 }));
+    expect(await read({ minimum }, steps)).toBe(20);
+  });
+
+  test('of a JSON answer is a total', async () => {
+    const steps = [
+      { afterMs: 30_000, bytes: 10 },
+      { afterMs: 29_000, bytes: 10 },
+    ];
+    expect(await read({ totalMs: 60_000 }, steps)).toBe(20);
+    await expect(read({ totalMs: 58_000 }, steps)).rejects.toThrow('not complete 58 s after its headers');
+  });
+});
