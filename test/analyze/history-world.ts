@@ -19,8 +19,8 @@ export interface PastChange {
   units: number | null;
   unitsBefore: number | null;
   currency: string | null;
-  /** `changes` names the price. */
-  namesPrice: boolean;
+  /** What `changes` holds: a pair of the price that agrees with the change, an attribute of that name, or none. */
+  names: 'price' | 'attribute' | 'nothing';
   origin: 'feed' | 'diff';
   /** Run that wrote it; r1 without one. */
   runId?: string;
@@ -66,7 +66,7 @@ export function historyWorlds(days: number): fc.Arbitrary<PastItem[]> {
     units: maybe(units),
     unitsBefore: maybe(units),
     currency,
-    namesPrice: fc.boolean(),
+    names: fc.constantFrom('price', 'attribute', 'nothing'),
     origin: fc.constantFrom('feed', 'feed', 'diff'),
   });
   const item = fc.record({
@@ -119,7 +119,11 @@ export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise
      SELECT (v ->> 'changeId')::BIGINT AS change_id, (v ->> 'itemId')::BIGINT AS item_id, v ->> 'kind' AS kind,
        ${time('at')} AS observed_at, timezone('UTC', observed_at)::DATE AS observed_date,
        ${money('units')} AS price, ${money('unitsBefore')} AS previous_price, v ->> 'currency' AS currency,
-       CASE WHEN (v ->> 'namesPrice')::BOOLEAN THEN '{"price":[1,2]}' ELSE '{"title":["price","b"]}' END AS changes,
+       CASE v ->> 'names'
+         WHEN 'price' THEN '{"price":[' || coalesce(previous_price::VARCHAR, 'null') || ',' || coalesce(price::VARCHAR, 'null') || ']}'
+         WHEN 'attribute' THEN '{"price":[null,true]}'
+         ELSE '{"title":["price","b"]}'
+       END AS changes,
        v ->> 'origin' AS origin, coalesce(v ->> 'runId', 'r1') AS run_id
      FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
     [JSON.stringify(past)],
@@ -146,53 +150,86 @@ export function creditOf(siteId: bigint): string | null {
 export function findPastPrice(item: PastItem, day: number): { units: number; currency: string } | null {
   const end = (day + 1) * DAY;
   const told = listTold(item);
+  const later = told.filter(({ at }) => at >= end);
   const last = told.filter(({ at }) => at < end).at(-1);
-  const next = told.find(({ at }) => at >= end);
-  let state: { units: number | null; currency: string | null } = item;
-  if (last !== undefined && !last.isFoundLater) state = last;
-  else if (next !== undefined) state = { units: next.unitsBefore, currency: last?.currency ?? next.currency };
-  else if (last !== undefined) state = { units: item.units, currency: last.currency };
   if (last === undefined && item.firstSeenAt !== null && item.firstSeenAt >= end) return null;
+  if (last !== undefined && !isListing(last, told, item)) return null;
+  if (last === undefined && isFirstListing(later)) return null;
+  const state = last !== undefined && !last.isFoundLater ? last : lookBack(item, later, last);
   const currency = state.currency ?? item.currency;
   if (state.units === null || state.units <= 0 || currency === null) return null;
   return { units: state.units, currency };
 }
 
-/** What tells a price or a listing, in order: the price that it left, and the one before it. */
+/** The price and currency before what comes next tells one, or as they are now. */
+function lookBack(item: PastItem, later: Told[], last: Told | undefined) {
+  const [next] = later;
+  const known = later.find(({ unitsBefore }) => unitsBefore !== undefined);
+  const units = next?.isFirst ? null : known === undefined ? item.units : (known.unitsBefore as number | null);
+  return { units, currency: last?.currency ?? next?.currencyBefore ?? null };
+}
+
+const FIRST = ['NEW', 'RELISTED'];
+
+/** The first that is known of it is a listing; its own row's last price change beside tells of none. */
+function isFirstListing(told: Told[]): boolean {
+  const [first, second] = told;
+  return first?.kind === 'PRICE' && second?.isFirst === true;
+}
+
+/** False where values change while it is not listed. */
+function isListing(step: Told, told: Told[], item: PastItem): boolean {
+  if (step.kind !== 'CHANGED' && step.kind !== 'PRICE') return true;
+  const at = told.indexOf(step);
+  const isOfListing = ({ kind }: Told) => kind === 'REMOVED' || FIRST.includes(kind);
+  const before = told.slice(0, at).findLast(isOfListing);
+  const after = told.slice(at + 1).find(isOfListing);
+  if (before === undefined) return !(step.kind === 'PRICE' && told[at + 1]?.isFirst === true);
+  if (before.kind !== 'REMOVED') return true;
+  return after === undefined ? (item.removedAt ?? item.goneAt) === null : after.kind === 'REMOVED';
+}
+
+/** What tells a price or a listing, in order: the price that it left, and the one before it (undefined: not told). */
 interface Told {
+  kind: PastChange['kind'] | 'PRICE';
   at: number;
   order: number;
   units: number | null;
-  unitsBefore: number | null;
+  unitsBefore: number | null | undefined;
   currency: string | null;
+  currencyBefore: string | null;
   isFoundLater: boolean;
+  /** There was no offer before. */
+  isFirst: boolean;
 }
 
 function listTold(item: PastItem): Told[] {
   const told: Told[] = [];
   for (const change of item.past) {
-    const { kind, units, unitsBefore, currency, at, namesPrice, origin, changeId } = change;
+    const { kind, units, unitsBefore, currency, at, names, origin, changeId } = change;
     if (kind === 'CHANGED' && units === null && unitsBefore === null) continue;
-    let before: number | null = null;
-    if (kind === 'CHANGED' || kind === 'REMOVED') {
-      before = unitsBefore ?? (kind === 'CHANGED' && namesPrice ? null : units);
-    }
-    const isFoundLater = kind === 'NEW' && origin === 'diff';
-    const left = kind === 'REMOVED' ? null : units;
+    const isFirstPrice = unitsBefore === null && units !== null && names === 'price';
+    const before = unitsBefore ?? (isFirstPrice ? null : (units ?? undefined));
     told.push({
+      kind,
       at,
       order: changeId ?? KINDS.indexOf(kind) - 4,
-      units: left,
-      unitsBefore: before,
+      units: kind === 'REMOVED' ? null : units,
+      unitsBefore: kind === 'CHANGED' ? (before ?? null) : before,
       currency,
-      isFoundLater,
+      currencyBefore: currency,
+      isFoundLater: kind === 'NEW' && origin === 'diff',
+      isFirst: FIRST.includes(kind),
     });
   }
-  const own = { currency: item.currency, isFoundLater: false };
+  const { currency, units } = item;
+  const own = { currency, currencyBefore: currency, isFoundLater: false, isFirst: false };
   if (item.changedAt !== null) {
-    told.push({ ...own, order: -9, at: item.changedAt, units: item.units, unitsBefore: item.unitsBefore });
+    told.push({ ...own, kind: 'PRICE', order: -9, at: item.changedAt, units, unitsBefore: item.unitsBefore });
   }
   const removedAt = item.removedAt ?? item.goneAt;
-  if (removedAt !== null) told.push({ ...own, order: Infinity, at: removedAt, units: null, unitsBefore: item.units });
+  if (removedAt !== null) {
+    told.push({ ...own, kind: 'REMOVED', order: Infinity, at: removedAt, units: null, unitsBefore: units });
+  }
   return told.sort((a, b) => a.at - b.at || a.order - b.order);
 }

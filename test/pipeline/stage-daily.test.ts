@@ -45,7 +45,7 @@ function liveWorld(seed: number): Known[] {
       const unitsBefore = kind === 'CHANGED' || kind === 'RELISTED' ? before : null;
       const late = random.integer(3) === 0 ? random.integer(DAY) : 0;
       const known = { item, knownAt: at + late, changeId: 0, kind, at, units, unitsBefore } as const;
-      changes.push({ ...known, currency: 'EUR', namesPrice: false, origin: 'feed' });
+      changes.push({ ...known, currency: 'EUR', names: 'nothing', origin: 'feed' });
     }
   }
   changes.sort((a, b) => a.at - b.at);

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readAnalysis } from '../../src/analyze/analysis.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { loadHistoryWorld } from './history-world.js';
+
+const PRICES = ['9999999999.9999', '10000000000.0000', '10000000000.0001', '99999999999999.9999'];
+
+let db: Database;
+beforeAll(async () => {
+  db = await Database.open();
+  await loadHistoryWorld(db, []);
+  await db.run(
+    `INSERT INTO items BY NAME
+     SELECT n AS item_id, 'p' AS product_id, n AS site_id, 'EUR' AS currency, true AS is_listed,
+       CAST(($1::VARCHAR[])[n] AS DECIMAL(18, 4)) AS price
+     FROM range(1, 5) t(n)`,
+    [`[${PRICES.join(', ')}]`],
+  );
+});
+afterAll(() => db.close());
+
+it('prices around 10^10, where a product of integers would overflow, are exact in price_spread', async () => {
+  expect(await readEnds('price_spread')).toEqual(ENDS);
+});
+
+it('prices around 10^10, where a product of integers would overflow, are exact in price_spread_daily', async () => {
+  for (const variable of ['first_day', 'last_day']) await db.run(`SET VARIABLE ${variable} = DATE '2026-01-01'`);
+  await db.run(`CREATE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
+  expect(await readEnds('price_spread_daily')).toEqual(ENDS);
+});
+
+const ENDS = { offers: '4', min: PRICES[0], median: '10000000000.0001', max: PRICES[3] };
+
+async function readEnds(name: string): Promise<Record<string, string>> {
+  const row = await db.row(`SELECT offers, "min", median, "max" FROM (${readAnalysis(name)})`);
+  return Object.fromEntries(Object.entries(row ?? {}).map(([key, value]) => [key, String(value)]));
+}

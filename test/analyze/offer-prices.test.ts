@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAnalysis } from '../../src/analyze/analysis.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem } from './history-world.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await Database.open();
+});
+afterAll(() => db.close());
+
+const noon = (day: number) => day * DAY + 12 * HOUR;
+
+function makeItem(own: Partial<PastItem>, past: (Partial<PastChange> & { changes?: string })[]): PastItem {
+  const times = { changedAt: null, firstSeenAt: -90 * DAY, removedAt: null, goneAt: null };
+  const defaults = { unitsBefore: null, currency: 'EUR', names: 'nothing', origin: 'feed' } as const;
+  const changes = past.map((change, index) => ({ ...defaults, changeId: index + 1, units: 10, ...change }));
+  const item = {
+    itemId: 1,
+    productId: 'p',
+    siteId: 1,
+    units: 10,
+    unitsBefore: null,
+    currency: 'EUR',
+    ...times,
+    ...own,
+  };
+  return { ...item, past: changes as PastChange[] };
+}
+
+/** What the item cost on days 0 to 4: `10 EUR`, or a dash on days without an offer. */
+async function readDays(item: PastItem, first = 0, changes?: string): Promise<string[]> {
+  await loadHistoryWorld(db, [item]);
+  if (changes !== undefined) await db.run('UPDATE history SET changes = $1', [changes]);
+  await db.run(`SET VARIABLE first_day = DATE '2026-01-01' + ${first}`);
+  await db.run("SET VARIABLE last_day = DATE '2026-01-05'");
+  const rows = await db.rows(`SELECT (from_day - DATE '2026-01-01') + unnest(range(to_day - from_day)) AS day,
+      (price * 10000)::BIGINT || ' ' || currency AS price FROM (${readAnalysis('offer_prices')})`);
+  const prices = new Map(rows.map(({ day, price }) => [Number(day), String(price)]));
+  return Array.from({ length: 5 - first }, (_, index) => prices.get(index + first) ?? '-');
+}
+
+describe('the state before the first change that is known', () => {
+  it('is not listed where an item was removed before and is listed again at another price', async () => {
+    const own = { units: 12, unitsBefore: 10, changedAt: noon(2) };
+    const item = makeItem(own, [{ kind: 'RELISTED', at: noon(2), units: 12, unitsBefore: 10 }]);
+    expect(await readDays(item)).toEqual(['-', '-', '12 EUR', '12 EUR', '12 EUR']);
+    expect(await readDays(item, 1)).toEqual(['-', '12 EUR', '12 EUR', '12 EUR']);
+  });
+
+  it('is not listed where the price had changed before the removal that is not known', async () => {
+    for (const changedAt of [noon(-3), noon(1)]) {
+      const own = { unitsBefore: 8, changedAt };
+      const item = makeItem(own, [{ kind: 'RELISTED', at: noon(2) }]);
+      expect(await readDays(item)).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
+      expect(await readDays(item, 1)).toEqual(['-', '10 EUR', '10 EUR', '10 EUR']);
+    }
+  });
+
+  it('is not listed where the item is new, though it was first seen long ago', async () => {
+    expect(await readDays(makeItem({}, [{ kind: 'NEW', at: noon(3) }]))).toEqual(['-', '-', '-', '10 EUR', '10 EUR']);
+  });
+
+  it('is listed where the item is removed', async () => {
+    const own = { removedAt: noon(2) };
+    expect(await readDays(makeItem(own, [{ kind: 'REMOVED', at: noon(2) }]))).toEqual([
+      '10 EUR',
+      '10 EUR',
+      '-',
+      '-',
+      '-',
+    ]);
+    const past = [
+      { kind: 'REMOVED', at: noon(1) },
+      { kind: 'RELISTED', at: noon(3), units: 12, unitsBefore: 10 },
+    ] as const;
+    const item = makeItem({ units: 12, unitsBefore: 10, changedAt: noon(3) }, [...past]);
+    expect(await readDays(item)).toEqual(['10 EUR', '-', '-', '12 EUR', '12 EUR']);
+  });
+
+  it('has the price that a removal leaves out', async () => {
+    const removed = { kind: 'REMOVED', at: noon(1), units: null } as const;
+    expect(await readDays(makeItem({ removedAt: noon(1) }, [removed]))).toEqual(['10 EUR', '-', '-', '-', '-']);
+    const relisted = { kind: 'RELISTED', at: noon(3), units: 12, unitsBefore: 10 } as const;
+    const item = makeItem({ units: 12, unitsBefore: 10, changedAt: noon(3) }, [removed, relisted]);
+    expect(await readDays(item)).toEqual(['10 EUR', '-', '-', '12 EUR', '12 EUR']);
+  });
+
+  it('is listed where a value of the item changes', async () => {
+    const item = makeItem({}, [{ kind: 'CHANGED', at: noon(2), unitsBefore: 9 }]);
+    expect(await readDays(item)).toEqual(['9 EUR', '9 EUR', '10 EUR', '10 EUR', '10 EUR']);
+  });
+});
+
+describe('an attribute named price', () => {
+  it.each(['{"price":[null,true]}', '{"price":[null,11]}', '{"price":[null,"10"]}', '{"price":["new",10]}'])(
+    'does not make earlier days disappear: %s',
+    async (changes) => {
+      const item = makeItem({ units: 100_000 }, [{ kind: 'CHANGED', at: noon(2), units: 100_000 }]);
+      expect(await readDays(item, 0, changes)).toEqual(Array.from({ length: 5 }, () => '100000 EUR'));
+    },
+  );
+});
+
+describe('a first price', () => {
+  it('is not dated back', async () => {
+    const item = makeItem({ changedAt: noon(2) }, [{ kind: 'CHANGED', at: noon(2), names: 'price' }]);
+    expect(await readDays(item)).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
+    expect(await readDays({ ...item, changedAt: null })).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
+  });
+});
+
+describe('an item that is not listed', () => {
+  it('stays so while its values change', async () => {
+    const past = [
+      { kind: 'REMOVED', at: noon(1) },
+      { kind: 'CHANGED', at: noon(2), units: 11, unitsBefore: 10, origin: 'diff', changeId: null },
+    ] as const;
+    const own = { units: 11, unitsBefore: 10, changedAt: noon(2), removedAt: noon(1) };
+    const expected = ['10 EUR', '-', '-', '-', '-'];
+    expect(await readDays(makeItem(own, [...past]))).toEqual(expected);
+    expect(await readDays(makeItem(own, [...past]), 3)).toEqual(expected.slice(3));
+    const relisted = { kind: 'RELISTED', at: noon(4), units: 11 } as const;
+    const item = makeItem({ ...own, removedAt: null }, [...past, relisted]);
+    expect(await readDays(item)).toEqual(['10 EUR', '-', '-', '-', '11 EUR']);
+    expect(await readDays(item, 3)).toEqual(['-', '11 EUR']);
+  });
+
+  it('is listed again where a change tells so, and no re-listing is known', async () => {
+    const past = [
+      { kind: 'REMOVED', at: noon(1) },
+      { kind: 'CHANGED', at: noon(3), units: 11, unitsBefore: 10 },
+    ] as const;
+    expect(await readDays(makeItem({ units: 11 }, [...past]))).toEqual(['10 EUR', '-', '-', '11 EUR', '11 EUR']);
+  });
+});
+
+describe('a currency that changes', () => {
+  it('is the old one on the days before', async () => {
+    const item = makeItem({ currency: 'PLN' }, [{ kind: 'CHANGED', at: noon(2), currency: 'PLN' }]);
+    const changes = '{"currency":["EUR","PLN"]}';
+    expect(await readDays(item, 0, changes)).toEqual(['10 EUR', '10 EUR', '10 PLN', '10 PLN', '10 PLN']);
+    expect(await readDays(item, 0, '{"currency":["left","right"]}')).toEqual(Array.from({ length: 5 }, () => '10 PLN'));
+  });
+});
