@@ -60,6 +60,23 @@ export interface TableState {
   drift: ColumnDrift;
   /** True when some of the files may be older than a column of the contract, and lack it. */
   hasOlderFiles: boolean;
+  /** Version of the checkpoint that the log was read from. */
+  checkpoint: bigint | undefined;
+  /** Commits by other programs since then. */
+  foreign: ForeignCommit[];
+}
+
+/** A commit that another program wrote. */
+export interface ForeignCommit {
+  table: TableName;
+  version: bigint;
+  /** As its commitInfo says: `DELETE`, `OPTIMIZE`. */
+  operation: string;
+  /** `delta-rs:py-1.6.6` */
+  engine: string;
+  /** What it changed of what the table says, in words; undefined where the same rows stand in other files, or nothing. */
+  change: string | undefined;
+  raisesProtocol: boolean;
 }
 
 /** How the columns of a published table differ from its contract, schemas/<table>.yaml. */
@@ -77,6 +94,7 @@ export const TXN_CURSOR = 'pricelake.cursor'; // the feed cursor up to which the
 export const TXN_RUN = 'pricelake.run'; // number of the run that wrote last
 export const TXN_POLLED = 'pricelake.polled'; // µs since 1970 up to which items were polled; 0 after a run by the feed
 export const TXN_WEBHOOK = 'pricelake.webhook'; // newest change of history that webhooks brought ahead of the feed
+export const TXN_ACCEPTED = 'pricelake.accepted'; // version up to which changes by other programs have been repaired
 export const TXN_ITEMS = 'pricelake.items'; // version of `items` that a derived table was computed from
 /** Of items: how many datasets the lake is a copy of; 0 or absent is all that the key can read. */
 export const TXN_DATASETS = 'pricelake.datasets';

@@ -12,6 +12,7 @@ import { type LogState, logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { explainDiskFull } from './disk-full.js';
 import { createExclusively, makeFolder, syncFolder } from './durable.js';
+import { nameCommit } from './foreign-commit.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
 
@@ -22,6 +23,8 @@ export interface CommitInfo {
   at: Date;
   /** How long the table keeps superseded files from now on; without it, as it did. */
   retentionMs?: number;
+  /** The version that the change was made from: a change by another program behind it is refused. */
+  since?: bigint;
 }
 
 const CONCURRENCY = 16;
@@ -40,6 +43,7 @@ export async function commitTable(lake: Lake, change: TableChange, info: CommitI
   const txn = Object.entries(change.txn).filter(([appId, version]) => state.txn.get(appId)?.version !== version);
   if (change.add.length === 0 && change.remove.length === 0 && txn.length === 0) return state.version;
   checkFiles(state, change);
+  refuseIntruder(state, info.since);
   const metaData = planMetaData(state, loadTableSchema(change.table), change, info);
   const lines = writeLines(state, change, txn, metaData, info);
   const version = state.version + 1n;
@@ -62,6 +66,19 @@ function checkFiles(state: LogState, change: TableChange): void {
       hint: 'Another run changed the table meanwhile; run the same command again.',
     });
   }
+}
+
+/** A commit that removes nothing would stand on top of whatever another program did meanwhile. */
+function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined): void {
+  const intruder = foreign.find(
+    ({ version, change }) => since !== undefined && version > since && change !== undefined,
+  );
+  if (intruder === undefined) return;
+  throw new PricelakeError(
+    'lake_locked',
+    `${table}: while the run worked, another program wrote ${nameCommit(intruder)}, which ${intruder.change}`,
+    { hint: 'Leave the tables to pricelake; the next `pricelake sync` names the way out.' },
+  );
 }
 
 function writeLines(

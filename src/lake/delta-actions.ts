@@ -19,6 +19,7 @@ export interface MetaData {
 export interface Protocol {
   minReaderVersion: number;
   minWriterVersion: number;
+  readerFeatures?: string[] | null;
 }
 
 interface AddAction {
@@ -28,6 +29,7 @@ interface AddAction {
   modificationTime: number;
   stats?: string | null;
   tags?: Record<string, string> | null;
+  dataChange?: boolean | null;
 }
 
 /** Delta `remove`: a tombstone. */
@@ -45,10 +47,12 @@ export interface Txn {
 /** One line of a commit, or one row of a checkpoint. */
 export interface Action {
   add?: AddAction | null;
-  remove?: { path: string; deletionTimestamp?: number | null } | null;
+  remove?: { path: string; deletionTimestamp?: number | null; dataChange?: boolean | null } | null;
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
+  /** Free text of whoever wrote the commit. */
+  commitInfo?: { operation?: unknown; engineInfo?: unknown } | null;
 }
 
 /** Parses one action. `txn` versions are int64: only those lines take the slow, exact way. */

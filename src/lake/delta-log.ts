@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { PricelakeError } from '../errors.js';
-import type { DataFile, TableName } from '../model.js';
+import type { DataFile, ForeignCommit, TableName } from '../model.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import {
   type Action,
@@ -11,6 +11,7 @@ import {
   readAdd,
   type Txn,
 } from './delta-actions.js';
+import { describeForeign, nameCommit } from './foreign-commit.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 /** A table's whole state: the replay of its log. */
@@ -27,6 +28,8 @@ export interface LogState {
   /** Decoded path → when it was removed, ms since the epoch. */
   tombstones: Map<string, number>;
   txn: Map<string, Txn>;
+  /** Commits by other programs among those that were replayed. */
+  foreign: ForeignCommit[];
 }
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
@@ -34,25 +37,29 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
   return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
 }
 
+export const REBUILD_HINT = '`pricelake rebuild` makes the tables anew from the kept raw bytes.';
+
 /**
- * Replays a table's log from its newest checkpoint.
+ * Replays a table's log from its newest checkpoint; with `since`, every commit behind that version is replayed, as far
+ * as the log has them.
  * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
  */
-export async function readLog(lake: Lake, table: TableName): Promise<LogState> {
+export async function readLog(lake: Lake, table: TableName, since?: bigint): Promise<LogState> {
   const names = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
   const state: LogState = {
     table,
     version: -1n,
-    checkpoint: findVersions(names, 'checkpoint.parquet').at(-1),
+    checkpoint: chooseCheckpoint(names, since),
     protocol: undefined,
     metaData: undefined,
     files: new Map(),
     tombstones: new Map(),
     txn: new Map(),
+    foreign: [],
   };
   if (state.checkpoint !== undefined) {
     const path = logPath(lake, table, state.checkpoint, 'checkpoint.parquet');
-    applyLines(state, await readCheckpoint(path), path);
+    for (const action of parseLines(await readCheckpoint(path), path)) applyAction(state, action);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
@@ -60,6 +67,13 @@ export async function readLog(lake: Lake, table: TableName): Promise<LogState> {
   }
   if (state.version >= 0n) checkReadable(lake, state);
   return state;
+}
+
+function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | undefined {
+  const checkpoints = findVersions(names, 'checkpoint.parquet');
+  if (since === undefined) return checkpoints.at(-1);
+  const before = checkpoints.findLast((version) => version <= since);
+  return before ?? (findVersions(names, 'json')[0] === 0n ? undefined : checkpoints[0]);
 }
 
 function findVersions(names: string[], suffix: string): bigint[] {
@@ -73,24 +87,31 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
   const path = logPath(lake, state.table, version, 'json');
   if (version !== state.version + 1n) {
     throw new PricelakeError('lake_invalid', `${path}: version ${state.version + 1n} is missing before it`, {
-      hint: 'Restore the log from a backup, or build the lake anew.',
+      hint: REBUILD_HINT,
     });
   }
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
-  applyLines(state, lines, path);
+  const actions = parseLines(lines, path);
+  try {
+    const foreign = describeForeign(state, version, actions);
+    if (foreign !== undefined) state.foreign.push(foreign);
+    for (const action of actions) applyAction(state, action);
+  } catch (cause) {
+    throw new PricelakeError('lake_invalid', `${path}: an action is damaged`, { hint: REBUILD_HINT }, { cause });
+  }
   state.version = version;
 }
 
-function applyLines(state: LogState, lines: string[], path: string): void {
-  let line = 0;
-  try {
-    for (const text of lines) {
-      line += 1;
-      applyAction(state, parseAction(text));
+function parseLines(lines: string[], path: string): Action[] {
+  return lines.map((text, index) => {
+    try {
+      return parseAction(text);
+    } catch (cause) {
+      const line = index + 1;
+      const facts = { line, hint: REBUILD_HINT };
+      throw new PricelakeError('lake_invalid', `${path}: line ${line} is damaged`, facts, { cause });
     }
-  } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${path}: line ${line} is damaged`, { line }, { cause });
-  }
+  });
 }
 
 function applyAction(state: LogState, action: Action): void {
@@ -115,14 +136,19 @@ function applyAction(state: LogState, action: Action): void {
 function checkReadable(lake: Lake, state: LogState): void {
   const folder = tablePath(lake, state.table);
   if (state.metaData === undefined || state.protocol === undefined) {
-    throw new PricelakeError('lake_invalid', `${folder}: its log has no metaData or no protocol`);
+    throw new PricelakeError('lake_invalid', `${folder}: its log has no metaData or no protocol`, {
+      hint: REBUILD_HINT,
+    });
   }
-  const { minReaderVersion, minWriterVersion } = state.protocol;
+  const { minReaderVersion, minWriterVersion, readerFeatures } = state.protocol;
   if (minReaderVersion > 1 || minWriterVersion > 2) {
+    const raised = state.foreign.find(({ raisesProtocol }) => raisesProtocol);
+    const who = raised === undefined ? 'another program' : nameCommit(raised);
+    const features = readerFeatures == null || readerFeatures.length === 0 ? '' : ` (${readerFeatures.join(', ')})`;
     throw new PricelakeError(
       'lake_invalid',
-      `${folder}: another program raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}; pricelake knows 1 and 2`,
-      { hint: 'Build the lake anew, and leave its tables to pricelake.' },
+      `${folder}: ${who} raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}${features}; pricelake knows 1 and 2`,
+      { hint: REBUILD_HINT },
     );
   }
 }

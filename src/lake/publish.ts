@@ -7,6 +7,7 @@ import { type Attribution, writeAttributions } from './attribution.js';
 import { writeCatalog } from './catalog.js';
 import { explainDiskFull } from './disk-full.js';
 import { writeDurably } from './durable.js';
+import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { ignoreMissing, type Lake } from './layout.js';
 import { readTable } from './read.js';
 import { PRICELAKE_VERSION } from './version.js';
@@ -59,15 +60,17 @@ export interface Publication {
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
   await explainDiskFull(lake.root, async () => {
     await writeDurably(lake, join(lake.root, 'ATTRIBUTION.md'), writeAttributions(publication.attributions));
-    await writePublished(lake, publication);
+    await writePublished(lake, publication, await readPointer(lake));
   });
 }
 
 type RunFacts = Omit<Publication, 'attributions'>;
 
-async function writePublished(lake: Lake, facts: RunFacts): Promise<void> {
+async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states: TableState[] = [];
   for (const table of TABLE_NAMES) states.push(await readTable(lake, table));
+  // lake.json names versions that runs left behind, and vouches for them.
+  refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states));
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
 }
@@ -79,7 +82,7 @@ async function writePublished(lake: Lake, facts: RunFacts): Promise<void> {
 export async function refreshPointer(lake: Lake): Promise<void> {
   const pointer = await readPointer(lake);
   if (pointer === undefined) return;
-  await writePublished(lake, pointer);
+  await writePublished(lake, pointer, pointer);
 }
 
 /**
@@ -99,7 +102,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
     throw new PricelakeError(
       'lake_invalid',
       `${path}: damaged`,
-      { hint: 'Delete it: the next run derives it anew.' },
+      { hint: '`pricelake rebuild` writes it anew, and checks the tables that it names.' },
       { cause },
     );
   }

@@ -23,5 +23,7 @@ export async function readTable(lake: Lake, table: TableName): Promise<TableStat
     txn: Object.fromEntries([...state.txn].map(([appId, { version }]) => [appId, version])),
     drift,
     hasOlderFiles: drift.missing.length > 0 || keepsOlderFiles(metaData),
+    checkpoint: state.checkpoint,
+    foreign: state.foreign,
   };
 }

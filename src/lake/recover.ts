@@ -5,7 +5,7 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { TABLE_NAMES, type TableName } from '../model.js';
 import { deleteFiles } from './delete-files.js';
-import { readLog } from './delta-log.js';
+import { REBUILD_HINT, readLog } from './delta-log.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 import { clearLockLeftovers } from './lock.js';
 import { readPointer } from './publish.js';
@@ -27,7 +27,7 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
       throw new PricelakeError(
         'lake_invalid',
         `${tablePath(lake, table)}: its log ends at version ${state.version}, lake.json names version ${published}`,
-        { hint: 'Restore the folder _delta_log from a backup, or build the lake anew.' },
+        { hint: REBUILD_HINT },
       );
     }
     orphans.set(table, await findExpiredFiles(lake, state, io.now()));

@@ -19,7 +19,9 @@ export async function decideRun(run: Run, planned: PlannedRun): Promise<ModeChoi
   const decided = journal.last('decision');
   const isFeedLost = !hasFeed(planned.plan) || hasOutlastedHistory(run, planned);
   const isOpen = decided?.mode === 'feed' && journal.last('feed.done') === undefined;
-  if (decided !== undefined && !(isOpen && isFeedLost)) return decided;
+  // Changes by another program are repaired by a complete copy alone.
+  const isCopyDue = Object.keys(run.repairs).length > 0 && decided?.mode !== 'snapshot';
+  if (decided !== undefined && !(isOpen && isFeedLost) && !isCopyDue) return decided;
   const choice = await chooseRunMode(run, planned);
   run.io.log('info', 'decided', { ...choice });
   await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });

@@ -4,8 +4,10 @@ import { Database } from '../duckdb/connection.js';
 import type { Io } from '../io.js';
 import { refuseUnknownColumns } from '../lake/column-drift.js';
 import { explainDamage } from '../lake/damage.js';
+import { findForeignChanges, refuseForeignChanges } from '../lake/foreign-changes.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
+import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
 import { TABLE_NAMES } from '../model.js';
@@ -22,7 +24,8 @@ export interface LockedLake {
 
 /**
  * Opens a lake for work on what it holds: locks it, puts right what a crash left, and lets go of all afterwards.
- * @throws PricelakeError `lake_invalid` when there is no lake or a newer version wrote it, `lake_locked`.
+ * @throws PricelakeError `lake_invalid` when there is no lake, a newer version wrote it or another program changed it,
+ * `lake_locked`.
  */
 export async function withLockedLake<T>(
   lakePath: string,
@@ -35,7 +38,9 @@ export async function withLockedLake<T>(
   const workFolder = path.join(lake.root, '_pricelake', 'work', 'maintenance');
   const stop = AbortSignal.any([signal, lock.lost]);
   try {
-    refuseUnknownColumns(lake, await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table))));
+    const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+    refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
+    refuseUnknownColumns(lake, states);
     await recoverLake(lake, io);
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });

@@ -70,6 +70,8 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     ...(await nameScope(run, extract, datasets)),
     isReadWhole: typedWhole === whole.exported.typed,
   });
+  // What another program did to items is no change of them.
+  if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createGround(db, ground, 'unknown');
   await hydrateRun(run, extract.planned, () => findNeeds(db));

@@ -24,7 +24,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
     if (change === undefined) continue;
-    const version = await commitTable(lake, change, info);
+    const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
     io.log('debug', 'committed', { table, version });
   }
   await clearIdleRuns(lake);

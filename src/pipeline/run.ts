@@ -9,12 +9,14 @@ import { removeBackfill } from '../extract/backfill.js';
 import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io.js';
 import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-drift.js';
+import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
+import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
 import { createTableViews } from '../lake/views.js';
-import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
+import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
 import { type Scope, TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
 import { findItemPath } from '../normalize/item-names.js';
 import { createMacros } from '../normalize/model-sql.js';
@@ -49,6 +51,8 @@ export interface Run {
   workFolder: string;
   /** Tables as the run found them. */
   tables: Record<TableName, TableState>;
+  /** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
+  repairs: Partial<Record<TableName, bigint>>;
   /** True when an interrupted run is continued. */
   resumed: boolean;
 }
@@ -76,7 +80,9 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
   }
   let landing: Landing | undefined;
   try {
-    const tables = await readTables(lake);
+    const states = await readStates(lake);
+    const repairs = await planRepairs(lake, states, pipeline);
+    const tables = acceptTables(lake, states);
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, tables.items);
     const unfinished = await findRun(lake, pipeline, tables, accept);
@@ -94,7 +100,7 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     const typer = new Typer(db, { runId: landing.runId, workFolder }, mapping, drift.look);
     const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
     const scope = readRunScope(landing.journal);
-    return { ...world, scope, landing, typer, drift, workFolder, tables, resumed: unfinished !== undefined };
+    return { ...world, scope, landing, typer, drift, workFolder, tables, repairs, resumed: unfinished !== undefined };
   } catch (error) {
     await landing?.journal.close();
     await lock.release();
@@ -171,7 +177,30 @@ async function beginNewRun(
 
 /** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't go on with. */
 export async function readTables(lake: Lake): Promise<Record<TableName, TableState>> {
-  const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+  return acceptTables(lake, await readStates(lake));
+}
+
+function readStates(lake: Lake): Promise<TableState[]> {
+  return Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+}
+
+/**
+ * What other programs changed, where this run repairs it: it takes a complete copy, and has not committed the tables.
+ * @throws PricelakeError `lake_invalid` where it does not
+ */
+async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Run['repairs']> {
+  const changes = await findForeignChanges(lake, states, await readPointer(lake));
+  if (changes.length === 0) return {};
+  const unfinished = await peekUnfinishedRun(lake.root);
+  const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
+  const isCommitted = states.some(
+    ({ txn }) => unfinished !== undefined && (txn[TXN_RUN] ?? 0n) >= unfinished.runNumber,
+  );
+  if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
+  return markAccepted(changes);
+}
+
+function acceptTables(lake: Lake, states: TableState[]): Record<TableName, TableState> {
   refuseUnknownColumns(lake, states);
   for (const state of states) refuseOtherTypes(lake, state);
   return Object.fromEntries(states.map((state) => [state.table, state])) as Record<TableName, TableState>;

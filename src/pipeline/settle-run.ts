@@ -39,7 +39,8 @@ function isScopeNoted({ scope, tables, landing }: Run): boolean {
 }
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */
-function isWhole({ tables }: Run): boolean {
+function isWhole({ tables, repairs }: Run): boolean {
+  if (Object.keys(repairs).length > 0) return false;
   const derived = [tables.products, tables.product_prices, tables.price_spread];
   return (
     tables.items.txn[TXN_CURSOR] === tables.history.txn[TXN_CURSOR] &&

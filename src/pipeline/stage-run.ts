@@ -9,6 +9,7 @@ import {
   type StagedFile,
   type TableChange,
   type TableName,
+  TXN_ACCEPTED,
   TXN_CURSOR,
   TXN_ITEMS,
   TXN_POLLED,
@@ -41,7 +42,9 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     if (isCommitted(run, table)) return;
     const files = select === undefined ? [] : await stage(run, table, select, metadata);
     run.io.log('debug', 'staged', { table, files: files.length });
-    candidate[table] = { table, add: files, remove, txn: { [TXN_RUN]: run.landing.runNumber, ...txn } };
+    const accepted = run.repairs[table];
+    const marks = { [TXN_RUN]: run.landing.runNumber, ...(accepted === undefined ? {} : { [TXN_ACCEPTED]: accepted }) };
+    candidate[table] = { table, add: files, remove, txn: { ...marks, ...txn } };
   };
   const cursor = extract.feed === undefined ? {} : { [TXN_CURSOR]: extract.feed.cursor };
   const history = selectColumns('history');

@@ -6,7 +6,9 @@ import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } 
 import { RESERVED_CALLS } from '../extract/choose-copy.js';
 import { listReadHistories } from '../extract/read-histories.js';
 import type { Io } from '../io.js';
+import { findForeignChanges } from '../lake/foreign-changes.js';
 import { findLake, type Lake } from '../lake/lake.js';
+import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
@@ -35,7 +37,10 @@ export async function takeHistories(
   connect: typeof createClient,
 ): Promise<TakenHistories | undefined> {
   const lake = await findLake(pipeline.lake.path);
-  if ((await readTable(lake, 'items')).version < 0n) return undefined;
+  const items = await readTable(lake, 'items');
+  if (items.version < 0n) return undefined;
+  // The run that follows repairs or refuses what another program did.
+  if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   if ((await peekUnfinishedRun(lake.root)) !== undefined) return NONE;
   return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
     const missing = await listMissingHistories(locked);

@@ -39,7 +39,7 @@ test('a checkpoint gives what the replay of the whole log gives', async () => {
   const pointer = JSON.parse(await readFile(tablePath(lake, 'items', '_delta_log', '_last_checkpoint'), 'utf8'));
   expect(pointer).toMatchObject({ version: 10, numOfAddFiles: 3 });
 
-  expect(await readWithout(lake, /checkpoint/)).toEqual(state);
+  expect(await readWithout(lake, /checkpoint/)).toEqual({ ...state, checkpoint: undefined });
   const replayed = await readLog(lake, 'items');
   expect({ ...withCheckpoint.metaData, name: undefined }).toEqual({ ...replayed.metaData, name: undefined });
   expect(withCheckpoint.protocol).toEqual(replayed.protocol);
@@ -84,7 +84,7 @@ test('a checkpoint keeps partition values that are null or not ASCII, and paths 
   );
   const log = tablePath(lake, 'products', '_delta_log');
   for (const name of await readdir(log)) if (name.includes('checkpoint')) await rm(join(log, name));
-  expect(await readTable(lake, 'products')).toEqual(state);
+  expect(await readTable(lake, 'products')).toEqual({ ...state, checkpoint: undefined });
 });
 
 test('the documented globs pass a checkpoint by; a deeper one fails loudly instead of mixing it in', async () => {

@@ -1,0 +1,67 @@
+import { PricelakeError } from '../errors.js';
+import { type ForeignCommit, type TableName, type TableState, TXN_ACCEPTED } from '../model.js';
+import { readLog } from './delta-log.js';
+import { nameCommit } from './foreign-commit.js';
+import { type Lake, tablePath } from './layout.js';
+import type { Pointer } from './publish.js';
+
+/** Tables that a complete copy repairs; what another program does to the others only a rebuild can undo. */
+const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', 'products', 'product_prices', 'price_spread'];
+
+/**
+ * Commits by other programs that changed what a table says, since the version that the newest run left behind: the one
+ * that lake.json names, or up to which changes were repaired. Commits that keep every row (OPTIMIZE, VACUUM) are none.
+ */
+export async function findForeignChanges(
+  lake: Lake,
+  states: readonly TableState[],
+  pointer: Pointer | undefined,
+): Promise<ForeignCommit[]> {
+  const found: ForeignCommit[] = [];
+  for (const { table, txn, checkpoint, foreign } of states) {
+    const left = larger(pointer?.tables[table]?.version ?? -1n, txn[TXN_ACCEPTED] ?? -1n);
+    // Another program's checkpoint can hide commits that no run has seen yet.
+    const isHidden = checkpoint !== undefined && checkpoint > left;
+    const commits = isHidden ? (await readLog(lake, table, left)).foreign : foreign;
+    found.push(...commits.filter(({ version, change }) => version > left && change !== undefined));
+  }
+  return found;
+}
+
+/** True when a complete copy repairs all of these. */
+export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
+  return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
+}
+
+/** @throws PricelakeError `lake_invalid` that names the table, the commit, the program and the way out */
+export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit[]): void {
+  const [first] = changes;
+  if (first === undefined) return;
+  const { table, version, operation, engine, change } = first;
+  const more = changes.length === 1 ? '' : `; and ${changes.length - 1} more such commits`;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${tablePath(lake, table)}: another program wrote ${nameCommit(first)}, which ${change}${more}`,
+    {
+      hint: isRepairedByCopy(changes)
+        ? '`pricelake sync --reconcile` compares everything with the service and repairs it; `pricelake rebuild` makes the tables anew from the kept raw bytes.'
+        : '`pricelake rebuild` makes the tables anew from the kept raw bytes.',
+      table,
+      version: String(version),
+      operation,
+      engine,
+      commits: changes.map((one) => `${one.table} ${nameCommit(one)}`),
+    },
+  );
+}
+
+/** Up to which version of each table such changes go. */
+export function markAccepted(changes: readonly ForeignCommit[]): Partial<Record<TableName, bigint>> {
+  const marks: Partial<Record<TableName, bigint>> = {};
+  for (const { table, version } of changes) marks[table] = larger(marks[table] ?? -1n, version);
+  return marks;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,75 @@
+import type { ForeignCommit } from '../model.js';
+import type { Action } from './delta-actions.js';
+import type { LogState } from './delta-log.js';
+import { readDeltaColumns } from './delta-schema.js';
+
+/** Commits of ours name us. */
+const OURS = 'pricelake/';
+const MAX_NAME = 60;
+
+/** The next commit of a log, where another program wrote it; `state` is the table before it. */
+export function describeForeign(
+  state: LogState,
+  version: bigint,
+  actions: readonly Action[],
+): ForeignCommit | undefined {
+  const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo;
+  const engine = cleanName(info?.engineInfo);
+  if (engine.startsWith(OURS)) return undefined;
+  return {
+    table: state.table,
+    version,
+    operation: cleanName(info?.operation),
+    engine,
+    change: describeRows(state, actions) ?? describeColumns(state, actions),
+    raisesProtocol: actions.some(({ protocol }) => protocol != null),
+  };
+}
+
+/** What stands in a log that anybody writes: one short line. */
+function cleanName(text: unknown): string {
+  if (typeof text !== 'string' || text === '') return 'unknown';
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);
+}
+
+function describeRows({ files }: LogState, actions: readonly Action[]): string | undefined {
+  const adds = actions.flatMap(({ add }) => (add == null ? [] : [add]));
+  const removes = actions.flatMap(({ remove }) => (remove == null ? [] : [remove]));
+  if (adds.length + removes.length === 0) return undefined;
+  const added = sumRows(adds.map(({ stats }) => stats));
+  const removed = sumRows(removes.map(({ path }) => files.get(decodeURIComponent(path))?.stats));
+  const counts = `${removed ?? 'unknown'} rows became ${added ?? 'unknown'}`;
+  if ([...adds, ...removes].some(({ dataChange }) => dataChange !== false)) {
+    return `changed rows: in the files that it replaced, ${counts}`;
+  }
+  if (added !== undefined && added === removed) return undefined;
+  return `says that no row changed, but ${counts}`;
+}
+
+/** Undefined where a file does not say how many rows it has. */
+function sumRows(stats: readonly (string | null | undefined)[]): number | undefined {
+  let sum = 0;
+  for (const text of stats) {
+    const rows = text == null ? undefined : (JSON.parse(text) as { numRecords?: number }).numRecords;
+    if (rows === undefined) return undefined;
+    sum += rows;
+  }
+  return sum;
+}
+
+/** Properties and comments of a table are free; its columns and its layout are not. */
+function describeColumns({ metaData: old }: LogState, actions: readonly Action[]): string | undefined {
+  const metaData = actions.find((action) => action.metaData != null)?.metaData;
+  if (metaData == null) return undefined;
+  if (old === undefined) return 'created the table';
+  const columns = (text: string) => JSON.stringify([...readDeltaColumns(text)].sort());
+  if (columns(old.schemaString) !== columns(metaData.schemaString)) return 'changed the columns';
+  if (old.partitionColumns.join() !== metaData.partitionColumns.join()) return 'changed the partition columns';
+  const mapping = metaData.configuration['delta.columnMapping.mode'] ?? 'none';
+  return mapping === 'none' ? undefined : `set column mapping to ${mapping}`;
+}
+
+/** `version 7 (DELETE by delta-rs:py-1.6.6)` */
+export function nameCommit({ version, operation, engine }: ForeignCommit): string {
+  return `version ${version} (${operation} by ${engine})`;
+}
