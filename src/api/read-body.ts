@@ -46,6 +46,8 @@ export async function* guardStream(answer: Answer, request: Request, context: At
   let received = 0;
   try {
     for await (const chunk of decodeBody(answer)) {
+      // What has come is still handed out: a megabyte of gzip may be a gigabyte.
+      if (context.signal.aborted) throw explainStop(request.where);
       received += chunk.length;
       yield chunk;
     }

@@ -31,8 +31,7 @@ export async function readLake<T>(options: ReadOptions, action: (opened: OpenedL
   const lake = await openLake(options.path, { create: false });
   const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
   const memory = options.memory === undefined ? {} : { memoryLimit: options.memory };
-  const db = await Database.open({ tempDirectory, ...memory });
-  const release = interruptOnAbort(db, options.signal);
+  const db = await Database.open({ tempDirectory, signal: options.signal, ...memory });
   try {
     await createTableViews(db, lake);
     const result = await action({ lake, db, scratch: join(tempDirectory, 'result.parquet') });
@@ -42,25 +41,9 @@ export async function readLake<T>(options: ReadOptions, action: (opened: OpenedL
   } catch (error) {
     throw explainLostFile(error);
   } finally {
-    release();
     db.close();
     await rm(tempDirectory, { recursive: true, force: true });
   }
-}
-
-/** Interrupts again and again: an interrupt that comes between two statements is lost. */
-function interruptOnAbort(db: Database, signal: AbortSignal): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const interrupt = () => {
-    db.connection.interrupt();
-    timer ??= setInterval(() => db.connection.interrupt(), 50);
-  };
-  signal.addEventListener('abort', interrupt);
-  if (signal.aborted) interrupt();
-  return () => {
-    signal.removeEventListener('abort', interrupt);
-    clearInterval(timer);
-  };
 }
 
 /** A run that commits while we read deletes the files it replaced (unless lake.retention keeps them). */

@@ -1,4 +1,5 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { interruptOnAbort } from './interrupt.js';
 import { keepByteOrderMarks } from './keep-byte-order-marks.js';
 
 keepByteOrderMarks();
@@ -11,16 +12,22 @@ export interface DuckDbOptions {
   /** DuckDB's own ceiling; the process needs more beside it. */
   memoryLimit?: string;
   threads?: number;
+  /** Interrupts the statement that runs, and each one after it. */
+  signal?: AbortSignal;
 }
 
 /** One DuckDB instance with UTC sessions. Values are bound, never pasted. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly connection: DuckDBConnection;
+  readonly #signal: AbortSignal | undefined;
+  readonly #release: () => void;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal | undefined) {
     this.#instance = instance;
     this.connection = connection;
+    this.#signal = signal;
+    this.#release = signal === undefined ? () => {} : interruptOnAbort(connection, signal);
   }
 
   static async open(options: DuckDbOptions = {}): Promise<Database> {
@@ -33,7 +40,7 @@ export class Database {
     if (options.memoryLimit !== undefined) settings.memory_limit = options.memoryLimit;
     if (options.threads !== undefined) settings.threads = String(options.threads);
     const instance = await DuckDBInstance.create(options.path ?? ':memory:', settings);
-    return new Database(instance, await connect(instance));
+    return new Database(instance, await connect(instance), options.signal);
   }
 
   /** A further session on the same instance, for work side by side. */
@@ -56,7 +63,13 @@ export class Database {
     return (await this.rows(sql, values))[0];
   }
 
+  /** For long work between two statements. */
+  throwIfStopped(): void {
+    this.#signal?.throwIfAborted();
+  }
+
   close(): void {
+    this.#release();
     this.connection.closeSync();
     this.#instance.closeSync();
   }

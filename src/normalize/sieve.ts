@@ -28,6 +28,8 @@ export interface SieveTask {
   goodPath: string;
   /** Rows that can't: {"n", "raw", "reason"}. */
   badPath: string;
+  /** Called before each row; what it throws ends the work. */
+  onRow?: () => void;
 }
 
 /**
@@ -44,6 +46,7 @@ export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: n
   try {
     for await (const row of readRows(task)) {
       if (good.destroyed || bad.destroyed) break;
+      task.onRow?.();
       const value = JSON.stringify(row.value) ?? 'null';
       const reason = row.reason ?? findMismatch(row.value, structs, task.fields) ?? findHalfCharacter(value);
       if (reason === undefined) counts.good++;

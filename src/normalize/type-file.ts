@@ -106,7 +106,8 @@ async function typeSieved(db: Database, task: TypingTask, source: TypingSource):
   const fields = task.shape?.fields ?? CHANGE_FIELDS;
   const objects = task.shape?.objects ?? new Set<string>();
   const csv = columns === undefined ? {} : { csv: { columns, objects } };
-  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath, ...csv });
+  const onRow = () => db.throwIfStopped();
+  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath, onRow, ...csv });
   const counts = await copyTyped(
     db,
     task,

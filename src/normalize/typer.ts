@@ -146,6 +146,7 @@ export class Typer {
       const { files, prepared } = next;
       next = undefined;
       try {
+        this.#db.throwIfStopped();
         const task = await prepared;
         next = this.#prepareNext();
         this.#typed.push(...(await typeFiles(this.#db, task)));
@@ -177,6 +178,7 @@ export class Typer {
     const read = isCsv(first.path) ? readCsvFile : readLinesFile;
     const sources: TypingSource[] = [];
     for (const file of files) {
+      this.#db.throwIfStopped();
       const landed = await read(file, { observed, mapping, show, workFolder: this.#run.workFolder });
       sources.push({ path: file.path, landed, rows: file.rows });
     }

@@ -53,9 +53,10 @@ export async function forecastRun(
 ): Promise<Forecast> {
   const { baseUrl, apiKey } = pipeline.source;
   const lake = await findLake(pipeline.lake.path);
-  const client = createClient({ baseUrl, apiKey, ...(signal === undefined ? {} : { signal }) }, io);
+  const stop = signal === undefined ? {} : { signal };
+  const client = createClient({ baseUrl, apiKey, ...stop }, io);
   const workFolder = await mkdtemp(path.join(tmpdir(), 'pricelake-plan-'));
-  const db = await Database.open({ tempDirectory: workFolder, memoryLimit: '800MB' });
+  const db = await Database.open({ tempDirectory: workFolder, memoryLimit: '800MB', ...stop });
   try {
     await db.run("SET VARIABLE run_id = 'plan'");
     await createMacros(db);

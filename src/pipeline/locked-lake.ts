@@ -44,7 +44,7 @@ export async function withLockedLake<T>(
     await recoverLake(lake, io);
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });
-    const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT });
+    const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT, signal: stop });
     try {
       return await explainDamage(lake.root, () => work({ lake, db, stop }));
     } finally {

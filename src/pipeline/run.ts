@@ -67,10 +67,12 @@ export interface OpenOptions {
 }
 
 /** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
-export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions = {}): Promise<Run> {
+export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
   const { signal, connect = createClient, accept, caps = {} } = options;
   const stop = new AbortController();
+  // Every wait of the run ends when it is told to stop.
+  const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
   const lake = await openLake(pipeline.lake.path, { create: true });
   const lock = await lockLake(lake, io);
@@ -94,13 +96,13 @@ export async function openRun(pipeline: Pipeline, io: Io, options: OpenOptions =
     const workFolder = path.join(lake.root, '_pricelake', 'work', landing.runId);
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });
-    const db = await openDatabase(lake, workFolder, landing.runId);
+    const db = await openDatabase(lake, workFolder, landing.runId, stop.signal);
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typer = new Typer(db, { runId: landing.runId, workFolder }, mapping, drift.look);
-    const world = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
+    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
     const scope = readRunScope(landing.journal);
-    return { ...world, scope, landing, typer, drift, workFolder, tables, repairs, resumed: unfinished !== undefined };
+    return { ...shared, scope, landing, typer, drift, workFolder, tables, repairs, resumed: unfinished !== undefined };
   } catch (error) {
     await landing?.journal.close();
     await lock.release();
@@ -144,8 +146,9 @@ function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
   );
 }
 
-async function openDatabase(lake: Lake, workFolder: string, runId: string): Promise<Database> {
-  const db = await Database.open({ tempDirectory: path.join(workFolder, 'spill'), memoryLimit: MEMORY_LIMIT });
+async function openDatabase(lake: Lake, workFolder: string, runId: string, signal: AbortSignal): Promise<Database> {
+  const tempDirectory = path.join(workFolder, 'spill');
+  const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
   await db.run('SET preserve_insertion_order = false');
   await db.run('SET VARIABLE run_id = $1', [runId]);
   await createMacros(db);

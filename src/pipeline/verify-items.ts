@@ -28,7 +28,7 @@ export async function verifyItems(pipeline: Pipeline, size: number, io: Io, sign
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-'));
   const { baseUrl, apiKey } = pipeline.source;
   const client = createClient({ baseUrl, apiKey, signal }, io);
-  const db = await Database.open({ tempDirectory: folder, memoryLimit: MEMORY_LIMIT });
+  const db = await Database.open({ tempDirectory: folder, memoryLimit: MEMORY_LIMIT, signal });
   const runId = `verify-${io.now().toISOString()}`;
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
   try {

@@ -35,7 +35,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   const { io, signal, json, output } = context;
   const lake = await openLake(path, { create: false });
   const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
-  const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT });
+  const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
   try {
     const proofs = await verifyLake(lake, db, { sample, signal }, io);
     if (items !== undefined) proofs.push(await proveItems(request, items, context));
