@@ -101,6 +101,7 @@ export const TXN_DATASETS = 'pricelake.datasets';
 /** Of items, with a dataset's id behind it: 1 when the lake has a copy of it, 0 when the key can't read it any more. */
 export const TXN_DATASET = 'pricelake.dataset.';
 export const TXN_DAY = 'pricelake.day'; // days since 1970 up to which price_spread_daily is made; 0 when it is not kept
+export const TXN_FIRST_DAY = 'pricelake.day.first'; // the first of these days; older lakes lack it
 
 /** How a run brings a lake up to date: with a complete copy, by the change feed, or by the items changed since. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;

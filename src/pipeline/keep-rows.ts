@@ -9,7 +9,7 @@ import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
-import { type TableName, TXN_CURSOR, TXN_DAY, TXN_RUN, TXN_WEBHOOK } from '../model.js';
+import { type TableName, TXN_CURSOR, TXN_DAY, TXN_FIRST_DAY, TXN_RUN, TXN_WEBHOOK } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
 import type { LockedLake } from './locked-lake.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
@@ -33,7 +33,10 @@ export async function seedTables(locked: LockedLake, rebuilt: Lake, plan: Rebuil
   await markWebhooks(locked, rebuilt, cursor ?? 0n, io);
   await keepRows(locked, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
   await keepRows(locked, rebuilt, plan, io, 'rejects', select('rejects', older));
-  await keepDays(locked, rebuilt, plan, io, select('price_spread_daily', older));
+  // The complete copy had the items before it to compare with: days that it brought up to date stay as well.
+  const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
+  const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
+  await keepDays(locked, rebuilt, plan, io, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
 /** Closed days that older runs made; those that came since are made again. */
@@ -43,7 +46,9 @@ async function keepDays(locked: LockedLake, rebuilt: Lake, plan: RebuildPlan, io
   await refuseUnreadable(locked, 'price_spread_daily');
   const row = await locked.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
   const day = (row?.day as bigint | null) ?? 0n;
-  await keepRows(locked, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { [TXN_DAY]: day });
+  const reach = txn[TXN_FIRST_DAY] === undefined ? {} : { [TXN_FIRST_DAY]: txn[TXN_FIRST_DAY] };
+  const marks = day === 0n ? {} : { [TXN_DAY]: day, ...reach };
+  await keepRows(locked, rebuilt, plan, io, 'price_spread_daily', select, marks);
 }
 
 /** Changes that webhooks had brought ahead of the cursor stand in the kept history: the feed's are theirs again. */

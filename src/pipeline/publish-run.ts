@@ -4,7 +4,7 @@ import { commitTable } from '../lake/commit.js';
 import { publishPointer } from '../lake/publish.js';
 import { stageTable } from '../lake/stage.js';
 import { pruneLandings } from '../landing/landing.js';
-import { type CheckResult, TABLE_NAMES, TXN_RUN } from '../model.js';
+import { type CheckResult, TABLE_NAMES, type TableName, TXN_RUN } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
 import { removeEvents } from '../webhook/event-files.js';
 import { clearIdleRuns } from './idle-runs.js';
@@ -13,14 +13,20 @@ import { isCommitted, type Run } from './run.js';
 import type { Staged } from './stage-run.js';
 
 /**
- * Commits table by table in the order of TABLE_NAMES: history is the log, and everything else follows from it.
+ * History first: it is the log, and everything else follows from it. The closed days come before items: which products
+ * an item has left can be told only while the rows before it stand.
+ */
+const COMMIT_ORDER = [...new Set<TableName>(['history', 'price_spread_daily', ...TABLE_NAMES])];
+
+/**
+ * Commits table by table in COMMIT_ORDER.
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
 export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
   const { lake, io, landing, pipeline } = run;
   const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
   await stageLedger(run, staged, rows, checks);
-  for (const table of TABLE_NAMES) {
+  for (const table of COMMIT_ORDER) {
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
     if (change === undefined) continue;

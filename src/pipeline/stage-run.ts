@@ -2,6 +2,7 @@ import { derivedSelects } from '../analyze/derive.js';
 import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
+import { tablePath } from '../lake/layout.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews } from '../lake/views.js';
 import {
@@ -17,6 +18,7 @@ import {
   TXN_WEBHOOK,
 } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
+import { tableRelation, toRelationFile } from '../table-relation.js';
 import type { Extract } from './extract-run.js';
 import { loadRows } from './ledger.js';
 import type { Batch } from './normalize-run.js';
@@ -98,6 +100,7 @@ async function addDaily(run: Run, candidate: Candidate, metadata: Record<string,
     db: run.db,
     root: run.lake.root,
     table: run.tables[table],
+    itemsBefore: readItemsBefore(run),
     now,
     days: run.pipeline.analysis.daily,
     stage: (select) => stage(run, table, select, metadata),
@@ -106,6 +109,13 @@ async function addDaily(run: Run, candidate: Candidate, metadata: Record<string,
   run.io.log('debug', 'staged', { table, files: change.add.length });
   candidate[table] = { table, ...change, txn: { ...change.txn, [TXN_RUN]: run.landing.runNumber } };
   return true;
+}
+
+/** SQL of the items as the run found them; undefined where there was no table. */
+function readItemsBefore({ lake, tables: { items } }: Run): string | undefined {
+  if (items.version < 0n) return undefined;
+  const files = items.files.map((file) => toRelationFile(file, tablePath(lake, 'items', file.path)));
+  return tableRelation('items', files, items);
 }
 
 /** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */

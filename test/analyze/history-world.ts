@@ -22,6 +22,8 @@ export interface PastChange {
   /** What `changes` holds: a pair of the price that agrees with the change, an attribute of that name, or none. */
   names: 'price' | 'attribute' | 'nothing';
   origin: 'feed' | 'diff';
+  /** `changes` names the currency instead: this was the one before. */
+  currencyBefore?: string;
   /** Run that wrote it; r1 without one. */
   runId?: string;
 }
@@ -119,7 +121,8 @@ export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise
      SELECT (v ->> 'changeId')::BIGINT AS change_id, (v ->> 'itemId')::BIGINT AS item_id, v ->> 'kind' AS kind,
        ${time('at')} AS observed_at, timezone('UTC', observed_at)::DATE AS observed_date,
        ${money('units')} AS price, ${money('unitsBefore')} AS previous_price, v ->> 'currency' AS currency,
-       CASE v ->> 'names'
+       CASE coalesce(CASE WHEN (v ->> 'currencyBefore') IS NOT NULL THEN 'currency' END, v ->> 'names')
+         WHEN 'currency' THEN '{"currency":["' || (v ->> 'currencyBefore') || '","' || (v ->> 'currency') || '"]}'
          WHEN 'price' THEN '{"price":[' || coalesce(previous_price::VARCHAR, 'null') || ',' || coalesce(price::VARCHAR, 'null') || ']}'
          WHEN 'attribute' THEN '{"price":[null,true]}'
          ELSE '{"title":["price","b"]}'
