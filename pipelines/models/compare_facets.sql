@@ -1,11 +1,11 @@
 -- Counts of listed items by website, category and currency: the service's (section 2, Facets) beside those of the lake.
 -- One row a value; a category's count includes its subcategories. Items in datasets alone that the key can't read at
 -- present are not counted.
--- Views: items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names;
+-- Views: counted_items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names;
 -- null where none is missing).
 WITH RECURSIVE visible AS (
   SELECT site_id, currency, category_slug
-  FROM items
+  FROM counted_items
   WHERE is_listed
     AND (getvariable('readable_datasets') IS NULL OR coalesce(len(datasets), 0) = 0
       OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))

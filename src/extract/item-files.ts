@@ -9,7 +9,7 @@ import { isExportFile } from './hydrate-export.js';
 const FILE_BYTES = 48 * 1024 * 1024;
 
 /** Journal entries that name pages of items: what they were read for. */
-export type PageEntry = 'hydrate.page' | 'poll.page' | 'sample.page' | 'products.page';
+export type PageEntry = 'hydrate.page' | 'poll.page' | 'listing.page' | 'sample.page' | 'products.page';
 
 /** A closed file of items read whole. */
 export interface ItemFile {

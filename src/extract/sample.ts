@@ -33,7 +33,7 @@ export async function landSample(
   return { files: listItemFiles(landing, 'sample.page'), missing: journal.last('sample.done')?.missing ?? [] };
 }
 
-/** Errors of a call that only spoil the proof; with a revoked key, or told to stop, a run ends at once. */
+/** Errors of a call that only spoil a proof; with a revoked key, or told to stop, a run ends at once. */
 const SKIPPED: ErrorCode[] = [
   'quota',
   'budget',
@@ -47,8 +47,14 @@ const SKIPPED: ErrorCode[] = [
 
 /** Warns that a run goes without a sample; throws what ends a run. */
 export function skipSample(error: unknown, io: Io): undefined {
-  if (!(error instanceof PricelakeError) || !SKIPPED.includes(error.code)) throw error;
-  io.log('warn', 'sample.skipped', { code: error.code, reason: error.message });
+  const { code, message } = allowSkipping(error);
+  io.log('warn', 'sample.skipped', { code, reason: message });
+}
+
+/** The error of a call that a run can do without; throws what ends a run. */
+export function allowSkipping(error: unknown): PricelakeError {
+  if (error instanceof PricelakeError && SKIPPED.includes(error.code)) return error;
+  throw error;
 }
 
 async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {

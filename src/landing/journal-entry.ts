@@ -178,6 +178,49 @@ const journalEntry = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
   z.strictObject({ type: z.literal('poll.done'), dataset, calls: z.number() }),
+  /** Counts of /facets that a poll is compared with, and whether the service was seen to return removals by then. */
+  z.strictObject({
+    type: z.literal('listing.counts'),
+    dataset,
+    answer: z.string(),
+    returnsRemovals: z.boolean(),
+    calls: z.number(),
+  }),
+  /** What is read where they don't agree: what changed since the poll, or these pages; then items one by one. */
+  z.strictObject({
+    type: z.literal('listing.plan'),
+    dataset,
+    news: z.boolean(),
+    readings: z.array(
+      z.strictObject({
+        status: z.enum(['active', 'removed']),
+        site: int64Text.nullable(),
+        removals: int64Text.nullable(),
+      }),
+    ),
+    limit: int64Text.nullable(),
+    wanted: int64Text,
+    calls: z.number(),
+  }),
+  z.strictObject({ type: z.literal('listing.page'), ...itemPage }),
+  /** A reading has ended: its files, and how many items the service counts; null where it was not read to the end. */
+  z.strictObject({
+    type: z.literal('listing.read'),
+    dataset,
+    files: z.array(z.string()),
+    total: int64Text.nullable(),
+    calls: z.number(),
+  }),
+  /** An item that the service does not show any more (404). */
+  z.strictObject({ type: z.literal('listing.gone'), itemId: int64Text, calls: z.number() }),
+  z.strictObject({ type: z.literal('listing.acted'), dataset, calls: z.number() }),
+  /** Items at most of which it is not established whether they are listed, and why. */
+  z.strictObject({
+    type: z.literal('listing.done'),
+    unknown: int64Text,
+    reason: z.string(),
+    calls: z.number(),
+  }),
   z.strictObject({ type: z.literal('products.page'), ...itemPage }),
   z.strictObject({ type: z.literal('products.done'), whole: z.boolean(), calls: z.number() }),
   z.strictObject({ type: z.literal('sample.page'), ...itemPage }),

@@ -61,7 +61,7 @@ async function createItemView(
       : `${select} ANTI JOIN repeated_${name} USING (item_id) UNION ALL
          ${select} SEMI JOIN repeated_${name} USING (item_id)
          QUALIFY row_number() OVER (PARTITION BY item_id
-           ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, part DESC) = 1`;
+           ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
   await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${keepAbsent(rows, absent)}`);
   return tally;
 }

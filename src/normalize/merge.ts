@@ -68,6 +68,8 @@ export interface ComparisonFacts {
   added: readonly string[];
   /** False when a row could not be typed: the item that it shows is not missing. */
   isReadWhole: boolean;
+  /** Items that a poll has found not to be visible any more. */
+  unlisted?: readonly bigint[];
 }
 
 export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
@@ -80,7 +82,7 @@ export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', misse
 export async function compareItems(
   db: Database,
   ground: Ground,
-  { withFeed, datasets, added, isReadWhole }: ComparisonFacts,
+  { withFeed, datasets, added, isReadWhole, unlisted = [] }: ComparisonFacts,
 ): Promise<Comparison> {
   const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
@@ -91,7 +93,7 @@ export async function compareItems(
   await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
   const isWhole = ground.kind === 'reload' && isReadWhole;
   await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
-    SELECT * FROM (${readModel('missing')})${isWhole ? '' : ' WHERE false'}`);
+    SELECT * FROM (${readModel('missing')})${isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ') || 'NULL'})`}`);
   const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
     (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
     (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (

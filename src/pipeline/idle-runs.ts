@@ -16,6 +16,7 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'tries',
   'cursor_from',
   'cursor_to',
+  'listing_unknown',
   'calls',
   'export_rows',
   'export_rows_landed',

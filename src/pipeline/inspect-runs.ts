@@ -45,7 +45,7 @@ function describeOpen({ runId, runNumber, journal }: LandedRun, isRunning: boole
     landed: {
       exportRows: sumRows(journal.all('export.segment')),
       changes: sumRows([...journal.all('feed.page'), ...journal.all('event'), ...journal.all('backfill')]),
-      items: sumRows([...journal.all('poll.page'), ...journal.all('hydrate.page')]),
+      items: sumRows([...journal.all('poll.page'), ...journal.all('listing.page'), ...journal.all('hydrate.page')]),
     },
   };
 }

@@ -18,6 +18,7 @@ export type RunRow = {
   cursor_to: bigint | null;
   caught_up: boolean;
   caught_up_at: string | null;
+  listing_unknown: bigint | null;
   calls: bigint;
   export_rows: bigint;
   export_rows_landed: bigint;

@@ -21,6 +21,7 @@ import type { TypedFile } from '../normalize/type-file.js';
 import { loadTableSchema } from '../schemas.js';
 import { type Extract, hydrateRun } from './extract-run.js';
 import type { RowTally } from './ledger.js';
+import { type DatasetNames, proveListing } from './prove-listing.js';
 import { isCommitted, type Run, readBegin } from './run.js';
 
 /** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
@@ -59,6 +60,8 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
+  const names = await nameDatasets(run, datasets);
+  const unlisted = await proveListing(run, extract, names);
   const typed = await typer.finish();
   const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);
@@ -67,7 +70,9 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   await db.run('SET VARIABLE read_at = $1', [at]);
   const comparison = await compareItems(db, ground, {
     withFeed: feed !== undefined,
-    ...(await nameScope(run, extract, datasets)),
+    datasets: names.readable,
+    added: extract.added.flatMap((id) => names.byId.get(id) ?? []),
+    unlisted,
     isReadWhole: typedWhole === whole.exported.typed,
   });
   // What another program did to items is no change of them.
@@ -168,17 +173,17 @@ function chooseGround(run: Run, { mode, fence }: Extract): Ground {
   return { kind: mode === 'snapshot' ? 'reload' : 'poll', files };
 }
 
-/** By their names, as items give them: datasets that can be read, and those that are new to the lake. */
-async function nameScope({ db, scope }: Run, { added }: Extract, visible: LandedDatasets['datasets']) {
-  const ids = visible.map(({ id }) => id);
-  const addedNames = visible.filter(({ id }) => added.includes(id)).map(({ name }) => name);
-  // Rows of the lake may give a dataset the name that it had before.
+/** By their names, as items give them: datasets that can be read. Rows of the lake may give one its former name. */
+async function nameDatasets({ db, scope }: Run, visible: LandedDatasets['datasets']): Promise<DatasetNames> {
   const known = (await db.rows('SELECT dataset_id, name FROM datasets')) as { dataset_id: bigint; name: string }[];
-  const before = known.filter(({ dataset_id }) => ids.includes(dataset_id)).map(({ name }) => name);
-  const readable = [...new Set([...visible.map(({ name }) => name), ...before])];
+  const byId = new Map<bigint, string[]>();
+  for (const { id, name } of visible) {
+    const before = known.filter(({ dataset_id }) => dataset_id === id).map((row) => row.name);
+    byId.set(id, [...new Set([name, ...before])]);
+  }
   // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
-  const isWhole = scope !== 'all' && scope.every((id) => ids.includes(id));
-  return { datasets: isWhole ? undefined : readable, added: addedNames };
+  const isWhole = scope !== 'all' && scope.every((id) => byId.has(id));
+  return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
 }
 
 function larger(a: bigint, b: bigint): bigint {
@@ -196,6 +201,7 @@ function countReceived({ landing: { journal } }: Run): bigint {
     ...journal.all('backfill'),
     ...journal.all('feed.page'),
     ...journal.all('poll.page'),
+    ...journal.all('listing.page'),
     ...journal.all('hydrate.page'),
   ];
   return exported + pages.reduce((sum, page) => sum + BigInt(page.rows), 0n);

@@ -35,6 +35,7 @@ export async function askFacets(
 export async function proveFacets({ db, io }: Pick<Run, 'db' | 'io'>, answer: string | undefined): Promise<FacetProof> {
   if (answer === undefined) return NO_FACET_PROOF;
   await loadFacets(db, answer);
+  await db.run('CREATE OR REPLACE TEMP VIEW counted_items AS SELECT * FROM items');
   await db.run(`CREATE OR REPLACE TEMP TABLE compared_facets AS ${readModel('compare_facets')}`);
   const row = await db.row(`SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
     (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')
@@ -50,7 +51,7 @@ export async function proveFacets({ db, io }: Pick<Run, 'db' | 'io'>, answer: st
 }
 
 /** Table `landed_facets`, ids as text: those of currencies are codes. */
-async function loadFacets(db: Database, answer: string): Promise<void> {
+export async function loadFacets(db: Database, answer: string): Promise<void> {
   await db.run(
     `CREATE OR REPLACE TEMP TABLE landed_facets AS
     WITH answer AS (SELECT from_json($1, '{"sites": [{"id": "VARCHAR", "name": "VARCHAR", "items": "BIGINT"}],

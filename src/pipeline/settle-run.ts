@@ -101,7 +101,7 @@ export async function describeRun(
     tries: BigInt(journal.all('try').length + 1),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
-    ...describeCurrency(extract),
+    ...describeCurrency(extract, journal),
     calls: BigInt(journal.countCalls()),
     ...countExportRows(run),
     ...found.usage,
@@ -115,17 +115,29 @@ export async function describeRun(
   };
 }
 
-/** Why the run went as it did, and what it left for want of calls. */
+/** Why the run went as it did, and what it left for want of calls, or does not know. */
 function explainRun(journal: Journal): string {
   const left = journal.last('backfill')?.left ?? 0;
-  const reason = journal.last('decision')?.reason ?? '';
-  return left === 0 ? reason : `${reason}; the histories of ${left} items are left`;
+  const reasons = [
+    journal.last('decision')?.reason ?? '',
+    left === 0 ? '' : `the histories of ${left} items are left`,
+    journal.last('listing.done')?.reason ?? '',
+  ];
+  return reasons.filter((reason) => reason !== '').join('; ');
 }
 
-/** Up to when the lake is current: where the feed ended, or where items were polled without it. */
-function describeCurrency({ feed, fence }: Extract): Pick<RunRow, 'caught_up' | 'caught_up_at'> {
+/**
+ * Up to when the lake is current: where the feed ended, or where items were read without it. Polled items alone don't
+ * tell: the poll may have missed removals.
+ */
+function describeCurrency(
+  { mode, feed, fence }: Extract,
+  journal: Journal,
+): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown'> {
+  const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : 0n;
   const at = feed?.complete === true ? feed.at : fence?.at;
-  return { caught_up: at !== undefined, caught_up_at: at ?? null };
+  const known = unknown === 0n ? at : undefined;
+  return { caught_up: known !== undefined, caught_up_at: known ?? null, listing_unknown: unknown };
 }
 
 function describeFindings({ differences, columns, missed, gone, proof, products, facets }: Findings) {
@@ -152,7 +164,8 @@ function countBytes({ landing: { journal } }: Run, { feed, events, backfill }: E
   const done = new Set([...journal.all('export.done'), ...journal.all('export.cut')].map(place));
   const segments = journal.all('export.segment').filter((segment) => done.has(place(segment)));
   const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
-  const items = countItemBytes(journal, 'poll.page') + countItemBytes(journal, 'hydrate.page');
+  const pages = ['poll.page', 'listing.page', 'hydrate.page'] as const;
+  const items = pages.reduce((sum, page) => sum + countItemBytes(journal, page), 0);
   return exported + items + events.bytes + backfill.bytes + (feed?.bytes ?? 0);
 }
 

@@ -104,6 +104,13 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
     return { state: 'wrong', text: `Rows of ${countOf(wrong.length, 'run')} do not add up: see the ledger.` };
   }
   const held = `${countOf(overview.listed, 'listing')} of ${countOf(overview.shops, 'shop')}`;
+  if (last.listing_unknown > 0n) {
+    const unknown = countOf(last.listing_unknown, 'item');
+    return {
+      state: 'attention',
+      text: `The copy holds ${held}. Whether ${unknown} at most are still listed is not known.`,
+    };
+  }
   if (!last.caught_up) return { state: 'attention', text: `The copy holds ${held}, and more changes were waiting.` };
   return {
     state: 'good',

@@ -32,6 +32,8 @@ export const runRow = z.object({
   seconds: z.number(),
   caught_up: z.boolean(),
   caught_up_at: newer<Date | null>(z.date(), null),
+  listing_unknown: newer(z.bigint(), 0n),
+  reason: newer(z.string(), ''),
   calls: z.bigint(),
   export_rows: z.bigint(),
   export_rows_landed: newer<bigint | null>(z.bigint(), null),

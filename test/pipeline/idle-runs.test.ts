@@ -19,6 +19,7 @@ const ROW: RunRow = {
   cursor_to: 9223372036854775807n,
   caught_up: true,
   caught_up_at: '2026-11-20T06:00:01.000Z',
+  listing_unknown: 0n,
   calls: 2n,
   export_rows: 0n,
   export_rows_landed: 0n,

@@ -16,6 +16,7 @@ export interface ShownStatus extends Status {
 export function formatStatus(status: ShownStatus, width: number | undefined): string {
   const lines = [
     formatPointer(status),
+    formatListing(status),
     formatLag(status),
     formatOpen(status),
     formatLock(status),
@@ -37,6 +38,13 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} without news since)`;
   const scope = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${scope}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
+}
+
+/** Nothing, where the last run established which items are listed. */
+function formatListing({ listing }: Status): string {
+  if (listing === undefined) return '';
+  const { run, unknown, reason } = listing;
+  return `not caught up: run ${run} could not establish whether ${formatCount(unknown)} items at most are still listed (${reason})`;
 }
 
 function formatLag({ lag }: Status): string {

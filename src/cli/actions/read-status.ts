@@ -12,12 +12,13 @@ import { type ColumnDrift, TABLE_NAMES } from '../../model.js';
 import type { ServiceState } from '../../pipeline/ask-service.js';
 import { readIdleRuns } from '../../pipeline/idle-runs.js';
 import { inspectActivity, type LakeActivity } from '../../pipeline/inspect-runs.js';
+import type { RunRow } from '../../pipeline/ledger.js';
 import { recallPlan } from '../../pipeline/seen-plan.js';
 import { countFiles } from '../../webhook/event-files.js';
 
 const RUNS_SHOWN = 5;
 const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) AS seconds, calls, export_rows, received,
-  written, rejected, deduplicated, cursor_to, caught_up FROM runs ORDER BY run_number DESC LIMIT ${RUNS_SHOWN}`;
+  written, rejected, deduplicated, cursor_to, caught_up, listing_unknown FROM runs ORDER BY run_number DESC LIMIT ${RUNS_SHOWN}`;
 const CHECKS_SQL = `SELECT name, severity, violations, let_through FROM check_results
   WHERE run_id = (SELECT arg_max(run_id, run_number) FROM runs) ORDER BY violations DESC, name`;
 
@@ -66,6 +67,14 @@ export interface LagStatus {
   seconds: number;
 }
 
+/** What the last run could not establish about which items are still listed. */
+export interface ListingStatus {
+  run: bigint;
+  /** Items at most. */
+  unknown: bigint;
+  reason: string;
+}
+
 /** All that a status tells. */
 export interface Status extends LakeActivity {
   lake: string;
@@ -75,6 +84,8 @@ export interface Status extends LakeActivity {
   /** Runs without news since the last publication. */
   idleRuns: number;
   tables: TableStatus[];
+  /** Undefined where the last run established it. */
+  listing: ListingStatus | undefined;
   /** Tables of another version of pricelake. */
   drift: DriftStatus[];
   /** Bytes by what they are for. */
@@ -105,6 +116,7 @@ export async function readStatus(
     pointer,
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
     idleRuns: idle.length,
+    listing: await readListing(db, idle.at(-1)),
     tables,
     drift: await readDrift(lake),
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
@@ -115,6 +127,15 @@ export async function readStatus(
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
   };
+}
+
+/** Of the last run, an idle one included. */
+async function readListing(db: Database, idle: RunRow | undefined): Promise<ListingStatus | undefined> {
+  const last =
+    idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));
+  const unknown = last?.listing_unknown ?? 0n;
+  if (last === undefined || typeof unknown !== 'bigint' || unknown === 0n) return undefined;
+  return { run: BigInt(String(last.run_number)), unknown, reason: String(last.reason) };
 }
 
 async function readDrift(lake: Lake): Promise<DriftStatus[]> {

@@ -33,6 +33,7 @@ export async function copySection(facts: LakeFacts, generatedAt: Date): Promise<
   ]);
   const body: Content[] = [
     changes.length === 0 ? figures : html`<div class="pair">${figures}${await renderChanges(changes)}</div>`,
+    explainListing(runs[0]),
     runs.length === 0 ? '' : [explainProof(runs), renderRuns(runs)],
     datasets.length === 0 ? '' : renderDatasets(datasets),
   ];
@@ -67,7 +68,14 @@ function describeLag({ overview, runs }: LakeFacts): string {
 
 function describeRun(run: Run | undefined): string {
   if (run === undefined) return '';
+  if (run.listing_unknown > 0n) return 'not caught up';
   return run.caught_up ? 'nothing more was waiting' : 'more changes were waiting';
+}
+
+/** What a run without the feed could not establish. */
+function explainListing(run: Run | undefined): Content {
+  if (run === undefined || run.listing_unknown === 0n) return '';
+  return html`<p><strong>Run ${run.run_number} could not establish whether ${countOf(run.listing_unknown, 'item')} at most are still listed</strong>: ${foreign(run.reason, 600)}.</p>`;
 }
 
 async function renderChanges(days: readonly DayChanges[]): Promise<Html> {

@@ -1,0 +1,137 @@
+import { countPages, ITEMS_A_PAGE } from './estimate.js';
+
+/** Items of a website, as the service counts those that are listed and as the lake has them. */
+export interface SiteCount {
+  site: bigint;
+  name: string;
+  /** Listed, says `/facets`. */
+  service: bigint;
+  /** Listed, says the lake. */
+  lake: bigint;
+  /** No longer listed, says the lake. */
+  removed: bigint;
+  /** Items of the lake that this run has not read. */
+  unread: bigint;
+}
+
+/** Pages of `/items` to read: all of a status, of a website or of all. */
+export interface Reading {
+  status: 'active' | 'removed';
+  /** Null is all websites. */
+  site: bigint | null;
+  /** Stop, newest first, when so many removals are found; null reads all pages. */
+  removals: bigint | null;
+}
+
+export interface ReadingFacts {
+  sites: readonly SiteCount[];
+  /** True when the service is seen to return removals by `changedSince`: then equal counts hide nothing. */
+  returnsRemovals: boolean;
+  /** True when counts by currency or category differ though those by website agree. */
+  isSuspect: boolean;
+  /** True when a reading of this run has not made the counts agree. */
+  isSecond: boolean;
+  /** Calls that the run may still make; null is any number. */
+  callsLeft: bigint | null;
+}
+
+export interface ReadingPlan {
+  readings: Reading[];
+  /** Calls that they are expected to take. */
+  calls: bigint;
+  /** Calls that they may take. */
+  limit: bigint | null;
+  /** Calls that all would take that is open. */
+  wanted: bigint;
+}
+
+/** Shares of the calls left that may go into readings: those for a difference that is certain, and all others. */
+const SHARE_CERTAIN = 2n;
+const SHARE_DOUBTFUL = 10n;
+
+interface Priced {
+  readings: Reading[];
+  calls: bigint;
+}
+
+/**
+ * The cheapest readings that find the items whose listing state the lake may have wrong, within a share of the calls
+ * left. Counts that differ name the websites; where the service may hide removals from `changedSince`, a removal and a
+ * relisting of one website leave the counts alone, so all of it is read when that is cheap.
+ */
+export function chooseReadings(facts: ReadingFacts): ReadingPlan {
+  const { sites, returnsRemovals, isSuspect, isSecond, callsLeft } = facts;
+  const doubtful = share(callsLeft, SHARE_DOUBTFUL);
+  const certain = returnsRemovals ? doubtful : share(callsLeft, SHARE_CERTAIN);
+  const all = cheapest(null, sumCounts(sites), isSecond);
+  const differing = sites.filter(({ service, lake }) => service !== lake);
+  if (!returnsRemovals) {
+    const limit = isSuspect ? certain : doubtful;
+    if (fits(all.calls, limit)) return { ...all, limit, wanted: all.calls };
+    if (differing.length === 0) return { readings: [], calls: 0n, limit, wanted: all.calls };
+  }
+  const own = differing.map((count) => cheapest(count.site, count, isSecond));
+  const ownCalls = own.reduce((sum, { calls }) => sum + calls, 0n);
+  const whole = ownCalls <= all.calls ? { readings: own.flatMap(({ readings }) => readings), calls: ownCalls } : all;
+  const wanted = whole.calls;
+  const newest = isSecond ? undefined : priceNewestRemovals(differing);
+  const isNewestEnough = differing.every(({ service, lake }) => service < lake);
+  const isNewestBetter =
+    newest !== undefined && (isNewestEnough ? newest.calls * 2n <= wanted : !fits(wanted, certain));
+  if (newest !== undefined && isNewestBetter && fits(newest.calls, certain))
+    return { ...newest, limit: certain, wanted };
+  if (fits(wanted, certain)) return { ...whole, limit: certain, wanted };
+  return { ...takeCheapest(own, certain), limit: certain, wanted };
+}
+
+function fits(calls: bigint, limit: bigint | null): boolean {
+  return limit === null || calls <= limit;
+}
+
+function share(callsLeft: bigint | null, part: bigint): bigint | null {
+  return callsLeft === null ? null : callsLeft / part;
+}
+
+/** All listed items and each that is missing there, or all removed ones and each that came back. */
+function cheapest(
+  site: bigint | null,
+  { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,
+  isSecond: boolean,
+): Priced {
+  const fewer = lake > service ? lake - service : 0n;
+  const more = service > lake ? service - lake : 0n;
+  const active = BigInt(countPages(service, ITEMS_A_PAGE)) + fewer;
+  const gone = BigInt(countPages(removed + fewer, ITEMS_A_PAGE)) + more;
+  // An item that the lake has never seen stands among the listed ones only.
+  const status = isSecond || active <= gone ? 'active' : 'removed';
+  return { readings: [{ status, site, removals: null }], calls: status === 'active' ? active : gone };
+}
+
+function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'lake' | 'removed'> {
+  const sum = (pick: (count: SiteCount) => bigint) => sites.reduce((total, count) => total + pick(count), 0n);
+  return {
+    service: sum(({ service }) => service),
+    lake: sum(({ lake }) => lake),
+    removed: sum(({ removed }) => removed),
+  };
+}
+
+/** Pages of removed items of all websites, those last seen latest first; undefined where none is missing. */
+function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
+  const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
+  if (removals === 0n) return undefined;
+  return {
+    readings: [{ status: 'removed', site: null, removals }],
+    calls: BigInt(countPages(removals, ITEMS_A_PAGE)) + 1n,
+  };
+}
+
+function takeCheapest(own: readonly Priced[], limit: bigint | null): Priced {
+  const taken: Priced = { readings: [], calls: 0n };
+  for (const { readings, calls } of [...own].sort((a, b) => Number(a.calls - b.calls))) {
+    if (!fits(taken.calls + calls, limit)) break;
+    taken.readings.push(...readings);
+    taken.calls += calls;
+  }
+  return taken;
+}

@@ -1,0 +1,88 @@
+import { stringify } from 'lossless-json';
+import pLimit from 'p-limit';
+import { facets } from '../api/contract.js';
+import type { Io } from '../io.js';
+import type { Landing } from '../landing/landing.js';
+import type { Reading } from './choose-readings.js';
+import type { ScopePart } from './dataset-client.js';
+import { ItemFiles } from './item-files.js';
+import { ListingJournal } from './listing-journal.js';
+import { readItemPage } from './page.js';
+import { PAGE_SIZE } from './poll.js';
+import { runSideBySide } from './side-by-side.js';
+import { readItem } from './single-item.js';
+
+/** Requests side by side; the rate stays the client's. */
+const CONCURRENCY = 4;
+
+/** Asks for the counts of listed items (section 4, /facets) and journals them. */
+export async function landCounts({ client, dataset }: ScopePart, { journal }: Landing, returnsRemovals: boolean) {
+  const answer = stringify(await client.json('/facets', {}, facets)) ?? '{}';
+  await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
+}
+
+/** How many of these items the lake lists: what a page of removed items tells that is new. */
+export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
+
+/**
+ * Lands the pages of a reading (section 4, /items): newest listings first, an order that doesn't shift when items
+ * change. For newest removals, those last seen latest first: the shop stopped listing them soon after. An interrupted
+ * reading goes on at the page it had come to.
+ */
+export async function landReading(
+  part: ScopePart,
+  landing: Landing,
+  { status, site, removals }: Reading,
+  { countListed, pages }: { countListed: CountListed; pages: number },
+  io: Io,
+): Promise<void> {
+  const { client, dataset } = part;
+  const sort = removals === null ? '-firstSeen' : '-lastSeen';
+  const query = { status, ...(site === null ? {} : { site }), sort, size: PAGE_SIZE };
+  const files = new ItemFiles(landing, 'listing.page');
+  const listing = new ListingJournal(landing, dataset);
+  let total: bigint | null = null;
+  let found = 0n;
+  try {
+    for (let page = listing.listOpenPages().pages; ; page++) {
+      const { body } = await client.bytes('/items', { ...query, page });
+      const answer = readItemPage(body, `/items?page=${page}`);
+      const slices = answer.items.map(({ slice }) => slice);
+      const entry = { rows: slices.length, readAt: io.now().toISOString(), dataset, calls: client.calls() };
+      if (slices.length > 0) await files.land(body, slices, entry);
+      const isEnd = slices.length === 0 || page + 1 >= answer.totalPages;
+      if (isEnd) total = answer.totalElements;
+      if (isEnd) break;
+      if (removals === null) continue;
+      const news = await countListed(answer.items.map(({ id }) => id));
+      found += news;
+      if (news === 0n || found >= removals || page + 1 >= pages) break;
+    }
+  } finally {
+    await files.close();
+  }
+  const landed = { files: listing.listOpenPages().files, total: removals === null ? total : null };
+  await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
+}
+
+/** Reads items one by one (section 4, /items/{id}: also when no longer listed) and lands them, or that they are gone. */
+export async function landSingles(
+  { client, dataset }: ScopePart,
+  landing: Landing,
+  itemIds: readonly bigint[],
+  io: Io,
+): Promise<void> {
+  const files = new ItemFiles(landing, 'listing.page');
+  const inOrder = pLimit(1);
+  try {
+    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
+      const body = await readItem(client, id);
+      const calls = client.calls();
+      if (body === undefined) return landing.journal.append({ type: 'listing.gone', itemId: id, calls });
+      const entry = { rows: 1, readAt: io.now().toISOString(), dataset, calls };
+      await inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
+    });
+  } finally {
+    await files.close();
+  }
+}
