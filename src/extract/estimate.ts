@@ -20,6 +20,8 @@ export interface Ahead {
   pages: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
   changedItems: Count | undefined;
+  /** Counts, pages and single reads that show which items are listed, where the feed does not. */
+  listing: { calls: number; basis: string } | undefined;
   /** Changes that wait in the feed. */
   changes: Count | undefined;
   /** Whole reads of items that the changes tell too little of, and how they are read. */
@@ -42,6 +44,7 @@ export interface Step {
     | 'export'
     | 'pages'
     | 'poll'
+    | 'listing'
     | 'feed'
     | 'hydrate'
     | 'histories'
@@ -63,7 +66,7 @@ export const ITEMS_A_PAGE = 500n;
 
 /** The steps of a run and what each takes, in their order. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { fence, exports, pages, changedItems, changes, hydration, histories } = ahead;
+  const { fence, exports, pages, changedItems, listing, changes, hydration, histories } = ahead;
   const steps: (Step | undefined)[] = [
     ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
     fence === undefined ? undefined : call('fence', fence, true, 'where the service stands before items are read'),
@@ -87,6 +90,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
           changes.exact,
           `${changes.exact ? '' : 'about '}${changes.count} changes wait`,
         ),
+    listing === undefined ? undefined : call('listing', listing.calls, false, listing.basis),
     hydration === undefined
       ? undefined
       : { ...call('hydrate', hydration.calls, hydration.exact, hydration.reason), exportRows: hydration.rows },

@@ -45,6 +45,14 @@ export async function compareListing(db: Database, answer: string): Promise<List
   return { sites: rows as unknown as SiteCount[], isSuspect: others?.n !== 0n };
 }
 
+/** Items of each website as view `listing_items` has them, the service's counts taken for the same. */
+export async function countLakeSites(db: Database): Promise<SiteCount[]> {
+  const rows = await db.rows(`SELECT site_id AS site, '' AS name, count(*) FILTER (is_listed) AS lake, lake AS service,
+      count(*) FILTER (NOT is_listed) AS removed, count(*) FILTER (NOT is_read) AS unread
+    FROM listing_items WHERE site_id IS NOT NULL GROUP BY site_id ORDER BY site_id`);
+  return rows as unknown as SiteCount[];
+}
+
 /** Items that the lake may have wrong where nothing was compared: those that the run has not read. */
 export async function countUnread(db: Database): Promise<bigint> {
   const row = await db.row('SELECT count(*) AS n FROM listing_items WHERE NOT is_read');

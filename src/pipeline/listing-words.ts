@@ -53,7 +53,8 @@ function explainPart({ sites, unread, wanted, failure }: OpenListing): string {
 
 function explainCalls(wanted: OpenListing['wanted']): string {
   if (wanted === undefined || wanted.limit === null || wanted.wanted <= wanted.limit) return '';
-  return `: reading them takes about ${wanted.wanted} calls, and ${wanted.limit} may be used for it`;
+  const calls = wanted.wanted === 1n ? 'a call' : `about ${wanted.wanted} calls`;
+  return `: reading them takes ${calls}, and ${wanted.limit} may be used for it`;
 }
 
 function nameSites(sites: readonly SiteCount[]): string {

@@ -9,6 +9,7 @@ import { isComparisonWorthIt } from './count-usage.js';
 import { lookAtFeed } from './look-at-feed.js';
 import { lookAtHistories } from './look-at-histories.js';
 import { lookAtItems, NO_ITEMS } from './look-at-items.js';
+import { lookAtListing } from './look-at-listing.js';
 import { lookAtNeeds } from './look-at-needs.js';
 import type { Lookout } from './lookout.js';
 import { hasFeed, type PlannedRun } from './read-plan.js';
@@ -26,6 +27,7 @@ const NOTHING: Ahead = {
   exports: undefined,
   pages: undefined,
   changedItems: undefined,
+  listing: undefined,
   changes: undefined,
   hydration: undefined,
   histories: undefined,
@@ -59,6 +61,7 @@ export async function lookAhead(
     exports: whole.exports,
     pages: whole.pages,
     changedItems: whole.changedItems,
+    listing: mode === 'poll' ? await lookAtListing(lookout, planned) : undefined,
     changes: feed?.changes,
     hydration,
     histories: await lookAtHistories(lookout, planned, whole),

@@ -12,6 +12,7 @@ function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
     exports: undefined,
     pages: undefined,
     changedItems: undefined,
+    listing: undefined,
     changes: undefined,
     hydration: undefined,
     histories: undefined,

@@ -56,7 +56,8 @@ export function record(
   const unit = 10n ** BigInt(9 - world.habits.fraction);
   const at = (world.now / unit) * unit;
   if (kind !== 'NEW') {
-    item.lastChangedAt = at;
+    const isListing = kind === 'REMOVED' || kind === 'RELISTED';
+    if (!isListing || world.habits.listingMovesLastChanged) item.lastChangedAt = at;
     if (kind !== 'REMOVED') item.lastSeenAt = at;
   } else {
     item.firstSeenAt = at;

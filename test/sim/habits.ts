@@ -21,6 +21,8 @@ export interface Habits {
   changeNames: 'all' | 'no price' | 'other words' | 'empty';
   titleInFeed: 'now' | 'then';
   removedPrice: 'null' | 'last';
+  /** Whether REMOVED and RELISTED move lastChangedAt, so that changedSince returns them. */
+  listingMovesLastChanged: boolean;
   /** Milliseconds from lastChangedAt, priceChangedAt and removedAt to the change's observedAt. */
   skewMs: number;
   shortPages: boolean;
@@ -60,6 +62,7 @@ export function drawHabits(random: Seeded, given: Partial<Habits> = {}): Habits 
     changeNames: random.pick(['all', 'no price', 'other words', 'empty']),
     titleInFeed: random.pick(['now', 'then']),
     removedPrice: random.pick(['null', 'last']),
+    listingMovesLastChanged: true,
     skewMs: 0,
     shortPages: maybe(),
     emptyLastPage: maybe(),
