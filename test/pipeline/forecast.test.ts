@@ -65,13 +65,16 @@ describe('what a run says it will take', () => {
     expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({ calls: 1, exact: true });
   });
 
-  test('for a poll: pages of the items that changed since, counted', async () => {
+  test('for a poll: pages of the items that changed since, and the counts that tell whether it missed any', async () => {
     await world.sandbox.advance({ hours: 3, changes: 60 });
     world.pipeline.source.mode = 'poll';
     const said = await forecast();
     const { row } = await world.sync();
     expect(BigInt(said.calls)).toBe(row.calls);
-    expect(said).toMatchObject({ mode: 'poll', exact: true });
+    expect(said.mode).toBe('poll');
+    expect(said.steps.find(({ step }) => step === 'poll')).toMatchObject({ exact: true });
+    // More, should they not agree.
+    expect(said.steps.find(({ step }) => step === 'listing')).toMatchObject({ calls: 1, exact: false });
   });
 
   test('is what is left, for a run that was interrupted; files stay as they are', async () => {
