@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
@@ -144,11 +146,19 @@ export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<
         if (!hasSystemCode(error, 'EEXIST')) throw error;
       });
       await syncFolder(landing.folder);
-      await landing.journal.append({ type: 'backfill', ...waiting });
+      const sha256 = await hashStart(file, waiting.bytes);
+      await landing.journal.append({ type: 'backfill', ...waiting, sha256 });
     }
   }
   const { rows = 0, bytes = 0 } = landing.journal.last('backfill') ?? {};
   return { file, changes: rows, bytes };
+}
+
+/** SHA-256 of the first bytes of a file. */
+async function hashStart(file: string, bytes: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (bytes > 0) for await (const chunk of createReadStream(file, { end: bytes - 1 })) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 async function readWaiting(folder: string) {

@@ -46,8 +46,11 @@ export async function landHydrationExport(
       targetBytes: SEGMENT_BYTES,
       announced,
       onBytes: () => {},
-      onSegment: async ({ file, rows, bytes }) => {
-        await journal.append({ type: 'hydrate.page', file, rows, end: bytes, readAt, calls: client.calls() });
+      onSegment: async ({ file, rows, bytes, fileSha256 }) => {
+        await journal.append({
+          ...{ type: 'hydrate.page', file, rows, end: bytes, readAt, fileSha256 },
+          calls: client.calls(),
+        });
         await takeOff(itemIds, path.join(folder, file), isId);
         io.log('debug', 'landed', { what: 'hydration', rows });
       },

@@ -11,6 +11,11 @@ const int64Text = z
 /** Of what the service was asked for by itself; absent where that was all the key can read. */
 const dataset = int64Text.optional();
 
+/** SHA-256 of the bytes between the end of the entry before of the same file and `end`; older journals have none. */
+const range = { sha256: z.string().optional() };
+/** SHA-256 of a whole file. */
+const wholeFile = { fileSha256: z.string().optional() };
+
 /** A page of items, landed in a file that ends at byte `end` with it. */
 const itemPage = {
   file: z.string(),
@@ -19,6 +24,7 @@ const itemPage = {
   readAt: z.string(),
   dataset,
   calls: z.number(),
+  ...range,
 };
 
 /** One time that a shard of a snapshot was asked for. */
@@ -107,6 +113,7 @@ const journalEntry = z.discriminatedUnion('type', [
     file: z.string(),
     bytes: z.number(),
     rows: z.number(),
+    ...wholeFile,
   }),
   /** An export that the service cut at the monthly limit: its rows are paid for and kept, but it is no copy. */
   z.strictObject({
@@ -136,9 +143,10 @@ const journalEntry = z.discriminatedUnion('type', [
     rows: z.number(),
     end: z.number(),
     calls: z.number(),
+    ...range,
   }),
   /** A webhook event, its changes copied. */
-  z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number() }),
+  z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number(), ...range }),
   z.strictObject({ type: z.literal('events.done') }),
   z.strictObject({
     type: z.literal('feed.done'),
@@ -152,6 +160,7 @@ const journalEntry = z.discriminatedUnion('type', [
     type: z.literal('backfill'),
     rows: z.number(),
     bytes: z.number(),
+    ...range,
     /** Calls that brought them, by our count and by the service's. */
     made: z.number().optional(),
     counted: int64Text.optional(),
@@ -165,6 +174,7 @@ const journalEntry = z.discriminatedUnion('type', [
     rows: z.number(),
     end: z.number(),
     calls: z.number().optional(),
+    ...range,
   }),
   z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional(), left: z.number().optional() }),
   /** In the notes of a lake: items whose histories a published run has taken over. */
@@ -236,7 +246,7 @@ const journalEntry = z.discriminatedUnion('type', [
     calls: z.number(),
   }),
   /** `page` numbers a page of changed items; single reads and segments of exports have none. */
-  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, page: z.number().optional() }),
+  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, ...wholeFile, page: z.number().optional() }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
   /** Answer of /facets, asked after a complete copy. */
@@ -259,7 +269,7 @@ const journalEntry = z.discriminatedUnion('type', [
 
 export type JournalEntry = z.infer<typeof journalEntry>;
 
-const START_ANEW = "move this run's folder away to start it anew; what it had fetched is then fetched again";
+export const START_ANEW = "move this run's folder away to start it anew; what it had fetched is then fetched again";
 
 /**
  * A line as its entry.

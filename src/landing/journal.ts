@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
-import { type JournalEntry, readEntry, toLine } from './journal-entry.js';
+import { PricelakeError } from '../errors.js';
+import { type JournalEntry, readEntry, START_ANEW, toLine } from './journal-entry.js';
 
 type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
 
@@ -42,21 +44,24 @@ export class Journal extends JournalEntries {
   readonly #file: FileHandle;
   /** Bytes of the lines that stand. */
   #end: number;
+  /** Checksum of the lines that stand. */
+  #sum: string;
   /** One append after the other: a failed one cuts off its own lines alone. */
   #appending: Promise<void> = Promise.resolve();
 
-  private constructor(entries: JournalEntry[], file: FileHandle, end: number) {
+  private constructor({ entries, sum }: Pick<ReadJournal, 'entries' | 'sum'>, file: FileHandle, end: number) {
     super(entries);
+    this.#sum = sum;
     this.#file = file;
     this.#end = end;
   }
 
   /** Opens or creates. A last line that a crash cut short is taken away. */
   static async open(path: string): Promise<Journal> {
-    const { entries, end, size } = await readJournal(path);
-    if (end < size) await truncate(path, end);
+    const read = await readJournal(path);
+    if (read.end < read.size) await truncate(path, read.end);
     const file = await open(path, 'a');
-    return new Journal(entries, file, (await file.stat()).size);
+    return new Journal(read, file, (await file.stat()).size);
   }
 
   /** Durable when it resolves. */
@@ -68,7 +73,13 @@ export class Journal extends JournalEntries {
 
   async #write(entries: JournalEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    const lines = Buffer.from(entries.map((entry) => `${toLine(entry)}\n`).join(''));
+    let sum = this.#sum;
+    const texts = entries.map((entry) => {
+      const line = toLine(entry);
+      sum = addLine(sum, line);
+      return `${line.slice(0, -1)},"sum":"${sum}"}\n`;
+    });
+    const lines = Buffer.from(texts.join(''));
     try {
       await this.#file.appendFile(lines);
       await this.#file.datasync();
@@ -78,6 +89,7 @@ export class Journal extends JournalEntries {
       throw error;
     }
     this.#end += lines.length;
+    this.#sum = sum;
     this.entries.push(...entries);
   }
 
@@ -87,14 +99,41 @@ export class Journal extends JournalEntries {
   }
 }
 
-/** The whole lines of a journal and where they end; an absent one is empty. Throws `lake_invalid` on a damaged line. */
-async function readJournal(path: string): Promise<{ entries: JournalEntry[]; end: number; size: number }> {
+/** A line's own checksum, at its end: of the line without it and of all lines before. Older journals have none. */
+const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
+
+function addLine(sum: string, line: string): string {
+  return createHash('sha256').update(sum).update(line).digest('hex').slice(0, 16);
+}
+
+interface ReadJournal {
+  entries: JournalEntry[];
+  /** Where whole lines end. */
+  end: number;
+  size: number;
+  sum: string;
+}
+
+/** The whole lines of a journal; an absent one is empty. Throws `lake_invalid` on one that is not as it was written. */
+async function readJournal(path: string): Promise<ReadJournal> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0);
     throw error;
   });
   const end = bytes.lastIndexOf(0x0a) + 1;
   const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
-  const entries = lines.map((line, index) => readEntry(line, `${path}: line ${index + 1}`));
-  return { entries, end, size: bytes.length };
+  let sum = '';
+  const entries = lines.map((text, index) => {
+    const where = `${path}: line ${index + 1}`;
+    const [tail, claimed] = SUM.exec(text) ?? [];
+    const line = tail === undefined ? text : `${text.slice(0, -tail.length)}}`;
+    const entry = readEntry(line, where);
+    sum = addLine(sum, line);
+    if (claimed !== undefined && claimed !== sum) {
+      const what = `${where} or one before it is not as it was written: its checksum differs`;
+      throw new PricelakeError('lake_invalid', what, { hint: START_ANEW });
+    }
+    return entry;
+  });
+  return { entries, end, size: bytes.length, sum };
 }

@@ -1,5 +1,6 @@
 import { link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { Journal, JournalEntries } from './journal.js';
 import { type JournalEntry, toLine } from './journal-entry.js';
@@ -66,14 +67,22 @@ export async function dropRun(landing: Landing): Promise<void> {
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
   for (const runId of await listRuns(lakeRoot)) {
     const folder = path.join(landingRoot(lakeRoot), runId);
-    const journal = await Journal.open(path.join(folder, JOURNAL));
-    const end = journal.last('end');
-    await journal.close();
+    const journal = await readKept(path.join(folder, JOURNAL), io);
+    const end = journal?.last('end');
     if (end !== undefined && Date.parse(end.at) < io.now().getTime() - keepMs) {
       await rm(folder, { recursive: true });
       io.log('debug', 'landing.pruned', { runId });
     }
   }
+}
+
+/** A damaged journal of an older run is what `verify` tells of: it stops no run, and its bytes stay. */
+async function readKept(file: string, io: Io): Promise<JournalEntries | undefined> {
+  return JournalEntries.read(file).catch((error: unknown) => {
+    if (!(error instanceof PricelakeError)) throw error;
+    io.log('warn', 'landing.damaged', { reason: error.message });
+    return undefined;
+  });
 }
 
 async function listRuns(lakeRoot: string): Promise<string[]> {

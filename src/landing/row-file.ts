@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Journal } from './journal.js';
 import type { JournalEntry } from './journal-entry.js';
@@ -10,6 +11,9 @@ export interface RowSlice {
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
+
+/** An entry that names the rows of a page by where they end. */
+type RowEntry = Extract<JournalEntry, { end: number }>;
 
 /**
  * A file of landed rows, one JSON object a line, from the pages of an answer. Opened at the end that the journal
@@ -36,8 +40,8 @@ export class RowFile {
     return new RowFile(file, journal, end);
   }
 
-  /** Appends the rows of a page; `entry` is journaled when they are on disk. Returns where they end. One at a time. */
-  async land(body: Buffer, rows: readonly RowSlice[], entry: (end: number) => JournalEntry): Promise<number> {
+  /** Appends the rows of a page; `entry` is journaled with their checksum when they are on disk. Returns where they end. One at a time. */
+  async land(body: Buffer, rows: readonly RowSlice[], entry: (end: number) => RowEntry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
     let written = 0;
@@ -45,7 +49,8 @@ export class RowFile {
       written += (await this.#file.write(lines, written, lines.length - written)).bytesWritten;
     }
     this.#end += lines.length;
-    this.#waiting.push(entry(this.#end));
+    const sha256 = createHash('sha256').update(lines).digest('hex');
+    this.#waiting.push({ ...entry(this.#end), sha256 });
     this.#saving ??= this.#save();
     return this.#end;
   }

@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportLimits } from '../limits.js';
@@ -9,6 +10,8 @@ export interface Segment {
   file: string;
   bytes: number;
   rows: number;
+  /** Of the whole file, a repeated header included; hexadecimal. */
+  fileSha256: string;
 }
 
 /**
@@ -44,6 +47,8 @@ export async function writeSegments(
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
+  /** Of what was written to the file. */
+  #hash: Hash = createHash('sha256');
   #name = '';
   #number = 0;
   #bytes = 0;
@@ -94,7 +99,7 @@ class SegmentWriter {
     this.#file ??= await this.#openFile();
     this.#rows += rows;
     this.#bytes += chunk.length;
-    await writeAll(this.#file, chunk);
+    await this.#write(this.#file, chunk);
     this.#options.onBytes(chunk.length, rows);
   }
 
@@ -103,15 +108,22 @@ class SegmentWriter {
     this.#number++;
     this.#name = `${prefix}${String(this.#number).padStart(5, '0')}.${format}`;
     const file = await open(path.join(folder, this.#name), 'wx');
-    if (this.#number > 1) await writeAll(file, this.#scanner.header);
+    this.#hash = createHash('sha256');
+    if (this.#number > 1) await this.#write(file, this.#scanner.header);
     return file;
+  }
+
+  async #write(file: FileHandle, bytes: Buffer): Promise<void> {
+    this.#hash.update(bytes);
+    await writeAll(file, bytes);
   }
 
   async #closeSegment(): Promise<void> {
     const file = this.#file;
     if (file === undefined) return;
     await this.#closing; // where that has failed, dispose() closes this one
-    const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows };
+    const fileSha256 = this.#hash.digest('hex');
+    const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows, fileSha256 };
     this.#totalRows += BigInt(segment.rows);
     this.#totalBytes += segment.bytes;
     this.#file = undefined;

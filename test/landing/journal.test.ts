@@ -108,4 +108,26 @@ describe('a journal', () => {
     expect(error.facts.hint).toContain('folder away');
     expect(await readFile(file, 'utf8')).toContain(line);
   });
+
+  test('refuses a line that was altered, and one that was taken away, by the checksums of its lines', async () => {
+    await write(BEGIN, page(0n, 2), page(10n, 3), page(20n, 4));
+    const text = await readFile(file, 'utf8');
+    const lines = text.split('\n');
+    for (const damaged of [
+      text.replace('"rows":10', '"rows":11'),
+      [lines[0], ...lines.slice(2)].join('\n'),
+      [lines[0], lines[2], lines[1], ...lines.slice(3)].join('\n'),
+    ]) {
+      await writeFile(file, damaged);
+      await expect(read()).rejects.toMatchObject({
+        code: 'lake_invalid',
+        message: expect.stringContaining('is not as it was written'),
+      });
+    }
+    // Journals of the version before have no checksums.
+    await writeFile(file, text.replaceAll(/,"sum":"\w+"/g, ''));
+    expect(await read()).toEqual([BEGIN, page(0n, 2), page(10n, 3), page(20n, 4)]);
+    await write(page(30n, 5));
+    expect(await read()).toHaveLength(5);
+  });
 });

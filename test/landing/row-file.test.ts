@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => journal.close().catch(() => {}));
 
-const entry = (end: number): JournalEntry => ({
+const entry = (end: number): Extract<JournalEntry, { type: 'hydrate.page' }> => ({
   type: 'hydrate.page',
   file: 'hydrate-00001.ndjson',
   rows: 1,

@@ -129,7 +129,7 @@ describe('segments', () => {
     const onSegment = async (segment: Segment) => void landed.push(segment);
     const options = { folder, prefix: 'e-', targetBytes: 10, announced: 9n, onBytes: () => {}, onSegment };
     await expect(writeSegments(body(), options)).rejects.toThrow('the line is dead');
-    expect(landed).toEqual([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
+    expect(landed).toMatchObject([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
   });
 
   test('are handed over in order, and what fails there fails the whole and leaves no file open', async () => {
