@@ -21,6 +21,8 @@ export interface CopyFacts {
   pagesLanded: bigint;
   /** An export of this try that the service cut at the monthly limit. */
   cut?: PricelakeError | undefined;
+  /** An export that broke off run by run, and is not to be tried yet. */
+  broken?: PricelakeError | undefined;
 }
 
 /**
@@ -36,14 +38,14 @@ export type CopyChoice =
  * budget, and the calls suffice; or where they never would in one month, and neither would the export.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
-  const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut } = copy;
+  const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;
   const { calls } = allowance;
   const pages = (items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE) + BigInt(parts) - 1n;
   const missing = pages > pagesLanded ? pages - pagesLanded : 1n;
   const callsLeft = calls === undefined ? undefined : countLeft(calls) - callsMade;
   const fitsNow = callsLeft === undefined || missing + RESERVED_CALLS <= callsLeft;
   if (pagesLanded > 0n && fitsNow) return byPages(`${missing} pages are left`, true);
-  const refusal = cut ?? refuseExport(allowance, exportRows);
+  const refusal = cut ?? broken ?? refuseExport(allowance, exportRows);
   if (refusal === undefined) return { route: 'export', reason: 'an export is allowed', thisMonth: true };
   const { message, code, facts } = refusal;
   if (fitsNow) return byPages(`${message}; ${missing} pages of /items bring the same`, true);

@@ -12,8 +12,8 @@ export interface HydrationFacts {
   rowsLeft: bigint | null;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
-  /** True when the run has taken the export already, whatever came of it. Default false. */
-  isTaken?: boolean;
+  /** Why no export is taken, whatever it costs; absent where it may be. */
+  withoutExport?: string | undefined;
 }
 
 export interface HydrationChoice {
@@ -34,12 +34,12 @@ const EXPORT_ROWS_PER_SECOND = 50_000;
  * limited, what takes the least time.
  */
 export function chooseHydration(facts: HydrationFacts): HydrationChoice {
-  const { needed, pages, rows, rowsLeft, isTaken = false } = facts;
+  const { needed, pages, rows, rowsLeft, withoutExport } = facts;
   if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed any more' };
   const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
   const paged: HydrationChoice = { way: 'pages', calls: pages, rows: 0n, reason: '' };
   const byCalls = pages > 0 && pages < needed ? paged : single;
-  if (isTaken) return { ...byCalls, reason: `${byCalls.calls} calls for what the export that was taken lacks` };
+  if (withoutExport !== undefined) return { ...byCalls, reason: `${byCalls.calls} calls, since ${withoutExport}` };
   const exported: HydrationChoice = { way: 'export', calls: 1, rows, reason: '' };
   const isAffordable = rowsLeft === null || rows <= rowsLeft;
   const chosen = isAffordable && isCheaper(exported, byCalls, facts) ? exported : byCalls;

@@ -15,7 +15,7 @@ export interface Ahead {
   /** Calls that only look: the newest change, items in all, listed items by website. */
   fence: number | undefined;
   /** Exports of a complete copy, and their rows. */
-  exports: { calls: number; rows: bigint } | undefined;
+  exports: { calls: number; rows: bigint; note?: string | undefined } | undefined;
   /** Pages of all items, where they are read instead of exported; the calls that show that none is missing included. */
   pages: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
@@ -72,7 +72,15 @@ export function estimateSteps(ahead: Ahead): Step[] {
     fence === undefined ? undefined : call('fence', fence, true, 'where the service stands before items are read'),
     exports === undefined
       ? undefined
-      : { ...call('export', exports.calls, true, 'items counted now'), exportRows: exports.rows },
+      : {
+          ...call(
+            'export',
+            exports.calls,
+            true,
+            `items counted now${exports.note === undefined ? '' : `; ${exports.note}`}`,
+          ),
+          exportRows: exports.rows,
+        },
     pages === undefined ? undefined : call('pages', pages.calls, false, `${pages.items} items: ${pages.reason}`),
     changedItems === undefined
       ? undefined

@@ -1,9 +1,12 @@
 import type { Io } from '../io.js';
 import type { Allowance } from './allowance.js';
+import { type ExportMemory, NO_MEMORY } from './broken-exports.js';
 import { countOverage, refuseExport, type TakenExport, takeExport } from './export-allowance.js';
 
 /** Stands before the exports of a run: each is let through or refused, and what it took is off what is left. */
 export interface ExportGate {
+  /** Exports that broke off in the runs before. */
+  memory: ExportMemory;
   /** What may still be taken, less what exports under way may take. */
   left(): Allowance;
   /** Throws `budget` or `quota` when an export of so many rows may not be asked for. */
@@ -23,12 +26,13 @@ export interface Hold {
 }
 
 /** A gate for one run. Overage that nobody agreed to closes it: what was paid for is kept, no other export begins. */
-export function createExportGate(allowance: Allowance, io: Io): ExportGate {
+export function createExportGate(allowance: Allowance, io: Io, memory: ExportMemory = NO_MEMORY): ExportGate {
   let left = allowance;
   const held = new Set<{ rows: bigint }>();
   const countHeld = () => [...held].reduce((sum, { rows }) => sum + rows, 0n);
   const countLeftNow = () => [...held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), left);
   const gate: ExportGate = {
+    memory,
     left: countLeftNow,
     require(rows) {
       const refusal = refuseExport(countLeftNow(), rows);

@@ -5,13 +5,14 @@ import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
+import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from './broken-exports.js';
 import { type ExportGate, readTakenExport } from './export-gate.js';
 import { readExportRows } from './export-rows.js';
 import { type LandedSegment, removeSegments } from './export-segments.js';
 import type { Shard } from './plan-shards.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** An export that breaks off is asked for again at most this often in one process: its rows cost money. */
+/** An export that breaks off is asked for at most this often in one process: its rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
@@ -50,21 +51,39 @@ export async function exportShard(
   events: SnapshotEvents & { onProgress(progress: Progress): void },
   io: Io,
 ): Promise<void> {
-  const { name } = asked.shard;
+  const { name, rows } = asked.shard;
+  const { memory } = asked.gate;
+  const broken = memory.find(name);
+  const attempts = countAttempts(broken, ATTEMPTS, io.now());
+  if (broken !== undefined && attempts === 0) throw refuseBroken(broken);
+  let lost = 0n;
   for (let tries = 1; ; tries++) {
     try {
       await removeSegments(landing, name);
       await events.whenRoom();
-      return await new ShardExport(client, landing, asked, events, io).take();
+      await new ShardExport(client, landing, asked, events, io).take();
+      return await memory.forget(name);
     } catch (error) {
-      const passing =
-        error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
       if (error instanceof PricelakeError && error.code === 'disk_full') await removeSegments(landing, name);
-      if (!passing || tries >= ATTEMPTS) throw error;
+      if (isLoss(error)) lost += rows;
+      if (!isBreak(error) || tries >= attempts) throw await rememberLoss(asked, lost, error, io);
       io.log('warn', 'export.again', { shard: name, attempt: tries, reason: error.message });
       await io.sleep(RETRY_WAIT_MS * tries);
     }
   }
+}
+
+/** Ends for a passing reason of our own, such as a signal, say nothing of the export. */
+const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
+
+/** The run gives the export up: the next ones know. Returns the error, with the time to try again. */
+async function rememberLoss({ shard, gate }: GatedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
+  if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
+  const noted = await gate.memory.note(shard.name, { rows: lost, reason: error.message });
+  const nextRunAt = findRetryAt(noted);
+  io.log('warn', 'export.broken', { shard: shard.name, runs: noted.runs, rows: noted.rows, nextRunAt });
+  if (!isBreak(error)) return error;
+  return new PricelakeError(error.code, error.message, { ...error.facts, nextRunAt }, { cause: error.cause });
 }
 
 /** One attempt at an export. */

@@ -5,6 +5,7 @@ import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { writeSegments } from '../landing/segment-writer.js';
+import { changedExport, isBreak, isLoss } from './broken-exports.js';
 import type { Dataset, ScopePart } from './dataset-client.js';
 import { type ExportGate, readTakenExport } from './export-gate.js';
 import { readExportRows } from './export-rows.js';
@@ -32,14 +33,17 @@ export async function landHydrationExport(
   io: Io,
 ): Promise<void> {
   const { journal, folder } = landing;
+  const remembered = changedExport(gate.memory, dataset);
+  let rows = 0n;
   try {
     const readAt = io.now().toISOString();
     const { body, headers } = await client.stream('/export', { format, status: 'all', changedSince });
     const announced = readExportRows(headers);
+    rows = announced;
     const taken = readTakenExport(headers, announced);
     const begun = { announced, overage: taken.overage, blocks: gate.take(taken) };
     await journal.append({ type: 'hydrate.export', dataset, ...begun, calls: client.calls() });
-    await writeSegments(body, {
+    const landed = await writeSegments(body, {
       folder,
       prefix: namePart(journal.all('hydrate.export').length),
       format,
@@ -55,10 +59,11 @@ export async function landHydrationExport(
         io.log('debug', 'landed', { what: 'hydration', rows });
       },
     });
+    if (landed.rows === announced) return await remembered.forget();
+    throw new PricelakeError('snapshot_incomplete', `/export: ${landed.rows} rows arrived of ${announced} announced`);
   } catch (error) {
-    const isCut =
-      error instanceof PricelakeError && (error.facts.midStream === true || error.code === 'snapshot_incomplete');
-    if (!isCut) throw error;
+    if (isLoss(error)) await remembered.note({ rows, reason: error.message });
+    if (!isBreak(error)) throw error;
     io.log('warn', 'hydration.export_cut', { reason: error.message });
   }
 }

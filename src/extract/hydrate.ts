@@ -1,9 +1,11 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io.js';
+import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
 import { countLeft, findTightest } from './allowance.js';
+import { changedExport, explainBroken, refuseBroken } from './broken-exports.js';
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from './choose-hydration.js';
 import { type Dataset, listParts, type ScopePart } from './dataset-client.js';
 import type { ExportGate } from './export-gate.js';
@@ -49,6 +51,23 @@ function countMeans({ gate, ratePerSecond }: HydrationMeans, calls: number) {
     rowsLeft: tightest === undefined ? null : countLeft(tightest),
     ratePerSecond,
   };
+}
+
+/** Throws `snapshot_incomplete` where the calls don't suffice, and the export is not to be tried yet. */
+function chooseWay(
+  { dataset }: ScopePart,
+  journal: Journal,
+  facts: HydrationFacts,
+  { gate }: HydrationMeans,
+  io: Io,
+): HydrationChoice {
+  const broken = gate === undefined ? undefined : changedExport(gate.memory, dataset).findBroken(io.now());
+  const isTaken = hasTakenExport(journal, dataset);
+  const withoutExport = isTaken ? 'the export that was taken lacks the rest' : broken && explainBroken(broken);
+  const choice = chooseHydration({ ...facts, withoutExport });
+  const isShort = facts.callsLeft !== null && BigInt(choice.calls) > facts.callsLeft;
+  if (broken !== undefined && isShort) throw refuseBroken(broken);
+  return choice;
 }
 
 /** Lands the rows of one answer: where they stand in it, the ids of its items, and which page of its part it is. */
@@ -105,8 +124,7 @@ export async function landHydration(
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
       if (hasBegunSingles(landing)) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
-        const isTaken = hasTakenExport(journal, part.dataset);
-        const choice = chooseHydration({ ...facts, ...countMeans(means, client.calls()), isTaken });
+        const choice = chooseWay(part, journal, { ...facts, ...countMeans(means, client.calls()) }, means, io);
         io.log('info', 'hydration.chosen', { ...choice });
         const { way, reason } = choice;
         await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });

@@ -1,4 +1,5 @@
 import { PricelakeError } from '../errors.js';
+import { findBrokenCopy, refuseBroken } from '../extract/broken-exports.js';
 import { chooseCopy } from '../extract/choose-copy.js';
 import type { ScopePart } from '../extract/dataset-client.js';
 import type { ExportGate } from '../extract/export-gate.js';
@@ -8,6 +9,8 @@ import type { Fence } from '../extract/fence.js';
 import type { ItemFile } from '../extract/item-files.js';
 import { countWholePages, landPoll, reopenPoll } from '../extract/poll.js';
 import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
+import type { Io } from '../io.js';
+import type { JournalEntries } from '../landing/journal.js';
 import { dropRun } from '../landing/landing.js';
 import { TXN_POLLED } from '../model.js';
 import { hasOutlastedHistory } from './decide-run.js';
@@ -67,6 +70,7 @@ async function copyItems(run: Run, copy: Copy): Promise<void> {
       callsMade: BigInt(client.calls()),
       pagesLanded,
       cut,
+      broken: refuseBrokenCopy(run, gate),
     });
     if (choice.route === 'wait') throw choice.refusal;
     io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
@@ -80,6 +84,18 @@ async function copyItems(run: Run, copy: Copy): Promise<void> {
       cut = error;
     }
   }
+}
+
+/** Why the exports that are missing are not tried now; undefined where none of them broke off run by run. */
+export function refuseBrokenCopy(
+  { io, landing }: { io: Io; landing: { journal: Pick<JournalEntries, 'all' | 'last'> } },
+  { memory }: Pick<ExportGate, 'memory'>,
+): PricelakeError | undefined {
+  const done = new Set(landing.journal.all('export.done').map(({ shard }) => shard));
+  const planned = landing.journal.last('shards')?.shards.map(({ name }) => name);
+  const missing = planned?.filter((name) => !done.has(name));
+  const broken = findBrokenCopy(memory, io.now(), missing);
+  return broken === undefined ? undefined : refuseBroken(broken);
 }
 
 async function exportAllItems(run: Run, { parts, fence, gate, onPage }: Copy): Promise<void> {
@@ -130,7 +146,7 @@ export function typePages({ typer }: Run): OnPage {
 
 /** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */
 async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
-  const isRefused = error instanceof PricelakeError && ['budget', 'quota'].includes(error.code);
+  const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const hasLanded = landing.journal.entries.some(({ type }) => type === 'export.begin' || type === 'poll.page');
   if (isRefused && !hasLanded) await dropRun(landing);
   throw error;

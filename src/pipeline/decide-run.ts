@@ -1,8 +1,11 @@
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors.js';
-import type { Allowance } from '../extract/allowance.js';
+import { findBrokenCopy, refuseBroken } from '../extract/broken-exports.js';
 import { chooseCopy } from '../extract/choose-copy.js';
 import { chooseMode, type ModeChoice } from '../extract/choose-mode.js';
+import type { ExportGate } from '../extract/export-gate.js';
+import type { Io } from '../io.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
 import { TXN_CURSOR } from '../model.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
@@ -12,7 +15,8 @@ import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeScope } from 
 
 /**
  * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless it
- * was to go on by the feed, and the plan has lost it since or the run stood still for longer than it reaches back.
+ * was to go on by the feed, and the plan has lost it since or the run stood still for longer than it reaches back; or
+ * to compare with a complete copy that can't be had now.
  */
 export async function decideRun(run: Run, planned: PlannedRun): Promise<ModeChoice> {
   const { journal } = run.landing;
@@ -20,13 +24,26 @@ export async function decideRun(run: Run, planned: PlannedRun): Promise<ModeChoi
   const isFeedLost = !hasFeed(planned.plan) || hasOutlastedHistory(run, planned);
   const isOpen = decided?.mode === 'feed' && journal.last('feed.done') === undefined;
   // Changes by another program are repaired by a complete copy alone.
-  const isCopyDue = Object.keys(run.repairs).length > 0 && decided?.mode !== 'snapshot';
-  if (decided !== undefined && !(isOpen && isFeedLost) && !isCopyDue) return decided;
+  const isRepair = Object.keys(run.repairs).length > 0;
+  const isCopyDue = isRepair && decided?.mode !== 'snapshot';
+  const isStuck = !isRepair && decided?.mode === 'snapshot' && (await isCopyStuck(run, planned));
+  if (decided !== undefined && !(isOpen && isFeedLost) && !isCopyDue && !isStuck) return decided;
   const choice = await chooseRunMode(run, planned);
   run.io.log('info', 'decided', { ...choice });
   await journal.append({ type: 'decision', ...choice, calls: run.client.calls() });
   return choice;
 }
+
+/** True for a complete comparison of which nothing has landed, and whose export is not to be tried yet: it can wait. */
+async function isCopyStuck(run: Run, { gate }: PlannedRun): Promise<boolean> {
+  const { tables, landing, io } = run;
+  const hasLanded = landing.journal.entries.some(({ type }) => COPY_ENTRIES.includes(type));
+  if (tables.items.version < 0n || hasLanded || findBrokenCopy(gate.memory, io.now()) === undefined) return false;
+  return findCopyRefusal({ gate, io, items: await countKnownRows(run) }) !== undefined;
+}
+
+/** Journal entries of what a copy has landed. */
+const COPY_ENTRIES: readonly JournalEntry['type'][] = ['export.done', 'export.cut', 'poll.page'];
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -64,10 +81,7 @@ async function findAdded({ tables, scope, db, client, io }: Decider, { gate }: P
   const seen = (await db.rows('SELECT dataset_id AS id FROM datasets')) as { id: bigint }[];
   if (!seen.some(isNew)) return [];
   const added = (await fetchDatasets(client)).filter(isNew);
-  const refusal = findCopyRefusal(
-    gate.left(),
-    added.reduce((sum, { items }) => sum + items, 0n),
-  );
+  const refusal = findCopyRefusal({ gate, io, items: added.reduce((sum, { items }) => sum + items, 0n) });
   if (refusal === undefined) return added.map(({ id }) => id);
   io.log('warn', 'datasets.waiting', { datasets: nameDatasets(added.map(({ id }) => id)), reason: refusal });
   return [];
@@ -101,15 +115,18 @@ async function chooseKnownMode(run: Decider, { plan, gate }: PlannedRun): Promis
       caughtUpAt,
       snapshotAt,
       reconcileEvery: pipeline.reconcile,
-      copyRefusal: findCopyRefusal(gate.left(), known),
+      copyRefusal: findCopyRefusal({ gate, io, items: known }),
       now: io.now(),
     }),
   );
 }
 
 /** Why neither exports nor pages can bring all items this month. */
-function findCopyRefusal(allowance: Allowance, items: bigint): string | undefined {
-  const choice = chooseCopy({ items, exportRows: items, allowance, callsMade: 0n, pagesLanded: 0n });
+function findCopyRefusal({ gate, io, items }: { gate: ExportGate; io: Io; items: bigint }): string | undefined {
+  const waiting = findBrokenCopy(gate.memory, io.now());
+  const broken = waiting && refuseBroken(waiting);
+  const allowance = gate.left();
+  const choice = chooseCopy({ items, exportRows: items, allowance, callsMade: 0n, pagesLanded: 0n, broken });
   if (choice.route === 'wait') return choice.refusal.message;
   return choice.thisMonth ? undefined : choice.reason;
 }

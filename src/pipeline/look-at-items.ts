@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors.js';
+import { explainBroken } from '../extract/broken-exports.js';
 import { chooseCopy } from '../extract/choose-copy.js';
 import { countListed } from '../extract/count-items.js';
 import type { ScopePart } from '../extract/dataset-client.js';
@@ -8,7 +9,7 @@ import { type Ahead, type Count, countPages, ITEMS_A_PAGE } from '../extract/est
 import { type Counts, planScope, type Shard } from '../extract/plan-shards.js';
 import { countWholePages, PAGE_SIZE } from '../extract/poll.js';
 import type { RunMode } from '../model.js';
-import { reachBack, readPollStart } from './copy-items.js';
+import { reachBack, readPollStart, refuseBrokenCopy } from './copy-items.js';
 import type { Lookout } from './lookout.js';
 import type { PlannedRun } from './read-plan.js';
 import { listScopeParts } from './scope.js';
@@ -24,6 +25,9 @@ export interface ItemsAhead extends Partial<Pick<Ahead, 'exports' | 'pages' | 'c
 }
 
 export const NO_ITEMS: ItemsAhead = { counts: 0 };
+
+/** Of a run that has not begun. */
+const NO_ENTRIES = { all: () => [], last: () => undefined };
 
 const counted = z.looseObject({ totalElements: int64 });
 
@@ -55,7 +59,8 @@ async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonl
   const isPolled = journal?.last('poll.done') !== undefined;
   if (missing.length === 0 || (pagesLanded > 0n && isPolled)) return { counts, items };
   const facts = { items, parts: copied.length, exportRows: rows, allowance: planned.gate.left(), pagesLanded };
-  const choice = chooseCopy({ ...facts, callsMade: BigInt(client.calls()) });
+  const broken = refuseBrokenCopy({ io: lookout.io, landing: { journal: journal ?? NO_ENTRIES } }, planned.gate);
+  const choice = chooseCopy({ ...facts, callsMade: BigInt(client.calls()), broken });
   if (choice.route === 'pages') {
     const pages = byPart.map((part) => Math.max(1, Number((part.items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE))));
     // More than one page: a look at what came meanwhile. Then a count.
@@ -65,13 +70,19 @@ async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonl
   return {
     counts,
     items,
-    exports: { calls: missing.length, rows },
+    exports: { calls: missing.length, rows, note: explainTries(planned.gate, missing) },
     // What moves between the shards meanwhile: mostly a page.
     ...(shards.length > 1 && !isPolled
       ? { changedItems: { count: 0n, exact: false, morePages: copied.length - 1 } }
       : {}),
     ...(choice.route === 'wait' ? { refusal: choice.refusal } : {}),
   };
+}
+
+/** Exports that broke off in earlier runs, and are due again. */
+function explainTries({ memory }: PlannedRun['gate'], shards: readonly Pick<Shard, 'name'>[]): string | undefined {
+  const broken = shards.map(({ name }) => memory.find(name)).find((one) => one !== undefined);
+  return broken === undefined ? undefined : explainBroken(broken);
 }
 
 /** Items of each part, as the run's fence has counted them or as they are now. */

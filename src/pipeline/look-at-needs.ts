@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { int64 } from '../api/contract.js';
 import { countLeft, findTightest } from '../extract/allowance.js';
+import { type BrokenExport, changedExport, explainBroken } from '../extract/broken-exports.js';
 import { chooseHydration } from '../extract/choose-hydration.js';
 import type { Ahead } from '../extract/estimate.js';
 import { TXN_CURSOR } from '../model.js';
@@ -33,7 +34,9 @@ export async function lookAtNeeds(
   if (needed === 1) return { calls: 1, rows: 0n, exact: feed.changes.exact, reason: 'an item' };
   const query = { status: 'all', changedSince: need.changedSince, size: 1 };
   let changed = 0n;
-  for (const { client } of listScopeParts(lookout.client, lookout.scope)) {
+  let broken: BrokenExport | undefined;
+  for (const { client, dataset } of listScopeParts(lookout.client, lookout.scope)) {
+    broken ??= changedExport(gate.memory, dataset).findBroken(lookout.io.now());
     changed += (await client.json('/items', query, counted)).totalElements;
   }
   const { calls, rows, quota } = gate.left();
@@ -46,6 +49,7 @@ export async function lookAtNeeds(
     callsLeft: calls === undefined ? null : countLeft(calls),
     rowsLeft: tightest === undefined ? null : countLeft(tightest),
     ratePerSecond: plan.limits.ratePerSecond ?? null,
+    withoutExport: broken && explainBroken(broken),
   });
   // The first page is read before the way is chosen; it may hold all that is needed.
   const isOnePage = pages <= 1;
@@ -54,7 +58,7 @@ export async function lookAtNeeds(
     calls: 1 + rest.calls,
     rows: rest.rows,
     exact: false,
-    reason: `about ${needed} items of ${changed} changed`,
+    reason: `about ${needed} items of ${changed} changed${broken === undefined ? '' : `; ${explainBroken(broken)}`}`,
   };
 }
 

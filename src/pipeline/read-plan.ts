@@ -2,6 +2,7 @@ import type { ApiClient } from '../api/client.js';
 import { allowance, countLeft, type RunCaps, refuseCall } from '../extract/allowance.js';
 import { createExportGate, type ExportGate } from '../extract/export-gate.js';
 import type { Journal } from '../landing/journal.js';
+import { openExportMemory } from './export-memory.js';
 import type { Run } from './run.js';
 import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
 
@@ -31,7 +32,7 @@ export async function readPlan(run: Run): Promise<PlannedRun> {
 
 /** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
 export async function openPlan(
-  { client, io, pipeline, caps }: Pick<Run, 'client' | 'io' | 'pipeline' | 'caps'>,
+  { client, io, lake, pipeline, caps }: Pick<Run, 'client' | 'io' | 'lake' | 'pipeline' | 'caps'>,
   journal: Pick<Journal, 'all'>,
 ): Promise<PlannedRun> {
   const plan = await fetchPlan(client);
@@ -39,7 +40,7 @@ export async function openPlan(
   const allowed = allowance(plan, pipeline.budget, reduceCaps(caps, journal));
   const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
   client.setCallLimit(calls, (made) => refuseCall(allowed, made));
-  return { plan, gate: createExportGate(allowed, io) };
+  return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
 }
 
 /** What the service has counted this month; null for an operator's token. */

@@ -38,10 +38,11 @@ describe('items that are needed are read', () => {
     expect(way({ ...unlimited, ratePerSecond: null, pages: 4, rows: 400_000n })).toBe('pages');
   });
 
-  test('by no export that the run has taken already, however many calls the rest takes', () => {
-    expect(chooseHydration(facts({ callsLeft: 41n, rowsLeft: 1_000_000n, isTaken: true }))).toMatchObject({
+  test('by no export where there is a reason against it, however many calls that takes', () => {
+    const withoutExport = 'the export that was taken lacks the rest';
+    expect(chooseHydration(facts({ callsLeft: 41n, rowsLeft: 1_000_000n, withoutExport }))).toMatchObject({
       way: 'pages',
-      reason: '40 calls for what the export that was taken lacks',
+      reason: '40 calls, since the export that was taken lacks the rest',
     });
   });
 

@@ -2,13 +2,16 @@ import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NO_EXPORTS } from '../../src/extract/allowance.js';
+import { NO_MEMORY } from '../../src/extract/broken-exports.js';
 import { createExportGate } from '../../src/extract/export-gate.js';
 import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
 import { hasTakenExport } from '../../src/extract/hydrate-export.js';
 import { type ItemFile, ItemFiles, listItemFiles } from '../../src/extract/item-files.js';
 import type { Landing } from '../../src/landing/landing.js';
+import { listBrokenExports, openExportMemory } from '../../src/pipeline/export-memory.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { makeLake } from '../lake/fixture.js';
 import { listOpenFiles } from '../landing/folder.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
@@ -170,9 +173,13 @@ describe('an export of changed items, where calls are scarce', () => {
     });
   }
 
-  async function hydrate(service: LocalService, landing: Landing): Promise<void> {
-    const calls = { rule: 'budget.calls', allowed: 100n, used: 0n, monthly: true };
-    const gate = createExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo());
+  async function hydrate(
+    service: LocalService,
+    landing: Landing,
+    { memory = NO_MEMORY, left = 100n } = {},
+  ): Promise<void> {
+    const calls = { rule: 'budget.calls', allowed: left, used: 0n, monthly: true };
+    const gate = createExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo(), memory);
     const need = needOf([...CHANGED, ...LACKING]);
     await landHydration(service.client, landing, need, () => {}, service.io, { gate, ratePerSecond: null });
   }
@@ -203,6 +210,31 @@ describe('an export of changed items, where calls are scarce', () => {
     expect(count(service, /export/)).toBe(0);
     expect(count(service, /page=0/)).toBe(0);
     expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
+  });
+
+  test('that breaks off run by run is tried once by the next run, and then pages take its place for a while', async () => {
+    const lake = await makeLake();
+    const run = async (left?: bigint) => {
+      const service = await startExports(0, 600);
+      const memory = await openExportMemory(lake, service.io);
+      await hydrate(service, await openLanding(), { memory, ...(left === undefined ? {} : { left }) });
+      return count(service, /export/);
+    };
+    expect([await run(), await run(), await run()]).toEqual([1, 1, 0]);
+    expect(await listBrokenExports(lake)).toMatchObject([{ name: 'changed-items', runs: 2, rows: 2400n }]);
+    await expect(run(2n)).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      facts: { nextRunAt: expect.any(Date) },
+    });
+  });
+
+  test('that comes whole is trusted again', async () => {
+    const lake = await makeLake();
+    const service = await startExports();
+    const memory = await openExportMemory(lake, service.io);
+    await memory.note('changed-items', { rows: 9n, reason: 'cut' });
+    await hydrate(service, await openLanding(), { memory });
+    expect(await listBrokenExports(lake)).toEqual([]);
   });
 
   test('of another dataset is another export', async () => {

@@ -1,4 +1,5 @@
 import { valueToText } from '../../duckdb/value-json.js';
+import { explainBroken } from '../../extract/broken-exports.js';
 import { nameColumns } from '../../lake/column-drift.js';
 import type { Scope } from '../../model.js';
 import { nameDatasets } from '../../pipeline/scope.js';
@@ -23,6 +24,7 @@ export function formatStatus(status: ShownStatus, width: number | undefined): st
     formatBudget(status),
     formatSizes(status),
     formatWebhooks(status),
+    ...status.brokenExports.map(explainBroken),
     ...status.drift.map(formatDrift),
   ];
   const facts = lines.filter((line) => line !== '').map((line) => `${toPlainLine(line)}\n`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../../duckdb/connection.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../extract/allowance.js';
+import { type BrokenExport, findRetryAt } from '../../extract/broken-exports.js';
 import type { Io } from '../../io.js';
 import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
@@ -10,6 +11,7 @@ import { type Pointer, readPointer } from '../../lake/publish.js';
 import { readTable } from '../../lake/read.js';
 import { type ColumnDrift, TABLE_NAMES } from '../../model.js';
 import type { ServiceState } from '../../pipeline/ask-service.js';
+import { listBrokenExports } from '../../pipeline/export-memory.js';
 import { readIdleRuns } from '../../pipeline/idle-runs.js';
 import { inspectActivity, type LakeActivity } from '../../pipeline/inspect-runs.js';
 import type { RunRow } from '../../pipeline/ledger.js';
@@ -92,6 +94,8 @@ export interface Status extends LakeActivity {
   bytes: { tables: number; superseded: number; landing: number };
   webhooks: Awaited<ReturnType<typeof countFiles>>;
   budget: BudgetStatus | undefined;
+  /** Exports that broke off in the last runs, and when they are tried again. */
+  brokenExports: (BrokenExport & { retryAt: Date })[];
   /** Undefined where the service was not asked. */
   lag: LagStatus | undefined;
   runs: Rows;
@@ -123,6 +127,7 @@ export async function readStatus(
     ...(await inspectActivity(lake, io)),
     webhooks: await countFiles(lake.root),
     budget: await readBudget(lake, service, budget, io),
+    brokenExports: (await listBrokenExports(lake)).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
