@@ -42,7 +42,8 @@ async function leaveCalls(left: number): Promise<void> {
 
 async function askPlan(): Promise<{ usage: { apiCalls: number } }> {
   const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
-  return (await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers })).json();
+  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
+  return (await answer.json()) as { usage: { apiCalls: number } };
 }
 
 async function expectExactCopy(): Promise<void> {
