@@ -9,6 +9,7 @@ import type { RateBucket } from './rate-bucket.js';
 import { refuseJson, showText } from './read-json.js';
 import { isRedirect, MAX_REDIRECTS, resolveRedirect } from './redirect.js';
 import { explainRefusal } from './refusal.js';
+import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
 import { Trouble } from './trouble.js';
 
@@ -22,6 +23,7 @@ export interface AttemptContext {
   transport: Transport;
   bucket: RateBucket;
   cleaner: Cleaner;
+  serviceClock: ServiceClock;
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
@@ -78,6 +80,7 @@ async function exchange(request: Request, target: string, context: AttemptContex
   try {
     const answer = await context.transport.get(target, headers);
     endCall(true);
+    context.serviceClock.note(answer.headers.date);
     return answer;
   } catch (error) {
     endCall(error instanceof ExchangeFault && error.sent);

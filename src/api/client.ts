@@ -12,6 +12,7 @@ import { explainStop, guardStream, readPage } from './read-body.js';
 import { checkAnswer, parseJsonBody } from './read-json.js';
 import { runWithRetries } from './retry-loop.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
+import { createServiceClock } from './service-clock.js';
 import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from './transport.js';
 
 export type { Query } from './api-url.js';
@@ -55,6 +56,8 @@ export interface ApiClient {
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** Requests that reached the service so far, every attempt and redirect counted. */
   calls(): number;
+  /** Now by the service's clock, from the `Date` headers of its answers; undefined where none had a valid one. */
+  serviceTime(): Date | undefined;
   /** Ends whatever is under way and closes the connections. */
   close(): Promise<void>;
 }
@@ -106,6 +109,7 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
     setRate: bucket.setRate,
     setCallLimit: counter.setLimit,
     calls: counter.count,
+    serviceTime: context.serviceClock.now,
     async close() {
       detach();
       await transport.close();
@@ -136,6 +140,7 @@ function createContext(
     transport: createTransport(base.origin, timeouts),
     bucket: createRateBucket(io),
     cleaner: createCleaner(apiKey),
+    serviceClock: createServiceClock(io),
     timeouts,
     io,
     signal,

@@ -1,3 +1,5 @@
+import { readHttpDate } from './http-date.js';
+
 /** Nobody asks a client to come back in more than a year: such a value says nothing. */
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
@@ -10,12 +12,4 @@ export function parseRetryAfter(header: string | undefined, now: Date): number |
   const isSeconds = /^\d+(?:\.\d+)?$/.test(text);
   const ms = isSeconds ? Math.ceil(Number(text) * 1000) : readHttpDate(text) - now.getTime();
   return Number.isNaN(ms) || ms > LONGEST_MS ? undefined : Math.max(0, ms);
-}
-
-/** Milliseconds since 1970; NaN for what is no HTTP date. */
-function readHttpDate(text: string): number {
-  // Date.parse takes far more than HTTP dates (a bare "1" is the year 2001).
-  if (!/^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i.test(text)) return Number.NaN;
-  // The asctime form names no zone and means UTC.
-  return Date.parse(/\d{4}$/.test(text) ? `${text} GMT` : text);
 }

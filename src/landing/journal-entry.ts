@@ -252,7 +252,12 @@ const journalEntry = z.discriminatedUnion('type', [
   /** Answer of /facets, asked after a complete copy. */
   z.strictObject({ type: z.literal('facets'), answer: z.string(), calls: z.number() }),
   /** When the rows were first made: sites, rejects and what is gone are dated by it, in every try. */
-  z.strictObject({ type: z.literal('normalize'), at: z.string() }),
+  z.strictObject({
+    type: z.literal('normalize'),
+    at: z.string(),
+    /** The same moment by the service's clock; null where its answers don't tell, absent in older runs. */
+    serviceAt: z.string().nullable().optional(),
+  }),
   /** The row equation, settled before anything is published: a later try finds some of the rows in place. */
   z.strictObject({
     type: z.literal('tally'),

@@ -37,8 +37,15 @@ export interface Batch {
   /** Undefined when nothing was rejected. */
   rejects: string | undefined;
   tally: RowTally;
-  /** The moment that dates what the run finds. */
-  at: Date;
+  moment: Moment;
+}
+
+/** The moment that dates what the run finds. */
+export interface Moment {
+  /** By this machine's clock, ISO 8601. */
+  at: string;
+  /** By the service's; null where its answers don't tell, undefined in runs of versions that did not ask. */
+  serviceAt?: string | null | undefined;
 }
 
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
@@ -66,7 +73,8 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);
   const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
-  const at = await fixMoment(run);
+  const moment = await fixMoment(run);
+  const { at } = moment;
   await db.run('SET VARIABLE read_at = $1', [at]);
   const comparison = await compareItems(db, ground, {
     withFeed: feed !== undefined,
@@ -98,7 +106,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     sites,
     rejects: selectRejects(itemFiles, changeFiles, at),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
-    at: new Date(at),
+    moment,
   };
 }
 
@@ -134,12 +142,12 @@ async function typeChanges({ typer }: Run, { feed, events, backfill }: Extract):
 }
 
 /** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
-async function fixMoment({ landing: { journal }, io }: Run): Promise<string> {
+async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
   const fixed = journal.last('normalize');
-  if (fixed !== undefined) return fixed.at;
-  const at = io.now().toISOString();
-  await journal.append({ type: 'normalize', at });
-  return at;
+  if (fixed !== undefined) return fixed;
+  const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
+  await journal.append({ type: 'normalize', ...moment });
+  return moment;
 }
 
 /** Whole rows that stand in the table: a reread takes the place of the item's exported row. */

@@ -21,9 +21,10 @@ import { selectColumns } from '../normalize/batch.js';
 import { tableRelation, toRelationFile } from '../table-relation.js';
 import type { Extract } from './extract-run.js';
 import { loadRows } from './ledger.js';
-import type { Batch } from './normalize-run.js';
+import type { Batch, Moment } from './normalize-run.js';
 import { isCommitted, type Run } from './run.js';
 import { describeScope, listCopied } from './scope.js';
+import { settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
 
 /** What the run will commit, by table; nothing of it is visible yet. */
@@ -69,7 +70,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     }
   });
   await createTableViews(db, run.lake, candidate);
-  if (await addDaily(run, candidate, metadata, batch.at)) await createTableViews(db, run.lake, candidate);
+  if (await addDaily(run, candidate, metadata, batch.moment)) await createTableViews(db, run.lake, candidate);
   return { candidate, attributions };
 }
 
@@ -93,7 +94,12 @@ export async function stageServiceProducts(run: Run, { candidate, attributions }
 }
 
 /** Adds the closed days of price_spread_daily; false when the table stays as it is. */
-async function addDaily(run: Run, candidate: Candidate, metadata: Record<string, string>, now: Date): Promise<boolean> {
+async function addDaily(
+  run: Run,
+  candidate: Candidate,
+  metadata: Record<string, string>,
+  moment: Moment,
+): Promise<boolean> {
   const table = 'price_spread_daily';
   if (isCommitted(run, table)) return false;
   const change = await stageDaily({
@@ -101,7 +107,7 @@ async function addDaily(run: Run, candidate: Candidate, metadata: Record<string,
     root: run.lake.root,
     table: run.tables[table],
     itemsBefore: readItemsBefore(run),
-    now,
+    now: await settleServiceTime(run.db, moment),
     days: run.pipeline.analysis.daily,
     stage: (select) => stage(run, table, select, metadata),
   });
