@@ -10,7 +10,9 @@ import { setLimitHeaders } from './http/limit-headers.js';
 import { findHangUp, type Handler, listen } from './http/listen.js';
 import { refuseMalformed } from './http/refuse-malformed.js';
 import { addOpenApiRoute } from './http/routes-openapi.js';
+import { changeReadings } from './http/routes-readings.js';
 import type { PlanCode, PlanLimits } from './plans.js';
+import { Readings } from './readings/readings.js';
 import { checkEndpointUrl } from './webhooks/endpoint-url.js';
 import { addWebhookRoutes } from './webhooks/routes-webhook.js';
 import { Webhook, type WebhookOptions } from './webhooks/webhook.js';
@@ -52,6 +54,8 @@ export interface SandboxOptions {
   exportShape?: ExportShape;
   /** Faults on demand, each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault.ts has the grammar. */
   faults?: readonly string[];
+  /** How the service reads the document where it is silent, each `NAME=VALUE`; readings/registry.ts lists them. */
+  readings?: readonly string[];
   /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
   startAt?: Date;
   /** Default `frozen`: moves only by advance. With `real`, or faster with `60x`, the world lives on by itself. */
@@ -70,6 +74,8 @@ export interface Sandbox {
   keys: Record<KeyKind, string>;
   /** Replaces the faults that are armed; requests are counted anew. Throws PricelakeError `usage`. */
   armFaults(specs: readonly string[]): void;
+  /** From the next answer on. Throws PricelakeError `usage`, also for a reading that rows are written by. */
+  setReadings(specs: readonly string[]): void;
   /** Revokes keys, changes plan and limits, lets a payment become overdue: what is given, from the next request on. */
   changeAccount(change: AccountChange): void;
   /** Moves the clock on and lets the world change: price changes, new, removed and re-listed items. */
@@ -88,12 +94,15 @@ const START_AT = new Date('2026-11-20T06:00:00Z');
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   // Before the world, which takes a while.
   const faults = parseFaults(options.faults ?? []);
+  const readings = new Readings(options.readings);
   const { url, anyHost = false } = options.webhook ?? {};
   if (url !== undefined) checkEndpointUrl(url, anyHost);
-  const world = await World.create(options.exportShape);
+  const world = await World.create(readings, options.exportShape);
   try {
     const clock = await fillWorld(world, options);
     world.livedUntil = clock.now();
+    // The past is quiet for longer than any answer lags.
+    if (readings.hasLag) world.keepPast(0);
     return await serveWorld(world, clock, faults, options);
   } catch (error) {
     await world.close();
@@ -123,7 +132,7 @@ async function serveWorld(
   const limits = { ...options.limits };
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
   const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays }, wallClock);
-  const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults) };
+  const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults), readings: world.readings };
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
@@ -136,7 +145,7 @@ async function serveWorld(
     findHangUp,
   );
   const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
-  refuseMalformed(server, (headers) => setLimitHeaders(headers, account, null));
+  refuseMalformed(server, (headers) => setLimitHeaders(headers, service, null));
   if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
   const stop = new AbortController();
   const living = clock.isRunning ? liveOn(world, clock, stop.signal) : undefined;
@@ -144,6 +153,7 @@ async function serveWorld(
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys: account.keys,
     armFaults: (specs) => service.faults.arm(parseFaults(specs)),
+    setReadings: (specs) => changeReadings(service, specs),
     changeAccount: (change) => account.change(change),
     advance: (step) => advanceWorld(world, clock, step),
     webhook,

@@ -73,9 +73,15 @@ describe('the OpenAPI document', () => {
 
   it('shows a pair of `changes` as an array of two, old and new, that every tool reads', () => {
     const { Change, HistoryEntry } = built().components.schemas;
-    const pair = { type: 'array', prefixItems: [{}, {}], items: {}, minItems: 2, maxItems: 2 };
+    const pair = {
+      type: 'array',
+      prefixItems: ['Old value', 'New value'].map((description) => ({ description })),
+      items: {},
+      minItems: 2,
+      maxItems: 2,
+    };
     for (const schema of [Change, HistoryEntry])
-      expect(schema?.properties?.changes).toMatchObject({ additionalProperties: pair });
+      expect(schema?.properties?.changes).toEqual(expect.objectContaining({ additionalProperties: pair }));
   });
 
   it('uses every schema and response that it defines, and defines all that it uses', () => {

@@ -33,11 +33,18 @@ describe('the start page', () => {
     expect(policy).toContain("default-src 'none'");
     expect(page).not.toMatch(/<script|<img|@import|\bstyle=|\bon\w+=|src=/);
     const links = [...page.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
-    expect(links).toEqual(['data:,', '/openapi.json', '/sandbox', '/sandbox/webhook', '/sandbox/faults']);
+    expect(links).toEqual([
+      'data:,',
+      '/openapi.json',
+      '/sandbox',
+      '/sandbox/webhook',
+      '/sandbox/faults',
+      '/sandbox/readings',
+    ]);
   });
 
   it('links only to what answers', async () => {
-    for (const path of ['/openapi.json', '/sandbox', '/sandbox/webhook', '/sandbox/faults']) {
+    for (const path of ['/openapi.json', '/sandbox', '/sandbox/webhook', '/sandbox/faults', '/sandbox/readings']) {
       expect((await fetch(`${service.sandbox.baseUrl}${path}`)).status).toBe(200);
     }
   });
@@ -68,7 +75,8 @@ describe('the start page', () => {
   it('escapes every value', () => {
     const evil = `<script>alert("1" & '2')</script>`;
     const facts = { baseUrl: evil, plan: evil, clock: evil, figures: [{ name: evil, value: evil }] };
-    const rendered = renderStartPage({ ...facts, keys: [{ name: evil, key: evil, about: evil }] });
+    const readings = [{ name: evil, value: evil, says: evil, isDefault: false }];
+    const rendered = renderStartPage({ ...facts, readings, keys: [{ name: evil, key: evil, about: evil }] });
     expect(rendered).not.toContain('<script');
     expect(html`<b title="${evil}">${[html`<i>${1}</i>`]}</b>`.text).toBe(
       '<b title="&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;"><i>1</i></b>',

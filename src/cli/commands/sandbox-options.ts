@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import { PricelakeError } from '../../errors.js';
 import { parseClockMode } from '../../sandbox/clock.js';
 import { describeFaults } from '../../sandbox/faults/fault-kinds.js';
+import { describeReadings } from '../../sandbox/readings/registry.js';
 import type { SandboxOptions } from '../../sandbox/start.js';
 import { addWebhookOptions, toWebhookOptions, WEBHOOK_CALLS, type WebhookArguments } from './sandbox-webhook.js';
 
@@ -24,6 +25,7 @@ export interface SandboxArguments extends WebhookArguments {
   'overdue-days': number | undefined;
   'export-shape': (typeof SHAPES)[number] | undefined;
   fault: string[] | undefined;
+  reading: string[] | undefined;
   clock: string;
   start: string | undefined;
 }
@@ -40,6 +42,10 @@ export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
       describe: 'Field names of export rows; default: item, CSV flat-camel',
     })
     .option('fault', { ...repeatable, describe: 'ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; may be repeated' })
+    .option('reading', {
+      ...repeatable,
+      describe: 'NAME=VALUE: how the document is read where it is silent, see below; may be repeated',
+    })
     .option('clock', {
       ...own,
       type: 'string',
@@ -55,6 +61,7 @@ export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
       '$0 sandbox --fault export:drop@1 --fault any:429@5%',
       'A first export that breaks off, and a busy service',
     )
+    .example('$0 sandbox --reading replicas=300s --reading feed.title=null', 'A service with other habits')
     .example('$0 sandbox --clock 60x', 'A world that lives on by itself, an hour a minute')
     .example('$0 sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60', 'Events, retried by the second')
     .epilogue(
@@ -63,10 +70,13 @@ With --json it prints one line once it listens: {"baseUrl":â€¦,"keys":{"live":â€
 
 ${describeFaults()}
 
+${describeReadings()}
+
 While it runs, by GET in a browser: / for a start page, /openapi.json, /sandbox for the state of the world.
 By POST and without a key:
     /sandbox/advance  {"hours":1,"changes":500}
     /sandbox/faults   {"faults":["plan:html@1"]}
+    /sandbox/readings {"readings":["lag.items=120s"]}
     /sandbox/account  {"revoked":["live"],"plan":"trial","overdueDays":30}
 ${WEBHOOK_CALLS}`,
     );
@@ -127,6 +137,7 @@ export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxO
       clock: parseClockMode(clock),
       limits: parseLimits(argv.limit ?? []),
       faults: argv.fault ?? [],
+      readings: argv.reading ?? [],
     },
     webhook: toWebhookOptions(argv),
     ...(sites === undefined ? {} : { sites }),

@@ -32,9 +32,9 @@ function answerRedirect(host: 'same' | 'other', url: URL): Response {
   return new Response(null, { status: 307, headers: { Location: url.href } });
 }
 
-function answerRefusal(error: ApiError, request: Request, { account }: Service): Response {
+function answerRefusal(error: ApiError, request: Request, service: Service): Response {
   const response = error.toResponse();
-  setLimitHeaders(response.headers, account, account.identify(request.headers.get('authorization')));
+  setLimitHeaders(response.headers, service, service.account.identify(request.headers.get('authorization')));
   return response;
 }
 

@@ -91,9 +91,14 @@ export class Account {
 
   /** Kind of the key in `Authorization: Bearer …`; null for none, an unknown or a revoked one. */
   identify(authorization: string | null): KeyKind | null {
+    const kind = this.findKind(authorization);
+    return kind === null || this.#settings.revoked.includes(kind) ? null : kind;
+  }
+
+  /** The same, also of a revoked one. */
+  findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    const kind = KEY_KINDS.find((one) => this.keys[one] === key);
-    return kind === undefined || this.#settings.revoked.includes(kind) ? null : kind;
+    return KEY_KINDS.find((one) => this.keys[one] === key) ?? null;
   }
 
   /** Rates are counted for each key on its own. */
@@ -121,8 +126,8 @@ export class Account {
   }
 
   /** An operator's calls are nobody's usage (section 2, PlanInfo). */
-  countCall(kind: KeyKind): void {
-    if (isMetered(kind)) this.#apiCalls = this.usage.apiCalls + 1;
+  countCall(kind: KeyKind, calls = 1): void {
+    if (isMetered(kind)) this.#apiCalls = Math.max(0, this.usage.apiCalls + calls);
   }
 
   countExportRows(kind: KeyKind, rows: number): void {

@@ -5,21 +5,32 @@ import { ApiError, refuseByLimit } from './api-error.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 import { setLimitHeaders } from './limit-headers.js';
 
+/** Statuses of which reading `calls.refused` says whether they count. */
+const REFUSALS = new Set([401, 402, 429]);
+
 /** Key, rate, payment and month's calls, in this order (sections 5 and 7); afterwards the headers of every answer. */
 export function admitCaller(service: Service) {
   return createMiddleware<SandboxEnv>(async (c, next) => {
-    const { account } = service;
+    const { account, readings } = service;
     const kind = account.identify(c.req.header('authorization') ?? null);
+    let isCounted = false;
     try {
       if (kind === null) throw refuseKey();
       takeCall(service, kind);
+      isCounted = true;
       c.set('caller', buildCaller(service, kind));
       await next();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       c.res = error.toResponse();
     }
-    setLimitHeaders(c.res.headers, account, kind);
+    const counts = readings.get('calls.refused');
+    const payer = kind ?? account.findKind(c.req.header('authorization') ?? null);
+    if (REFUSALS.has(c.res.status) && payer !== null) {
+      if (counts === 'always' && !isCounted) account.countCall(payer);
+      if (counts === 'never' && isCounted) account.countCall(payer, -1);
+    }
+    setLimitHeaders(c.res.headers, service, kind);
   });
 }
 

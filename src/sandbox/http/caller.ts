@@ -2,6 +2,7 @@ import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import type { FaultPlan } from '../faults/fault-plan.js';
 import type { Plan } from '../plans.js';
+import type { Readings } from '../readings/readings.js';
 import type { ItemView } from '../world/item-view.js';
 import type { World } from '../world/world.js';
 import type { Account, KeyKind } from './account.js';
@@ -13,6 +14,7 @@ export interface Service {
   clock: SimulatedClock;
   account: Account;
   faults: FaultPlan;
+  readings: Readings;
 }
 
 /** Who asks, and what that key may read. */
@@ -47,9 +49,9 @@ export function buildCaller(service: Service, kind: KeyKind): Caller {
 
 /**
  * Mask of the datasets that a request reads: one, or all visible ones.
- * @param missing status of the answer for a dataset that isn't the caller's: the document differs by endpoint
+ * @param missing what is answered for a dataset that isn't the caller's: 404 where the document says so
  */
-export function chooseDatasets(caller: Caller, id: bigint | null, missing: 400 | 404 = 400): number {
+export function chooseDatasets(caller: Caller, id: bigint | null, missing: '400' | '404' | 'empty'): number {
   if (id === null) return caller.view.mask;
   const isWanted = (dataset: DatasetEntry) => BigInt(dataset.id) === id;
   const dataset = caller.view.datasets.find(isWanted);
@@ -59,7 +61,8 @@ export function chooseDatasets(caller: Caller, id: bigint | null, missing: 400 |
     const message = `Dataset ${id} is beyond the ${plan.limits.datasets} datasets of the plan ${plan.name}.`;
     throw refuseByLimit(402, message, { limit: 'datasets', allowed: plan.limits.datasets, plan: plan.code });
   }
-  if (missing === 404) throw new ApiError(404, `No such dataset of yours: ${id}.`);
+  if (missing === 'empty') return 0;
+  if (missing === '404') throw new ApiError(404, `No such dataset of yours: ${id}.`);
   throw refuseParameter('dataset', String(id), 'an id from /datasets');
 }
 

@@ -1,7 +1,7 @@
 import { PATH_SEPARATOR } from '../catalogue/categories.js';
 import type { World } from '../world/world.js';
 import type { SqlValues } from '../world/world-database.js';
-import { type Caller, chooseDatasets } from './caller.js';
+import { type Caller, chooseDatasets, type Service } from './caller.js';
 import type { Parameters } from './parameters.js';
 
 /** A condition on `items`, its values bound by name. */
@@ -11,9 +11,11 @@ export interface ItemFilter {
 }
 
 /** The filters that `/items` and `/export` share (section 4). */
-export function readItemFilter(world: World, caller: Caller, parameters: Parameters): ItemFilter {
+export function readItemFilter({ world, readings }: Service, caller: Caller, parameters: Parameters): ItemFilter {
   const filter = new FilterBuilder();
-  filter.add('mask & $mask::INTEGER <> 0', { mask: chooseDatasets(caller, parameters.int64('dataset')) });
+  filter.add('mask & $mask::INTEGER <> 0', {
+    mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
+  });
   const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
   filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
@@ -22,7 +24,8 @@ export function readItemFilter(world: World, caller: Caller, parameters: Paramet
   filter.addGiven('currency = $currency', 'currency', parameters.currency('currency'));
   filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
   const changedSince = parameters.dateTime('changedSince');
-  filter.addGiven('last_changed_at > $changedSince::TIMESTAMPTZ::TIMESTAMP', 'changedSince', changedSince);
+  const changed = readings.get('changedSince') === 'event' ? 'last_event_at' : 'last_changed_at';
+  filter.addGiven(`shown_time(${changed}) > $changedSince::TIMESTAMPTZ::TIMESTAMP`, 'changedSince', changedSince);
   addCategory(filter, world, parameters.text('category'));
   addWords(filter, parameters.text('q'));
   return filter.build();

@@ -1,9 +1,20 @@
 import type { ItemFilter } from './item-filter.js';
 
-/** Offers that make up a product: listed, visible, matched; in one currency where one is asked for. */
-export function offersWhere(currency: string | null): string {
+/** What makes up a product. */
+export interface OfferChoice {
+  /** Relation of the items, at the moment that the answer shows. */
+  items: string;
+  /** Only offers in this one; null is any. */
+  currency: string | null;
+  /** Reading `products.offers`. */
+  removed: boolean;
+}
+
+/** Offers that make up a product: visible, matched and, by default, listed. */
+export function offersWhere({ currency, removed }: OfferChoice): string {
+  const listed = removed ? '' : ' AND removed_at IS NULL';
   const inCurrency = currency === null ? '' : ' AND currency = $currency';
-  return `mask & $mask::INTEGER <> 0 AND removed_at IS NULL AND product_key IS NOT NULL${inCurrency}`;
+  return `mask & $mask::INTEGER <> 0 AND product_key IS NOT NULL${listed}${inCurrency}`;
 }
 
 export const PRODUCT_ORDERS = {
@@ -14,19 +25,19 @@ export const PRODUCT_ORDERS = {
 };
 
 /** Keys of the products of which an offer passes the filter; counts are of all its offers. */
-export function findProductKeys(filter: ItemFilter, currency: string | null, order: string): string {
-  return `SELECT product_key FROM items WHERE ${offersWhere(currency)}
+export function findProductKeys(filter: ItemFilter, choice: OfferChoice, order: string): string {
+  return `SELECT product_key FROM ${choice.items} WHERE ${offersWhere(choice)}
     GROUP BY product_key HAVING count(DISTINCT site_id) >= $minShops::INTEGER AND bool_or(${filter.where || 'true'})
     ORDER BY ${order}, product_key`;
 }
 
 /** Products (section 2) as JSON text, one row each, in the order of $keys. Texts come from the oldest offer that has one. */
-export function renderProducts(currency: string | null): string {
+export function renderProducts(choice: OfferChoice): string {
   return `
 WITH wanted AS (
   SELECT unnest(from_json($keys, '["VARCHAR"]')) AS product_key, unnest(range(len(from_json($keys, '["VARCHAR"]')))) AS place
 ), offers AS (
-  SELECT * FROM items SEMI JOIN wanted USING (product_key) WHERE ${offersWhere(currency)}
+  SELECT * FROM ${choice.items} SEMI JOIN wanted USING (product_key) WHERE ${offersWhere(choice)}
 ), ranges AS (
   SELECT product_key, string_agg(concat('{"currency":', json_text(currency), ',"min":', json_money(low), ',"max":', json_money(high),
     ',"offers":', priced, '}'), ',' ORDER BY currency) AS ranges

@@ -1,8 +1,9 @@
 import type { Hono } from 'hono';
+import type { Plan } from '../plans.js';
 import type { FeedPage } from '../world/change-feed.js';
 import type { World } from '../world/world.js';
-import { refuseByLimit } from './api-error.js';
-import { chooseDatasets, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
+import { ApiError, refuseByLimit, refuseParameter } from './api-error.js';
+import { type Caller, chooseDatasets, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
 import { answerJson } from './json-answer.js';
 import { Parameters } from './parameters.js';
 
@@ -11,21 +12,18 @@ const RECENT_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED', 'PRICE_DROP', 'PR
 
 /** `/changes` and `/changes/recent` (section 4). */
 export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
-  const { world } = service;
+  const { world, readings } = service;
 
   app.get('/changes', (c) => {
     const caller = c.get('caller');
     const { plan } = caller;
-    if (!plan.limits.changeFeed) {
-      const facts = { limit: 'changeFeed', allowed: false, plan: plan.code } as const;
-      throw refuseByLimit(402, `The change feed is not in the plan ${plan.name}.`, facts);
-    }
+    if (!plan.limits.changeFeed) throw refuseFeed(plan);
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const after = parameters.int64('after') ?? 0n;
     const page = world.feed.readForward(after, {
-      mask: chooseDatasets(caller, parameters.int64('dataset')),
+      mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
       limit: parameters.int32('limit', { min: 1, max: 1000, byDefault: 500 }),
-      since: historyStart(service, caller),
+      since: findFeedStart(service, caller, after),
       until: feedEnd(service),
     });
     return answerPage(world, page, after);
@@ -33,11 +31,12 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
 
   app.get('/changes/recent', (c) => {
     const caller = c.get('caller');
+    if (!caller.plan.limits.changeFeed && readings.get('recentOnFree') === '402') throw refuseFeed(caller.plan);
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const before = parameters.int64('before');
     const kind = parameters.choice('kind', RECENT_KINDS, null);
     const page = world.feed.readBackward(before, {
-      mask: chooseDatasets(caller, parameters.int64('dataset')),
+      mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
       limit: parameters.int32('limit', { min: 1, max: 200, byDefault: 50 }),
       since: historyStart(service, caller),
       until: feedEnd(service),
@@ -45,6 +44,22 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
     });
     return answerPage(world, page, before ?? 0n);
   });
+}
+
+function refuseFeed({ code, name }: Plan): ApiError {
+  const facts = { limit: 'changeFeed', allowed: false, plan: code } as const;
+  return refuseByLimit(402, `The change feed is not in the plan ${name}.`, facts);
+}
+
+/** Where the feed behind a cursor begins, by reading `feed.oldCursor` if the history doesn't reach back to it. */
+function findFeedStart(service: Service, caller: Caller, after: bigint): number {
+  const { world, readings } = service;
+  const start = historyStart(service, caller);
+  const reading = readings.get('feed.oldCursor');
+  if (after <= 0n || reading === 'gap' || !world.feed.hasBetween(after, start)) return start;
+  if (reading === 'continue') return 0;
+  if (reading === '410') throw new ApiError(410, `The cursor ${after} is older than the history of the plan.`);
+  throw refuseParameter('after', String(after), "0, or a cursor that the plan's history reaches back to");
 }
 
 /** PRICE_DROP and PRICE_RISE are filter values only: changes of kind CHANGED whose price moved (section 3). */

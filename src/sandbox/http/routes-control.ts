@@ -1,11 +1,11 @@
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import { z } from 'zod';
-import { PricelakeError } from '../../errors.js';
 import { faultSpec } from '../faults/fault.js';
 import { advanceWorld } from '../world/advance-world.js';
 import { accountChange } from './account.js';
-import { ApiError } from './api-error.js';
 import type { SandboxEnv, Service } from './caller.js';
+import { parseBody, readBody, refuseUsage } from './control-body.js';
+import { addReadingRoutes } from './routes-readings.js';
 
 const advanceBody = z.strictObject({
   hours: z.number().positive().max(10_000),
@@ -19,6 +19,7 @@ export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void 
   const { world, clock, account } = service;
 
   addFaultRoutes(app, service);
+  addReadingRoutes(app, service);
   app.get('/sandbox', async (c) => {
     const row = await world.database.use((session) =>
       session.row('SELECT count(*) FILTER (removed_at IS NULL) AS listed FROM items'),
@@ -46,11 +47,7 @@ export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void 
       await readBody(c),
       '{"revoked":["live"],"limits":{"apiCallsPerMonth":100}}',
     );
-    try {
-      account.change(change);
-    } catch (error) {
-      throw error instanceof PricelakeError ? new ApiError(400, error.message) : error;
-    }
+    refuseUsage(() => account.change(change));
     const { code, status, limits, overage } = account.plan;
     return c.json({ plan: code, status, limits, overage });
   });
@@ -64,14 +61,4 @@ function addFaultRoutes(app: Hono<SandboxEnv>, { faults }: Service): void {
     faults.arm(body.faults);
     return c.json({ faults: faults.list() });
   });
-}
-
-function readBody(c: Context): Promise<unknown> {
-  return c.req.json().catch(() => undefined);
-}
-
-function parseBody<T extends z.ZodType>(schema: T, body: unknown, example: string): z.infer<T> {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new ApiError(400, `Body: JSON such as ${example} is expected. ${z.prettifyError(parsed.error)}`);
 }

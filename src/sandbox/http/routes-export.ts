@@ -2,11 +2,13 @@ import type { Hono } from 'hono';
 import { csvHeader } from '../world/export-rows.js';
 import { findSegmentEnd, type ItemView } from '../world/item-view.js';
 import { findFirstAbove } from '../world/number-column.js';
+import { itemsAt } from '../world/past-sql.js';
 import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
 import { isMetered } from './account.js';
 import type { Caller, SandboxEnv, Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
+import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
@@ -16,15 +18,17 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
-    const { where, values } = readItemFilter(service.world, caller, parameters);
-    const matching = await selections.items(`SELECT n FROM items WHERE ${where} ORDER BY n`, values);
+    const { where, values } = readItemFilter(service, caller, parameters);
+    const moment = chooseMoment(service, 'exports');
+    const matching = await selections.items(`SELECT n FROM ${itemsAt(moment)} WHERE ${where} ORDER BY n`, values);
     const { rows, headers } = cutAtQuota(service, caller, matching);
     // A HEAD gets the headers and no rows.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);
-    const head = format === 'csv' ? csvHeader(service.world.rowStyle) : '';
+    const bom = service.readings.get('csv.bom') === 'yes' ? '\uFEFF' : '';
+    const head = format === 'csv' ? bom + csvHeader(service.world.rowStyle) : '';
     headers.set('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
-    const read = (part: Uint32Array) =>
-      readChunks(service.world, caller.view, chooseFormat(service.world, format), part);
+    const source = { world: service.world, view: caller.view, format: chooseFormat(service.world, format) };
+    const read = (part: Uint32Array) => (moment === null ? readChunks(source, part) : readPast(source, moment, part));
     const { midExport } = c.env;
     const chunks = midExport === undefined ? read(rows) : readHalves(rows, read, midExport);
     return new Response(streamChunks(head, chunks), { headers });
@@ -46,10 +50,12 @@ function cutAtQuota(service: Service, caller: Caller, matching: Uint32Array): { 
   let rows = matching;
   if (limits.exportRowsPerMonth !== null && isMetered(caller.kind)) {
     const left = Math.max(0, limits.exportRowsPerMonth - account.usage.exportRows);
-    if (matching.length > left && overage) headers.set('X-Export-Overage', 'true');
-    if (matching.length > left && !overage) {
-      rows = matching.subarray(0, left);
-      headers.set('X-Export-Truncated', 'true');
+    const isAlways = service.readings.get('export.headers') === 'always';
+    const isOver = matching.length > left;
+    if (isAlways || (isOver && overage)) headers.set('X-Export-Overage', String(isOver && overage));
+    if (isOver && !overage) rows = matching.subarray(0, left);
+    if (isAlways || (isOver && !overage)) {
+      headers.set('X-Export-Truncated', String(isOver && !overage));
       headers.set('X-Export-Matching', String(matching.length));
     }
     headers.set('X-Export-Rows-Remaining', String(Math.max(0, left - rows.length)));
@@ -58,8 +64,28 @@ function cutAtQuota(service: Service, caller: Caller, matching: Uint32Array): { 
   return { rows, headers };
 }
 
+interface RowSource {
+  world: World;
+  view: ItemView;
+  format: RowFormat;
+}
+
+/** Rows as they stood at an earlier moment. */
+async function* readPast(
+  { world, view, format }: RowSource,
+  moment: number,
+  rows: Uint32Array,
+): AsyncGenerator<Buffer> {
+  const file = await world.renderPast(view, format, moment, rows);
+  try {
+    yield* file.chunks(rows);
+  } finally {
+    file.close();
+  }
+}
+
 /** Segment by segment: one that nobody asked for before is rendered when its turn comes. */
-async function* readChunks(world: World, view: ItemView, format: RowFormat, rows: Uint32Array): AsyncGenerator<Buffer> {
+async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array): AsyncGenerator<Buffer> {
   for (let first = 0; first < rows.length; ) {
     const end = findSegmentEnd(rows[first] as number);
     const last = findFirstAbove(rows, rows.length, end - 1);

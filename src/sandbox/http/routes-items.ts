@@ -1,8 +1,10 @@
 import type { Hono } from 'hono';
+import { itemsAt } from '../world/past-sql.js';
 import { ApiError } from './api-error.js';
 import { type Caller, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
 import { answerJson } from './json-answer.js';
+import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
@@ -23,26 +25,33 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service, selection
   app.get('/items', async (c) => {
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const filter = readItemFilter(world, caller, parameters);
+    const filter = readItemFilter(service, caller, parameters);
+    const moment = chooseMoment(service, 'lists');
     const order = ORDERS[parameters.choice('sort', SORTS, '-lastChanged')];
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 500, byDefault: 50 });
     const found = await selections.items(
-      `SELECT n FROM items WHERE ${filter.where} ORDER BY ${order}, n`,
+      `SELECT n FROM ${itemsAt(moment)} WHERE ${filter.where} ORDER BY ${order}, n`,
       filter.values,
     );
-    const rows = await world.rows(caller.view, 'json');
     const content = found.subarray(page * size, (page + 1) * size);
     const totalPages = Math.ceil(found.length / size);
     const wrapper = `],"page":${page},"size":${size},"totalElements":${found.length},"totalPages":${totalPages}}`;
-    return answerJson(rows.wrap('{"content":[', content, wrapper));
+    return answerJson(
+      await world.readRows(caller.view, 'json', moment, content, (rows) => rows.wrap('{"content":[', content, wrapper)),
+    );
   });
 
   app.get('/items/:id', async (c) => {
     const caller = c.get('caller');
     const item = findItem(service, caller, c.req.param('id'));
-    const rows = await world.rows(caller.view, 'json');
-    return answerJson(rows.row(item));
+    const moment = chooseMoment(service, 'items');
+    const shown = Uint32Array.of(item);
+    if (moment !== null) {
+      const sql = `SELECT n FROM ${itemsAt(moment)} WHERE n = $item::INTEGER`;
+      if ((await selections.items(sql, { item })).length === 0) throw refuseItem(c.req.param('id'));
+    }
+    return answerJson(await world.readRows(caller.view, 'json', moment, shown, (rows) => rows.row(item)));
   });
 
   app.get('/items/:id/history', (c) => {
@@ -56,8 +65,12 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service, selection
 
 function findItem(service: Service, caller: Caller, id: string): number {
   const item = /^\d{1,19}$/.test(id) ? service.world.findItem(BigInt(id), caller.view.mask) : -1;
-  if (item < 0) throw new ApiError(404, `No item ${id} among the items you can see.`);
+  if (item < 0) throw refuseItem(id);
   return item;
+}
+
+function refuseItem(id: string): ApiError {
+  return new ApiError(404, `No item ${id} among the items you can see.`);
 }
 
 /** A HistoryEntry is a Change without its item, which is its last field. */

@@ -1,11 +1,13 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Hono } from 'hono';
 import type { DatasetEntry } from '../catalogue/datasets.js';
+import { itemsAt } from '../world/past-sql.js';
 import type { World } from '../world/world.js';
 import type { SqlRow } from '../world/world-database.js';
 import { isMetered } from './account.js';
 import { UPGRADE_URL } from './api-error.js';
 import type { SandboxEnv, Service } from './caller.js';
+import { chooseMoment } from './moments.js';
 
 /** `/plan` and `/datasets` (sections 2 and 4). */
 export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {
@@ -28,22 +30,24 @@ export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {
 
   app.get('/datasets', async (c) => {
     const { datasets } = c.get('caller').view;
-    return c.json(await Promise.all(datasets.map((dataset) => describeDataset(service.world, dataset))));
+    const items = itemsAt(chooseMoment(service, 'facets'));
+    return c.json(await Promise.all(datasets.map((dataset) => describeDataset(service.world, dataset, items))));
   });
 }
 
-const DESCRIBE_DATASET = `
+const describeSql = (items: string) => `
 WITH members AS (
   SELECT site_id, model_id, count(*) FILTER (removed_at IS NULL) AS listed
-  FROM items WHERE mask & $mask::INTEGER <> 0 GROUP BY ALL
+  FROM ${items} WHERE mask & $mask::INTEGER <> 0 GROUP BY ALL
 )
 SELECT coalesce(sum(listed), 0)::BIGINT AS items, count(DISTINCT m.site_id) AS sites, count(*) AS models,
   count(*) FILTER (s.healthy) AS healthy,
   strftime(max(s.last_scrape_at), '%Y-%m-%dT%H:%M:%SZ') AS newest, strftime(min(s.last_scrape_at), '%Y-%m-%dT%H:%M:%SZ') AS oldest
 FROM members m JOIN sources s USING (model_id)`;
 
-async function describeDataset(world: World, { id, name, description, bit }: DatasetEntry): Promise<object> {
-  const row = (await world.database.use((session) => session.row(DESCRIBE_DATASET, { mask: 1 << bit }))) as SqlRow;
+async function describeDataset(world: World, dataset: DatasetEntry, items: string): Promise<object> {
+  const { id, name, description, bit } = dataset;
+  const row = (await world.database.use((session) => session.row(describeSql(items), { mask: 1 << bit }))) as SqlRow;
   const count = (value: DuckDBValue | undefined) => Number(value);
   return {
     id,

@@ -1,22 +1,29 @@
 import type { Hono } from 'hono';
+import { itemsAt, type Moment } from '../world/past-sql.js';
 import type { SqlValues } from '../world/world-database.js';
 import { ApiError } from './api-error.js';
 import { chooseDatasets, type SandboxEnv, type Service } from './caller.js';
 import { addCategory, addWords, FilterBuilder } from './item-filter.js';
 import { answerJson } from './json-answer.js';
+import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
-import { findProductKeys, offersWhere, PRODUCT_ORDERS, renderProducts } from './product-sql.js';
+import { findProductKeys, type OfferChoice, offersWhere, PRODUCT_ORDERS, renderProducts } from './product-sql.js';
 import type { Selections } from './selections.js';
 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
 
 /** `/products` and `/products/{id}` (section 4): the same product across shops. */
 export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
-  const { world } = service;
+  const { world, readings } = service;
+  const chooseOffers = (moment: Moment, currency: string | null): OfferChoice => ({
+    items: itemsAt(moment),
+    currency,
+    removed: readings.get('products.offers') === 'all',
+  });
 
   app.get('/products', async (c) => {
     const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'));
+    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'), readings.get('unknownDataset'));
     const filter = new FilterBuilder();
     addWords(filter, parameters.text('q'));
     addCategory(filter, world, parameters.text('category'));
@@ -28,9 +35,10 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, select
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 200, byDefault: 50 });
     const { where, values } = filter.build();
-    const sql = findProductKeys({ where, values }, currency, order);
+    const choice = chooseOffers(chooseMoment(service, 'products'), currency);
+    const sql = findProductKeys({ where, values }, choice, order);
     const keys = await selections.products(sql, { ...values, mask, minShops, currency });
-    const content = await render(service, keys.slice(page * size, (page + 1) * size), currency, { mask, currency });
+    const content = await render(service, keys.slice(page * size, (page + 1) * size), choice, { mask, currency });
     const totals = `"totalElements":${keys.length},"totalPages":${Math.ceil(keys.length / size)}`;
     return answerJson(Buffer.from(`{"content":[${content}],"page":${page},"size":${size},${totals}}`));
   });
@@ -38,21 +46,25 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, select
   app.get('/products/:id', async (c) => {
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const mask = chooseDatasets(caller, parameters.int64('dataset'), 404);
+    const mask = chooseDatasets(caller, parameters.int64('dataset'), '404');
     const currency = parameters.currency('currency');
     const id = c.req.param('id');
     const key = /^\d+$/.test(id) ? id.replace(/^0+/, '') : id;
-    const sql = `SELECT n FROM items WHERE product_key = $key AND ${offersWhere(currency)} ORDER BY price NULLS LAST, n`;
+    const moment = chooseMoment(service, 'products');
+    const choice = chooseOffers(moment, currency);
+    const sql = `SELECT n FROM ${choice.items} WHERE product_key = $key AND ${offersWhere(choice)} ORDER BY price NULLS LAST, n`;
     const offers = await selections.items(sql, { key, mask, currency });
-    const [product] = await render(service, [key], currency, { mask, currency });
+    const [product] = await render(service, [key], choice, { mask, currency });
     if (product === undefined) throw new ApiError(404, `No offers of a product ${id} among the items you can see.`);
-    const rows = await world.rows(caller.view, 'json');
-    return answerJson(rows.wrap(`{"product":${product},"offers":[`, offers, ']}'));
+    const head = `{"product":${product},"offers":[`;
+    return answerJson(
+      await world.readRows(caller.view, 'json', moment, offers, (rows) => rows.wrap(head, offers, ']}')),
+    );
   });
 }
 
-async function render(service: Service, keys: string[], currency: string | null, values: SqlValues): Promise<string[]> {
-  const sql = renderProducts(currency);
+async function render(service: Service, keys: string[], choice: OfferChoice, values: SqlValues): Promise<string[]> {
+  const sql = renderProducts(choice);
   const bound = { ...values, keys: JSON.stringify(keys) };
   const rows = await service.world.database.use((session) => session.rows(sql, bound));
   return rows.map(({ json }) => json as string);

@@ -58,6 +58,7 @@ async function gatherFacts(service: Service, baseUrl: string): Promise<StartFact
       key: account.keys[kind as keyof typeof KEY_TEXTS],
       about,
     })),
+    readings: service.readings.list(),
     figures: Object.entries(figures).map(([name, value]) => ({ name, value })),
   };
 }

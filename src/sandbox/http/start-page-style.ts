@@ -21,6 +21,8 @@ pre { margin: 0 0 1rem; padding: .85rem 1rem; background: var(--code); border-ra
 .figures div { display: flex; flex-direction: column-reverse; }
 .figures dd { font-size: 1.2rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .figures dt, small, footer { color: var(--soft); font-size: .875rem; }
+.readings div { padding: .45rem 0; border-top: 1px solid var(--line); }
+.readings dd { color: var(--soft); }
 .access div { display: grid; grid-template-columns: 6.5rem 1fr; gap: 0 1rem; padding: .45rem 0; }
 .access dt { color: var(--soft); }
 .access code { user-select: all; }

@@ -11,6 +11,8 @@ export interface StartFacts {
   plan: string;
   clock: string;
   figures: { name: string; value: string }[];
+  /** How the document is read where it is silent; those chosen are not the sandbox's own. */
+  readings: { name: string; value: string; says: string; isDefault: boolean }[];
 }
 
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
@@ -25,8 +27,11 @@ export const START_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Those that were chosen come first. */
+const byChoice = (a: { isDefault: boolean }, b: { isDefault: boolean }) => Number(a.isDefault) - Number(b.isDefault);
+
 /** One self-contained page: what the sandbox is, and how to go on. */
-export function renderStartPage({ baseUrl, keys, plan, clock, figures }: StartFacts): string {
+export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings }: StartFacts): string {
   const key = keys[0]?.key ?? '';
   return html`<!doctype html>
 <html lang="en">
@@ -65,13 +70,23 @@ ${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><sm
 <pre>${`${describeSync(baseUrl, key)}pricelake sync prices.yaml\n`}</pre>
 </section>
 <section>
+<h2>Readings</h2>
+<p>Where the API document is silent, this service does the following${readings.some((one) => !one.isDefault) ? '; what was chosen stands first' : ''}. Others can be chosen by <code>--reading</code>.</p>
+<dl class="readings">${[...readings]
+    .sort(byChoice)
+    .map(
+      ({ name, value, says, isDefault }) =>
+        html`<div><dt><code>${name}=${value}</code>${isDefault ? '' : ' (chosen)'}</dt><dd>${says}</dd></div>\n`,
+    )}</dl>
+</section>
+<section>
 <h2>Endpoints</h2>
 <p>The interface description is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Each call needs a key.</p>
 <ul class="endpoints">${Object.entries(ENDPOINTS).map(
     ([path, { summary }]) => html`<li><code>/api/v1${path}</code> <span>${summary}</span></li>\n`,
   )}</ul>
 </section>
-<footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Events sent: <a href="/sandbox/webhook">/sandbox/webhook</a>. Faults armed: <a href="/sandbox/faults">/sandbox/faults</a>. What else can be done while it runs: <code>pricelake sandbox --help</code>.</p></footer>
+<footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Events sent: <a href="/sandbox/webhook">/sandbox/webhook</a>. Faults armed: <a href="/sandbox/faults">/sandbox/faults</a>. Readings: <a href="/sandbox/readings">/sandbox/readings</a>. What else can be done while it runs: <code>pricelake sandbox --help</code>.</p></footer>
 </main>
 </body>
 </html>

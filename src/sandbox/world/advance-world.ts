@@ -1,5 +1,7 @@
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
+import { MAX_LAG } from '../readings/registry.js';
 import { INSERT_NEW_PENDING } from './generate-sql.js';
+import { FORGET_PAST, KEEP_SCRAPED_PAST, KEEP_STEP_PAST } from './past-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { chooseEnough, hasDueScrape, type Scrape, storeScrapes } from './scrapes.js';
 import { APPLY_SCRAPES, APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING, PICK_STEP_CHANGES } from './step-sql.js';
@@ -24,6 +26,8 @@ export interface AdvanceCounts {
 const HOUR_MS = 3_600_000;
 /** Share of the items that change in an hour. */
 const CHANGES_PER_ITEM_HOUR = 0.008;
+/** Rows as they stood are kept for longer than any answer may lag behind the feed. */
+const KEEP_MS = 2 * MAX_LAG * 1000;
 /** A running world's changes happen within its last moments. */
 const JUST_NOW_MS = 5000;
 /** Shares of a step's changes; the rest are of kind CHANGED. */
@@ -101,7 +105,9 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
     const salt = saltOf(world, step.step, round);
     end += await takeRound(world, session, { ...step, total, salt, end, from: sliceAt(round), to: sliceAt(round + 1) });
   }
-  await session.run(APPLY_SCRAPES, { step: step.step });
+  const keepScraped = world.keepsPast ? KEEP_SCRAPED_PAST : '';
+  await session.run(keepScraped + APPLY_SCRAPES, { step: step.step });
+  if (world.keepsPast) await session.run(FORGET_PAST, { until: (step.from - KEEP_MS) * 1000 });
   await world.noteItems(session);
   const kinds = await publishChanges(world, session, saltOf(world, step.step, 999));
   await world.publishStep(session, step.step);
@@ -134,7 +140,8 @@ async function takeRound(world: World, session: WorldSession, round: Round): Pro
   const changed = total - removed - relisted - Math.round(total * SHARE.new);
   await session.run('DELETE FROM pick');
   await session.run(PICK_STEP_CHANGES, { ...window, items: world.itemCount, salt, relisted, removed, changed });
-  await session.run(CREATE_STEP + INSERT_STEP_PENDING + APPLY_STEP, { salt, step });
+  const keepPast = world.keepsPast ? KEEP_STEP_PAST : '';
+  await session.run(CREATE_STEP + INSERT_STEP_PENDING + keepPast + APPLY_STEP, { salt, step });
   const picked = Number((await session.row('SELECT count(*) AS picked FROM pick'))?.picked);
   const batch = { from: end, to: end + total - picked };
   if (batch.to > batch.from) {

@@ -65,6 +65,11 @@ export class ChangeFeed {
     this.#ids.push(entry.id);
   }
 
+  /** Whether a change behind `after` happened before then (micros). */
+  hasBetween(after: bigint, since: number): boolean {
+    return findFirstAbove(this.#ids.values, this.length, after) < this.#firstLaterThan(since);
+  }
+
   /** Oldest first, from the change behind `after` on. */
   readForward(after: bigint, query: FeedQuery): FeedPage {
     const end = this.#firstLaterThan(query.until);

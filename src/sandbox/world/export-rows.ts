@@ -16,6 +16,9 @@ export interface RowStyle {
   shape: ExportShape | null;
   /** Top-level fields that the document doesn't know, of the user's own items. */
   extraFields: readonly string[];
+  /** Readings `csv.lines` and `csv.lists`. */
+  lineEnd: '\n' | '\r\n';
+  lists: 'json' | 'semicolon';
 }
 
 interface Column {
@@ -80,10 +83,10 @@ const NAMES: Record<ExportShape, (path: string) => string> = {
 };
 
 /** The CSV export's first line. */
-export function csvHeader({ shape, extraFields }: RowStyle): string {
+export function csvHeader({ shape, extraFields, lineEnd }: RowStyle): string {
   const columns = shape === 'item' ? NESTED : FLAT;
   const names = [...columns.map(({ path }) => NAMES[shape ?? 'flat-camel'](path)), ...extraFields];
-  return `${names.map((name) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n`;
+  return `${names.map((name) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}${lineEnd}`;
 }
 
 /** SQL expression of one row's text. `datasets` is an expression as well: it depends on who asks. */
@@ -96,11 +99,13 @@ export function rowText(format: RowFormat, style: RowStyle, datasets: string): s
 }
 
 /** A null is an empty field, an empty text is `""`. */
-function csvRow({ shape, extraFields }: RowStyle, datasets: string): string {
+function csvRow({ shape, extraFields, lineEnd, lists }: RowStyle, datasets: string): string {
   const columns = shape === 'item' ? NESTED : FLAT;
-  const known = columns.map(({ csv }) => csv.replace('$datasets', datasets));
+  const list = lists === 'json' ? datasets : `array_to_string(from_json(${datasets}, '["VARCHAR"]'), ';')`;
+  const known = columns.map(({ csv }) => csv.replace('$datasets', list));
   const extra = extraFields.map((name) => `csv_text(extra_value(extra, ${quoteLiteral(name)}))`);
-  return `concat_ws(',', ${[...known, ...extra].join(', ')})`;
+  const row = `concat_ws(',', ${[...known, ...extra].join(', ')})`;
+  return lineEnd === '\n' ? row : `${row} || chr(13)`;
 }
 
 export const CREATE_CSV_MACROS = `
@@ -108,7 +113,7 @@ CREATE MACRO csv_text(text) AS coalesce(CASE
   WHEN text = '' OR contains(text, ',') OR contains(text, '"') OR contains(text, chr(10)) OR contains(text, chr(13))
   THEN '"' || replace(text, '"', '""') || '"' ELSE text END, '');
 CREATE MACRO csv_money(amount) AS replace(json_money(amount), 'null', '');
-CREATE MACRO csv_time(instant) AS coalesce(replace(instant::VARCHAR, ' ', 'T') || 'Z', '');
+CREATE MACRO csv_time(instant) AS coalesce(time_text(instant), '');
 CREATE MACRO json_pointer(key) AS '/' || replace(replace(key, '~', '~0'), '/', '~1');
 -- Of the text of unknown fields, a string as such and anything else as JSON.
 CREATE MACRO extra_value(extra, key) AS ('{' || substr(extra, 2) || '}')::JSON->>json_pointer(key);

@@ -98,7 +98,7 @@ SELECT n::INTEGER, 9107000000000001 + n * 3 + (h8 % 2)::BIGINT,
     | CASE WHEN h8 % $sampleOneIn::BIGINT = 5 THEN $sampleMask::INTEGER ELSE 0 END,
   site_id, site_json, model_id, source_json,
   seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, NULL,
-  CASE WHEN amount <> usual THEN usual END
+  CASE WHEN amount <> usual THEN usual END, seen.instant
 FROM written, LATERAL (SELECT make_timestamp($firstSeen::BIGINT + CASE
   WHEN h4 % 10 < 6 THEN (h5 % ($span::BIGINT // 80 + 1))::BIGINT
   WHEN h4 % 3 = 0 THEN (h5 % $span::BIGINT // 1000000 * 1000000)::BIGINT
@@ -129,7 +129,7 @@ INSERT INTO pick
 WITH drawn AS (
   SELECT n, CASE WHEN removed_at IS NOT NULL THEN 'back' WHEN usual_price IS NOT NULL THEN 'return'
       WHEN in_wave(product_key, $salt::BIGINT) THEN 'wave' ELSE 'alone' END AS cause,
-    draw(n, $salt::BIGINT, 51) AS h, epoch_us(last_changed_at) AS since,
+    draw(n, $salt::BIGINT, 51) AS h, epoch_us(last_event_at) AS since,
     CASE cause WHEN 'wave' THEN draw(product_key, $salt::BIGINT, 53) ELSE draw(n, $salt::BIGINT, 52) END % 1000 AS chance,
     CASE cause WHEN 'wave' THEN $firstSeen::BIGINT
         + (pow(unit(draw(product_key, $salt::BIGINT, 54)), 0.6) * ($end::BIGINT - $firstSeen::BIGINT))::BIGINT + (h % 172800000000)::BIGINT
@@ -144,6 +144,6 @@ FROM drawn WHERE instant > since AND instant < $end::BIGINT
 
 /** Once the past is written: a listed item was found by the last scrape of its source. */
 export const SET_LAST_SEEN = `
-UPDATE items SET last_seen_at = greatest(s.last_scrape_at, items.last_changed_at)
+UPDATE items SET last_seen_at = greatest(s.last_scrape_at, items.last_event_at)
 FROM sources s WHERE s.model_id = items.model_id AND items.removed_at IS NULL;
 `;

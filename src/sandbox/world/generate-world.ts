@@ -1,6 +1,7 @@
 import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../catalogue/categories.js';
 import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { buildShops, buildSources, type Shop, type ShopSource } from '../catalogue/shops.js';
+import { createCategoryChoice } from '../readings/reading-sql.js';
 import {
   CREATE_CATALOGUE,
   INSERT_GONE_PENDING,
@@ -62,6 +63,7 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     for (let from = 0; from < items; from += SEGMENT) {
       await insert(session, { ...past, from, to: Math.min(items, from + SEGMENT), salt: seed, step: 0 });
     }
+    await session.run(createCategoryChoice(world.readings));
     await writePast(session, { ...past, seed, items, end: (startAt - QUIET_MS) * 1000 });
     await world.noteItems(session);
     await publishChanges(world, session, seed);

@@ -65,6 +65,20 @@ export class ItemView {
     return rendered.file;
   }
 
+  /** These rows of another relation than `items`, in a file of their own. */
+  async renderAside(session: WorldSession, format: RowFormat, relation: string, wanted: Uint32Array): Promise<RowFile> {
+    const file = new RowFile(join(this.#directory, `aside-${this.mask}-${this.#version++}.${format}`), format);
+    const rows = wanted.toSorted();
+    const path = join(this.#directory, `aside-${this.mask}.${format}.part`);
+    const line = rowText(format, this.#style(), this.#datasetsJson());
+    const where = `n IN (SELECT unnest(from_json($rows, '["INTEGER"]')))`;
+    await session.copyLines(`SELECT ${line} FROM ${relation} WHERE ${where} ORDER BY n`, path, {
+      rows: JSON.stringify([...rows]),
+    });
+    await file.append(path, rows);
+    return file;
+  }
+
   /** Whether somebody asked for the format before. */
   has(format: RowFormat): boolean {
     return this.#rendered.has(format);

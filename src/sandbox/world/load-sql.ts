@@ -69,7 +69,8 @@ SELECT row_number() OVER (ORDER BY l.id) - 1, l.id, title, brand, mpn, gtin, pro
   s.category_id, coalesce(category, 'null'),
   m.mask | CASE WHEN draw(l.id, $seed::BIGINT, 21) % $sampleOneIn::BIGINT = 0 THEN $sampleMask::INTEGER ELSE 0 END,
   site_id, site, model_id, source,
-  firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0, e.extra, NULL
+  firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0, e.extra, NULL,
+  greatest(firstSeenAt, priceChangedAt, lastChangedAt, removedAt)::TIMESTAMP
 FROM loaded l JOIN masks m ON m.id = l.id LEFT JOIN slugs s ON s.slug = l.slug LEFT JOIN extras e ON e.id = l.id
 ORDER BY l.id;
 INSERT INTO sites SELECT site_id, max(site->>'name'), max(site->>'host'), max(site->>'attribution') FROM loaded GROUP BY ALL;
@@ -89,7 +90,7 @@ WITH told AS (
 SELECT n, 0, first_seen_at, CASE WHEN price_moved THEN previous_price ELSE price END, NULL, '{}', mask FROM told
 UNION ALL
 SELECT n, 1, price_changed_at, price, previous_price,
-  concat('{"price":[', json_money(previous_price), ',', json_money(price), ']}'), mask FROM told WHERE price_moved
+  concat('{', price_member(previous_price, price), '}'), mask FROM told WHERE price_moved
 UNION ALL
 SELECT n, 2, removed_at, price, NULL, '{}', mask FROM told WHERE removed_at > first_seen_at
 UNION ALL

@@ -8,6 +8,7 @@ import { item } from '../../api/contract.js';
 import { hasSystemCode, PricelakeError } from '../../errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import { createCategoryChoice } from '../readings/reading-sql.js';
 import { markLongNumbers } from './exact-numbers.js';
 import { findBadLine } from './find-bad-line.js';
 import {
@@ -47,7 +48,7 @@ export async function loadWorld(world: World, file: string, seed: number): Promi
       sampleMask: maskOf([SAMPLE_DATASET]),
       sampleOneIn: Math.max(3, Math.ceil(items / 150)),
     });
-    await session.run(INSERT_LOADED_PAST);
+    await session.run(INSERT_LOADED_PAST + createCategoryChoice(world.readings));
     world.facts = {
       seed,
       datasets,

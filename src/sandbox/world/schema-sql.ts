@@ -11,8 +11,12 @@ CREATE TABLE items (
   -- Fields that the document doesn't know, of the user's own items: JSON text such as ,"colour":"red".
   extra VARCHAR,
   -- While a discount or a wrong entry lasts: the price that it will return to.
-  usual_price DECIMAL(18,4)
+  usual_price DECIMAL(18,4),
+  -- The latest change of any kind; last_changed_at may leave removals out.
+  last_event_at TIMESTAMP
 );
+-- Rows as they stood until then, of the last minutes: what answers that lag are made of. Empty where none does.
+CREATE TABLE past AS SELECT *, NULL::TIMESTAMP AS until FROM items;
 CREATE TABLE sources (model_id BIGINT, site_id BIGINT, name VARCHAR, healthy BOOLEAN,
   period_hours INTEGER, phase_hours DOUBLE, last_scrape_at TIMESTAMP);
 CREATE TABLE sites (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR);
@@ -51,9 +55,8 @@ CREATE MACRO json_values(json) AS list_transform(
   list_filter(json_extract(json, '$..*'), lambda v: left(v, 1) NOT IN ('{', '[')), lambda v: v->>'$');
 CREATE MACRO searched_text(title, brand, mpn, gtin, attributes) AS fold_case(
   concat_ws(' ', title, brand, mpn, gtin, array_to_string(json_values(attributes), ' ')));
--- JSON texts: a number with its cents, an instant, a string; null where the value is null.
+-- JSON texts: a number with its cents, a string; null where the value is null.
 CREATE MACRO json_money(amount) AS coalesce(CASE WHEN amount = amount::DECIMAL(18,2)
   THEN amount::DECIMAL(18,2)::VARCHAR ELSE amount::VARCHAR END, 'null');
-CREATE MACRO json_time(instant) AS coalesce('"' || replace(instant::VARCHAR, ' ', 'T') || 'Z"', 'null');
 CREATE MACRO json_text(text) AS coalesce(to_json(text)::VARCHAR, 'null');
 `;

@@ -8,11 +8,13 @@ export const CREATE_STEP = `
 CREATE OR REPLACE TABLE step AS
 WITH base AS (
   SELECT p.n, p.kind, p.observed_at, i.price, i.usual_price, i.currency, i.product_key, i.site_id, i.title, i.mask,
-    i.last_changed_at AS before_at, draw(p.n, $salt::BIGINT, 61) % 100 AS h, draw(p.n, $salt::BIGINT, 62) AS hp,
+    i.last_event_at AS before_at, i.category_json, c.category_id AS new_category_id, c.category_json AS new_category_json, draw(p.n, $salt::BIGINT, 61) % 100 AS h, draw(p.n, $salt::BIGINT, 62) AS hp,
     p.kind = 1 AND i.price IS NOT NULL AND in_wave(i.product_key, $salt::BIGINT) AS follows,
     draw(i.product_key, $salt::BIGINT, 63) AS wave,
     TRY_CAST(regexp_extract(i.attributes, '"stock":([0-9]+)', 1) AS INTEGER) AS stock
   FROM pick p JOIN items i ON i.n = p.n
+  LEFT JOIN category_choice c ON p.kind = 1 AND draw(p.n, $salt::BIGINT, 64) % 8 = 0 AND c.category_id IS DISTINCT FROM i.category_id
+    AND c.k = (draw(p.n, $salt::BIGINT, 65) % c.choices)::BIGINT
 ), moves AS (
   SELECT *,
     CASE kind WHEN 1 THEN follows OR h < 82 OR h >= 97 OR (stock IS NULL AND h < 93) WHEN 3 THEN h < 50 ELSE false END AS price_moves,
@@ -27,6 +29,7 @@ WITH base AS (
   FROM priced
 )
 SELECT n, kind, observed_at, mask, price, new_price, new_usual, price_moves, title, new_title, title_moves, stock_moves, before_at,
+  category_json, new_category_id, new_category_json, new_category_id IS NOT NULL AS category_moves,
   stock, CASE WHEN drawn_stock = stock AND stock_moves THEN stock + 1 ELSE drawn_stock END AS new_stock
 FROM after;
 `;
@@ -35,19 +38,21 @@ export const INSERT_STEP_PENDING = `
 INSERT INTO pending
 SELECT n, kind, observed_at, new_price, CASE WHEN price_moves THEN price END,
   '{' || concat_ws(',',
-    CASE WHEN price_moves THEN '"price":[' || json_money(price) || ',' || json_money(new_price) || ']' END,
-    CASE WHEN stock_moves THEN '"stock":[' || stock || ',' || new_stock || ']' END,
+    CASE WHEN price_moves THEN price_member(price, new_price) END,
+    CASE WHEN stock_moves THEN attribute_member('stock', stock, new_stock) END,
+    CASE WHEN category_moves THEN category_member(category_json, new_category_json) END,
     CASE WHEN title_moves THEN '"title":[' || json_text(title) || ',' || json_text(new_title) || ']' END) || '}',
   mask
 FROM step;
 `;
 
-/** The items after the step (section 3, listing state). `last_changed_at` moves with every kind of change. */
+/** The items after the step (section 3, listing state). */
 export const APPLY_STEP = `
 UPDATE items SET price = s.new_price, usual_price = s.new_usual,
   previous_price = CASE WHEN s.price_moves THEN s.price ELSE items.previous_price END,
   price_changed_at = CASE WHEN s.price_moves THEN s.observed_at ELSE items.price_changed_at END,
-  last_changed_at = s.observed_at,
+  last_changed_at = CASE WHEN moves_last_changed(s.kind, s.price_moves) THEN s.observed_at ELSE items.last_changed_at END,
+  last_event_at = s.observed_at,
   last_seen_at = CASE WHEN s.kind = 2
     THEN greatest(s.before_at, least(items.last_seen_at, s.observed_at - INTERVAL 1 HOUR))
     ELSE greatest(items.last_seen_at, s.observed_at) END,
@@ -57,6 +62,8 @@ FROM step s WHERE items.n = s.n;
 UPDATE items SET title = s.new_title FROM step s WHERE items.n = s.n AND s.title_moves;
 UPDATE items SET attributes = regexp_replace(items.attributes, '"stock":[0-9]+', '"stock":' || s.new_stock)
 FROM step s WHERE items.n = s.n AND s.stock_moves;
+UPDATE items SET category_id = s.new_category_id, category_json = s.new_category_json
+FROM step s WHERE items.n = s.n AND s.category_moves;
 `;
 
 /**
@@ -85,7 +92,7 @@ FROM (SELECT *, lo + 1 + (draw(n, $salt::BIGINT, 72) % greatest(hi - lo, 1))::BI
 
 /** A scrape finds every listed item of its source. */
 export const APPLY_SCRAPES = `
-UPDATE items SET last_seen_at = greatest(s.scraped_at, items.last_changed_at), touched = $step::INTEGER
+UPDATE items SET last_seen_at = greatest(s.scraped_at, items.last_event_at), touched = $step::INTEGER
 FROM scrapes s WHERE s.model_id = items.model_id AND items.removed_at IS NULL AND items.last_seen_at < s.scraped_at;
 UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id = sources.model_id;
 `;
@@ -96,7 +103,7 @@ INSERT INTO items
 SELECT n, $maxId::BIGINT + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
   price, NULL, NULL, currency, url || CASE WHEN url LIKE '%?%' THEN '&' ELSE '?' END || 'variant=' || n, image, attributes,
   category_id, category_json, mask, site_id, site_json, model_id, source_json,
-  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, extra, NULL
+  seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, extra, NULL, seen.instant
 FROM (SELECT m::INTEGER AS n, (draw(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin FROM range($from::BIGINT, $to::BIGINT) r(m)
   -- Ids end with int64: a shop that has used them up lists nothing new.
   WHERE m - $known::BIGINT < (9223372036854775807 - $maxId::BIGINT) // 2) fresh

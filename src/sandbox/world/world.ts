@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { ShopSource } from '../catalogue/shops.js';
+import { createReadingMacros } from '../readings/reading-sql.js';
+import { Readings } from '../readings/readings.js';
 import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
 import { ItemView } from './item-view.js';
 import { findFirstAbove, NumberColumn } from './number-column.js';
+import { CREATE_PAST_MACRO, itemsAt, type Moment } from './past-sql.js';
 import { CREATE_PRICE_MACROS } from './price-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
@@ -43,6 +46,7 @@ export class World {
   readonly database: WorldDatabase;
   readonly directory: string;
   readonly feed: ChangeFeed;
+  readonly readings: Readings;
   readonly #exportShape: ExportShape | null;
   readonly #views = new Map<number, ItemView>();
   readonly #ids = new NumberColumn(new BigInt64Array(1024));
@@ -52,32 +56,47 @@ export class World {
   version = 0;
   /** Milliseconds since 1970: what happened up to here is in the tables. */
   livedUntil = 0;
+  /** Micros since 1970: from here on rows are kept as they stood; null while no answer lags. */
+  #pastFrom: number | null = null;
 
   /** Also a process that ends without closing its worlds leaves nothing behind. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
 
-  private constructor(directory: string, database: WorldDatabase, exportShape: ExportShape | null) {
+  private constructor(directory: string, database: WorldDatabase, readings: Readings, exportShape: ExportShape | null) {
     process.once('exit', this.#removeFiles);
     this.directory = directory;
     this.database = database;
+    this.readings = readings;
     this.#exportShape = exportShape;
     this.feed = new ChangeFeed(join(directory, 'changes.json'));
   }
 
   /** An empty world in a fresh temporary folder, which `close` removes. */
-  static async create(exportShape: ExportShape | null = null): Promise<World> {
+  static async create(readings = new Readings(), exportShape: ExportShape | null = null): Promise<World> {
     const directory = await makeScratchFolder();
     const database = await WorldDatabase.open(directory);
-    const world = new World(directory, database, exportShape);
+    const world = new World(directory, database, readings, exportShape);
     await database.use((session) =>
-      session.run(CREATE_TABLES + CREATE_MACROS + CREATE_PRICE_MACROS + CREATE_CSV_MACROS),
+      session.run(
+        CREATE_TABLES +
+          CREATE_MACROS +
+          createReadingMacros(readings) +
+          CREATE_PRICE_MACROS +
+          CREATE_CSV_MACROS +
+          CREATE_PAST_MACRO,
+      ),
     );
     return world;
   }
 
   /** How export rows look. */
   get rowStyle(): RowStyle {
-    return { shape: this.#exportShape, extraFields: this.facts.extraFields };
+    return {
+      shape: this.#exportShape,
+      extraFields: this.facts.extraFields,
+      lineEnd: this.readings.get('csv.lines') === 'crlf' ? '\r\n' : '\n',
+      lists: this.readings.get('csv.lists'),
+    };
   }
 
   get itemCount(): number {
@@ -122,6 +141,42 @@ export class World {
     const wanted = Math.min(upTo, this.itemCount);
     const ready = view.rows(format, wanted, this.version);
     return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
+  }
+
+  /** Whether steps keep rows as they stood before: only while answers lag, since it costs. */
+  get keepsPast(): boolean {
+    return this.#pastFrom !== null;
+  }
+
+  /** The earliest instant that an answer can show, in micros since 1970. Rows are kept from now on. @param quietSince nothing happened since */
+  keepPast(quietSince = this.livedUntil * 1000): number {
+    this.#pastFrom ??= quietSince;
+    return this.#pastFrom;
+  }
+
+  /**
+   * Hands over these rows as they stood at a moment. The file of another moment than now is made for this answer.
+   * @param rows numbers of items, ascending where the moment is not now
+   */
+  async readRows<T>(
+    view: ItemView,
+    format: RowFormat,
+    moment: Moment,
+    rows: Uint32Array,
+    use: (file: RowFile) => T,
+  ): Promise<T> {
+    if (moment === null) return use(await this.rows(view, format));
+    const file = await this.renderPast(view, format, moment, rows);
+    try {
+      return use(file);
+    } finally {
+      file.close();
+    }
+  }
+
+  /** Rows as they stood at an earlier moment, in a file that the caller closes. */
+  renderPast(view: ItemView, format: RowFormat, moment: number, rows: Uint32Array): Promise<RowFile> {
+    return this.database.use((session) => view.renderAside(session, format, itemsAt(moment), rows));
   }
 
   /** Makes a step's state the current one. JSON is rendered at once, CSV when somebody asks for it again. */

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { PricelakeError } from '../../errors.js';
+import { suggestName } from '../../suggest-name.js';
+import { describeValues, factsOf, MAX_LAG, READING_NAMES, type ReadingName, type ReadingValue } from './registry.js';
+
+type Values = Record<string, string | number>;
+
+const readingName = z.enum(READING_NAMES as [ReadingName, ...ReadingName[]]);
+const seconds = z
+  .string()
+  .regex(/^\d+[sm]$/)
+  .transform((text) => Number.parseInt(text, 10) * (text.endsWith('m') ? 60 : 1))
+  .refine((value) => value <= MAX_LAG);
+
+/** How this sandbox reads the document where it is silent. */
+export class Readings {
+  #values: Values = Object.fromEntries(READING_NAMES.map((name) => [name, defaultOf(name)]));
+
+  /** @throws PricelakeError `usage` that names what there is */
+  constructor(specs: readonly string[] = []) {
+    Object.assign(this.#values, parseReadings(specs));
+  }
+
+  get<N extends ReadingName>(name: N): ReadingValue<N> {
+    return this.#values[name] as ReadingValue<N>;
+  }
+
+  /** Whether an answer may show an earlier world. */
+  get hasLag(): boolean {
+    return READING_NAMES.some((name) => factsOf(name).values === 'seconds' && this.#values[name] !== 0);
+  }
+
+  /** From the next answer on; the others stay. Throws PricelakeError `usage`, changing nothing. */
+  change(specs: readonly string[]): void {
+    const given = parseReadings(specs);
+    const fixed = READING_NAMES.find(
+      (name) => factsOf(name).atStart && name in given && given[name] !== this.#values[name],
+    );
+    if (fixed !== undefined) throw refuse(`${fixed}=${given[fixed]}`, 'rows are written by it: restart the sandbox');
+    Object.assign(this.#values, given);
+  }
+
+  /** As they would be written on the command line, with what they mean. */
+  list(): { name: ReadingName; value: string; says: string; section: string; isDefault: boolean }[] {
+    return READING_NAMES.map((name) => {
+      const { says, section, values } = factsOf(name);
+      const value = `${this.#values[name]}${values === 'seconds' ? 's' : ''}`;
+      return { name, value, says, section, isDefault: this.#values[name] === defaultOf(name) };
+    });
+  }
+}
+
+function defaultOf(name: ReadingName): string | number {
+  const { values } = factsOf(name);
+  return values === 'seconds' ? 0 : values[0];
+}
+
+/** `NAME=VALUE` each; of two with the same name the later one holds. */
+function parseReadings(specs: readonly string[]): Values {
+  return Object.fromEntries(
+    specs.map((spec) => {
+      const [, given = '', text = ''] = /^([^=]+)=(.*)$/.exec(spec) ?? [];
+      if (given === '') throw refuse(spec, 'NAME=VALUE is expected, such as lag.items=120s');
+      const name = readingName.safeParse(given);
+      if (!name.success) throw refuse(spec, `there is no '${given}'${hint(given, READING_NAMES)}`);
+      const { values } = factsOf(name.data);
+      const value = (values === 'seconds' ? seconds : z.enum(values)).safeParse(text);
+      if (value.success) return [name.data, value.data];
+      const near = values === 'seconds' ? '' : hint(text, values);
+      throw refuse(spec, `${name.data} is ${describeValues(name.data)}${near}`);
+    }),
+  );
+}
+
+/** What may have been meant, and for a name, which there are. */
+function hint(given: string, known: readonly string[]): string {
+  const near = suggestName(given, known);
+  const list = known === READING_NAMES ? `; there are ${known.join(', ')}` : '';
+  return `${near === undefined ? '' : `; did you mean ${near}?`}${list}`;
+}
+
+function refuse(spec: string, reason: string): PricelakeError {
+  return new PricelakeError('usage', `reading '${spec}': ${reason}`);
+}

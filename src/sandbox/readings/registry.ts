@@ -1,0 +1,150 @@
+/** What the API document leaves open, and what a service may do there. */
+interface ReadingFacts {
+  /** The choices, the default first; `seconds` is a time such as 120s or 5m, 0s by default. */
+  values: readonly [string, ...string[]] | 'seconds';
+  /** One sentence. */
+  says: string;
+  /** Section of the API document that leaves it open. */
+  section: string;
+  /** Rows are written by it, so it can only be set at the start. */
+  atStart?: true;
+}
+
+const AT_START = { atStart: true } as const;
+
+/** Each gap of the document that a user can run into. Stands apart from the parser, so that `--help` need not load it. */
+export const READINGS = {
+  lastChangedAt: {
+    ...AT_START,
+    values: ['moves', 'stays'],
+    says: 'whether REMOVED and RELISTED move lastChangedAt, or only a changed value does',
+    section: '3',
+  },
+  changedSince: {
+    values: ['field', 'event'],
+    says: 'whether changedSince compares lastChangedAt, or the time of the latest change of any kind',
+    section: '4 /items',
+  },
+  'changes.price': {
+    ...AT_START,
+    values: ['given', 'absent'],
+    says: 'whether `changes` holds a changed price as well, or only price and previousPrice tell it',
+    section: '2 Change',
+  },
+  'changes.attributes': {
+    ...AT_START,
+    values: ['bare', 'prefixed'],
+    says: 'whether `changes` names an attribute `stock` or `attributes.stock`',
+    section: '2 Change',
+  },
+  'changes.category': {
+    ...AT_START,
+    values: ['never', 'path', 'slug'],
+    says: 'whether categories change, and whether `changes` then holds their path or their slug',
+    section: '2 Change',
+  },
+  'feed.title': {
+    ...AT_START,
+    values: ['empty', 'null'],
+    says: 'the title that the feed gives an item without one',
+    section: '2 ChangeItem',
+  },
+  'feed.oldCursor': {
+    values: ['gap', 'continue', '400', '410'],
+    says: 'what a cursor older than the history does: skip to the history, go on where it stood, or fail with 400 or 410',
+    section: '4 /changes',
+  },
+  recentOnFree: {
+    values: ['200', '402'],
+    says: 'what /changes/recent answers on a plan without the feed',
+    section: '4 /changes/recent',
+  },
+  'lag.lists': { values: 'seconds', says: 'how far /items lags behind the feed', section: '4 /items' },
+  'lag.exports': { values: 'seconds', says: 'how far /export lags behind the feed', section: '4 /export' },
+  'lag.facets': {
+    values: 'seconds',
+    says: 'how far /facets and the counts of /datasets lag behind the feed',
+    section: '4 /facets',
+  },
+  'lag.products': {
+    values: 'seconds',
+    says: 'how far /products and /products/{id} lag behind the feed',
+    section: '4 /products',
+  },
+  'lag.items': { values: 'seconds', says: 'how far /items/{id} lags behind the feed', section: '4 /items/{id}' },
+  replicas: {
+    values: 'seconds',
+    says: 'how far each of these answers may lag in addition, by chance: a later one may be older than an earlier one',
+    section: '4',
+  },
+  'products.offers': {
+    values: ['listed', 'all'],
+    says: 'whether products count only listed offers, or removed ones as well',
+    section: '2 Product',
+  },
+  'export.headers': {
+    values: ['whenTrue', 'always'],
+    says: 'when X-Export-Overage, X-Export-Truncated and X-Export-Matching are sent',
+    section: '4 /export',
+  },
+  'csv.lines': { ...AT_START, values: ['lf', 'crlf'], says: 'what ends a line of CSV', section: '2 Export row' },
+  'csv.bom': { values: ['no', 'yes'], says: 'whether CSV begins with a byte order mark', section: '2 Export row' },
+  'csv.lists': {
+    ...AT_START,
+    values: ['json', 'semicolon'],
+    says: 'whether a list in CSV is JSON, or names joined by semicolons',
+    section: '2 Export row',
+  },
+  'calls.refused': {
+    values: ['admitted', 'never', 'always'],
+    says: 'which answers 401, 402 and 429 count as calls: those that passed key, rate and quota, none, or all',
+    section: '2 PlanUsage',
+  },
+  quotaHeaders: {
+    values: ['long', 'short', 'used'],
+    says: 'names such as X-Quota-Api-Calls-Remaining, X-Quota-Remaining, or X-Quota-Calls-Used',
+    section: '8',
+  },
+  unknownDataset: {
+    values: ['400', '404', 'empty'],
+    says: "the answer for a dataset that isn't the caller's, where the document names none",
+    section: '4',
+  },
+  timestamps: {
+    ...AT_START,
+    values: ['shortest', 'seconds', 'milliseconds', 'microseconds'],
+    says: 'the digits of times: microseconds without trailing zeros, or always as many',
+    section: '1',
+  },
+} as const satisfies Record<string, ReadingFacts>;
+
+export type ReadingName = keyof typeof READINGS;
+/** A choice by its name, a time in seconds. */
+export type ReadingValue<N extends ReadingName> = (typeof READINGS)[N]['values'] extends readonly (infer V)[]
+  ? V
+  : number;
+export const READING_NAMES = Object.keys(READINGS) as ReadingName[];
+
+/** Seconds. The generated past is quiet for a little longer, so the world that far back is known from the start on. */
+export const MAX_LAG = 1500;
+
+export function factsOf(name: ReadingName): ReadingFacts {
+  return READINGS[name];
+}
+
+/** What may be written behind the `=`. */
+export function describeValues(name: ReadingName): string {
+  const { values } = factsOf(name);
+  return values === 'seconds' ? `0s to ${MAX_LAG}s` : values.join(' | ');
+}
+
+/** All readings, for a person. */
+export function describeReadings(): string {
+  const lines = READING_NAMES.map((name) => {
+    const { says, section, atStart } = factsOf(name);
+    return `    ${name}=${describeValues(name)}${atStart ? ' *' : ''}\n        ${says} (section ${section})`;
+  });
+  return `A reading is NAME=VALUE, such as lag.items=120s: what the service does where the API document is silent.
+  The first value is the default. Readings marked * can only be set at the start:
+${lines.join('\n')}`;
+}

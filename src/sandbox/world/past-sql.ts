@@ -1,0 +1,29 @@
+/** Keeps the rows of the round under way as they are before it. */
+export const KEEP_STEP_PAST = 'INSERT INTO past SELECT i.*, s.observed_at FROM items i JOIN step s USING (n);';
+
+/** Keeps the rows that the step's scrapes find, as they are before them. */
+export const KEEP_SCRAPED_PAST = `
+INSERT INTO past SELECT i.*, s.scraped_at FROM items i JOIN scrapes s USING (model_id)
+WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
+`;
+
+/** $until: micros since 1970. */
+export const FORGET_PAST = 'DELETE FROM past WHERE until < make_timestamp($until::BIGINT);';
+
+/** The items as they stood at an instant: of what is kept, what held first behind it; and none that came later. */
+export const CREATE_PAST_MACRO = `
+CREATE MACRO items_at(instant) AS TABLE
+SELECT * EXCLUDE (until) FROM (
+  SELECT *, NULL::TIMESTAMP AS until FROM items ANTI JOIN (SELECT n FROM past WHERE until > instant) USING (n)
+  UNION ALL
+  (SELECT * FROM past WHERE until > instant QUALIFY row_number() OVER (PARTITION BY n ORDER BY until) = 1)
+) WHERE first_seen_at <= instant;
+`;
+
+/** Micros since 1970 as of which an answer shows the world; null: as it is now. */
+export type Moment = number | null;
+
+/** What a query reads the items from. */
+export function itemsAt(moment: Moment): string {
+  return moment === null ? 'items' : `items_at(make_timestamp(${moment}))`;
+}
