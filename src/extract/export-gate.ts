@@ -65,9 +65,19 @@ export function createExportGate(allowance: Allowance, io: Io, memory: ExportMem
   return gate;
 }
 
-/** What the headers of an export say that it took (section 4). */
+/** What the headers of an export say that it took (section 4). A cut one says that nothing is left, whatever else. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
-  const remaining = headers['x-export-rows-remaining'] ?? '';
-  const overage = headers['x-export-overage'] === 'true';
+  const remaining = readCut(headers) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
+  const overage = isTrue(headers['x-export-overage']);
   return { rows, overage, ...(/^\d{1,18}$/.test(remaining) ? { remaining: BigInt(remaining) } : {}) };
+}
+
+/** How many rows matched, where the service cut the export at the monthly limit; undefined where it did not. */
+export function readCut(headers: Record<string, string>): string | undefined {
+  return isTrue(headers['x-export-truncated']) ? (headers['x-export-matching'] ?? 'more') : undefined;
+}
+
+/** Some services send a false header always, some none; and boolean texts have capitals in some languages. */
+function isTrue(header: string | undefined): boolean {
+  return header?.trim().toLowerCase() === 'true';
 }

@@ -6,7 +6,7 @@ import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from './broken-exports.js';
-import { type ExportGate, readTakenExport } from './export-gate.js';
+import { type ExportGate, readCut, readTakenExport } from './export-gate.js';
 import { readExportRows } from './export-rows.js';
 import { type LandedSegment, removeSegments } from './export-segments.js';
 import type { Shard } from './plan-shards.js';
@@ -158,10 +158,8 @@ class ShardExport {
     this.#readAt = this.#io.now().toISOString();
     const { body, headers, hold } = await this.#ask();
     const announced = readExportRows(headers);
-    const matching = headers['x-export-truncated'] === 'true' ? (headers['x-export-matching'] ?? 'more') : undefined;
-    const told = readTakenExport(headers, announced);
-    // A cut export says that nothing is left, whatever else is known.
-    const taken = matching === undefined ? told : { ...told, remaining: 0n };
+    const matching = readCut(headers);
+    const taken = readTakenExport(headers, announced);
     const begun = { announced, overage: taken.overage, blocks: hold.take(taken), calls: this.#client.calls() };
     await this.#landing.journal.append({ type: 'export.begin', ...this.#place(), readAt: this.#readAt, ...begun });
     return { body, announced, matching };
