@@ -1,5 +1,6 @@
 -- Products: the same product across shops, from the listed items that a product id could be made for.
--- Texts are those of the oldest listed offer that has one; on a tie the lowest item id decides.
+-- The title is that of the oldest listed offer, also where it has none; brand, part number and category are those of the
+-- oldest one that names them. On a tie the lowest item id decides.
 WITH listed AS (
   SELECT
     *,
@@ -12,12 +13,12 @@ oldest AS (
   SELECT
     product_id,
     max(gtin14) AS gtin14,
-    arg_min(title, age) AS title,
+    arg_min_null(title, age) AS title,
     arg_min(brand, age) AS brand,
     arg_min(mpn, age) AS mpn,
     -- Name, path and slug come from one offer.
-    arg_min(category_name, age) FILTER (category_slug IS NOT NULL) AS category_name,
-    arg_min(category_path, age) FILTER (category_slug IS NOT NULL) AS category_path,
+    arg_min_null(category_name, age) FILTER (category_slug IS NOT NULL) AS category_name,
+    arg_min_null(category_path, age) FILTER (category_slug IS NOT NULL) AS category_path,
     arg_min(category_slug, age) AS category_slug,
     count(*) AS offers,
     list(site_id) AS site_ids

@@ -102,7 +102,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
     expect(actual.sort()).toEqual(expected.sort());
   });
 
-  it('products have the texts of their oldest offers that have any', async () => {
+  it('products have the title of their oldest offer, and the other texts of the oldest that has any', async () => {
     const rows = await db.rows('SELECT * FROM products');
     const listed = world.offers.filter((o) => o.listed && o.productId !== null);
     const groups = groupBy(listed, (o) => o.productId ?? '');
@@ -110,7 +110,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
     for (const row of rows) {
       const offers = groups.get(String(row.product_id)) ?? [];
       expect(row).toMatchObject({
-        title: findOldest(offers, (o) => o.title),
+        title: findOldest(offers, (o) => o.title ?? '') || null,
         brand: findOldest(offers, (o) => o.brand),
         mpn: findOldest(offers, (o) => o.mpn),
         category_slug: findOldest(offers, (o) => o.category),
