@@ -51,7 +51,7 @@ export interface ChangesFloor {
  * each item; no apply rules beyond that.
  */
 export function changesSql({ feed, hydrated, items, target }: ChangesFloor): string {
-  const old = `read_parquet(${quoteLiteral(`${items}/site_id=*/*.parquet`)}, hive_partitioning = false)`;
+  const old = `read_parquet(${quoteLiteral(`${items}/*.parquet`)}, hive_partitioning = false)`;
   const reread =
     hydrated === undefined
       ? ''

@@ -19,7 +19,7 @@ export type TableName = (typeof TABLE_NAMES)[number];
 
 /** A data file of a table as the commit log names it. */
 export interface DataFile {
-  /** Relative to the table's folder, with `/`, not URL-encoded: `site_id=12/0198….parquet`. */
+  /** Relative to the table's folder, with `/`, not URL-encoded: `site_id-12.0198….parquet`. */
   path: string;
   rows: bigint;
   bytes: number;
@@ -48,6 +48,8 @@ export interface TableChange {
   txn: Record<string, bigint>;
   /** False where the same rows only stand in other files (compaction); default true. */
   dataChange?: boolean;
+  /** True where the same files only get other names: columns and properties of the table stay as they are. */
+  isRename?: boolean;
 }
 
 /** A table as its commit log says it is. */

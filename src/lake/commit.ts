@@ -12,6 +12,7 @@ import { type LogState, logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { explainDiskFull } from './disk-full.js';
 import { createExclusively, makeFolder, syncFolder } from './durable.js';
+import { isEmptyFile } from './empty-file.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
@@ -38,8 +39,9 @@ const CHECKPOINT_INTERVAL = 10n;
  * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
  * from the table's, `lake_invalid`, `disk_full`.
  */
-export async function commitTable(lake: Lake, change: TableChange, info: CommitInfo): Promise<bigint> {
-  const state = await readLog(lake, change.table);
+export async function commitTable(lake: Lake, wanted: TableChange, info: CommitInfo): Promise<bigint> {
+  const state = await readLog(lake, wanted.table);
+  const change = keepEmptyFile(state, wanted);
   const txn = Object.entries(change.txn).filter(([appId, version]) => state.txn.get(appId)?.version !== version);
   if (change.add.length === 0 && change.remove.length === 0 && txn.length === 0) return state.version;
   checkFiles(state, change);
@@ -56,6 +58,15 @@ export async function commitTable(lake: Lake, change: TableChange, info: CommitI
     await cleanLog(lake, change.table, info.at, retentionMs);
   }
   return version;
+}
+
+/** An empty file stays as long as its table has no rows, and goes with the commit that brings some. */
+function keepEmptyFile(state: LogState, change: TableChange): TableChange {
+  if (change.add.length === 0) return { ...change, remove: change.remove.filter((file) => !isEmptyFile(file)) };
+  if (change.add.every(isEmptyFile)) return change;
+  const removed = new Set(change.remove.map(({ path }) => path));
+  const empty = [...state.files.values()].filter((file) => isEmptyFile(file) && !removed.has(file.path));
+  return { ...change, remove: [...change.remove, ...empty] };
 }
 
 /** Reports a change that was computed from another state of the table. */

@@ -2,12 +2,16 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
-import { type DataFile, TABLE_NAMES, type TableName, type TableState, TXN_ITEMS } from '../model.js';
+import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../model.js';
 import { loadTableSchema } from '../schemas.js';
 import { tableRelation, toRelationFile } from '../table-relation.js';
 import { describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { explainDiskFull } from './disk-full.js';
+import { isEmptyFile } from './empty-file.js';
+import { fillEmptyTables } from './fill-empty-tables.js';
+import { type Compaction, flattenTables, sortMisplaced } from './flatten.js';
+import { followItems } from './follow-items.js';
 import { type Lake, tablePath } from './layout.js';
 import { findOlderFiles } from './older-files.js';
 import { isCompactionDue, planCompaction, planRewrite } from './plan-compaction.js';
@@ -15,55 +19,63 @@ import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
 import { stageTable } from './stage.js';
 
-/** What a compaction did to a table. */
-export interface Compaction {
-  table: TableName;
-  version: bigint;
-  filesBefore: number;
-  filesAfter: number;
-  rows: bigint;
-}
+export type { Compaction } from './flatten.js';
+
+/**
+ * `misplaced`: files in folders come out of them. `due`: small files are joined where a partition has many. `always`:
+ * both, small files are joined wherever there are two, files that are older than a column of their table get it, and
+ * tables without rows get a file.
+ */
+export type CompactionNeed = 'misplaced' | 'due' | 'always';
 
 /** Names a compaction where files and commits name the run that wrote them. */
 const RUN_ID = 'compact';
 
 /**
- * Joins small files, a Delta commit of the same rows (`dataChange` false) a table; `due` leaves tables alone that have
- * no partition with many of them, `always` also writes files anew that are older than a column of their table. Call it under the lock: the rows are those of the version it starts from, or the
- * commit is refused. Needs the view `sites`.
+ * Writes files anew, Delta commits of the same rows (`dataChange` false). Call it under the lock: the rows are those of
+ * the version it starts from, or the commit is refused. Needs the view `sites`.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
 export async function compactLake(
   db: Database,
   lake: Lake,
-  when: 'due' | 'always',
+  when: CompactionNeed,
   io: Io,
   stop?: AbortSignal,
 ): Promise<Compaction[]> {
   const metadata = describeAttributions(await readAttributions(db, 'sites'));
-  const done: Compaction[] = [];
+  const done = when === 'due' ? [] : await flattenTables(lake, await readTables(lake), io);
   for (const table of TABLE_NAMES) {
     // What is done so far is committed, and lake.json follows with the next sync.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
-    if (when === 'due' && !isCompactionDue(state.files)) continue;
     const passes = await planPasses(lake, state, when, io);
     if (passes.length === 0) continue;
     const compaction = await runPasses(db, lake, state, passes, metadata, io);
     io.log('info', 'lake.compacted', { ...compaction });
     done.push(compaction);
-    if (table === 'items') await followItems(lake, state.version, compaction.version, io);
+    if (table === 'items') {
+      const versions = { before: state.version, after: compaction.version };
+      await followItems(lake, versions, { runId: RUN_ID, at: io.now() });
+    }
   }
-  if (done.length > 0) await refreshPointer(lake);
+  const commit = { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() };
+  const filled = when === 'always' ? await fillEmptyTables(db, lake, { commit, metadata }) : [];
+  if (done.length + filled.length > 0) await refreshPointer(lake);
   return done;
 }
 
+const readTables = (lake: Lake) => Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+
 /** Files that are written anew together, one commit after the other. */
-async function planPasses(lake: Lake, state: TableState, when: 'due' | 'always', io: Io): Promise<DataFile[][]> {
-  const small = planCompaction(loadTableSchema(state.table), state.files, io.now());
-  const older = when === 'always' ? [...(await findOlderFiles(lake, state)).keys()] : [];
-  const joined = new Set(small);
-  return [small, ...planRewrite(older.filter((file) => !joined.has(file)))].filter((pass) => pass.length > 0);
+async function planPasses(lake: Lake, state: TableState, when: CompactionNeed, io: Io): Promise<DataFile[][]> {
+  const isDue = when === 'always' || (when === 'due' && isCompactionDue(state.files));
+  const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now()) : [];
+  const { lacking } = await sortMisplaced(lake, state);
+  const older = when === 'always' ? (await findOlderFiles(lake, state)).keys() : [];
+  const anew = [...new Set([...lacking, ...older])];
+  const joined = new Set([...small, ...state.files.filter(isEmptyFile)]);
+  return [small, ...planRewrite(anew.filter((file) => !joined.has(file)))].filter((pass) => pass.length > 0);
 }
 
 async function runPasses(
@@ -118,14 +130,4 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
 
 function countRows(files: readonly DataFile[]): bigint {
   return files.reduce((sum, file) => sum + file.rows, 0n);
-}
-
-/** Derived tables name the version of items that they were made from; its rows are those of the new one. */
-async function followItems(lake: Lake, before: bigint, after: bigint, io: Io): Promise<void> {
-  for (const table of TABLE_NAMES) {
-    const { txn } = await readTable(lake, table);
-    if (txn[TXN_ITEMS] !== before) continue;
-    const change = { table, add: [], remove: [], txn: { [TXN_ITEMS]: after } };
-    await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
-  }
 }

@@ -69,7 +69,12 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'rows', found.rows, expected.rows);
   expectEqual(path, 'rows in row groups', found.rowsInGroups, expected.rows);
   expectEqual(path, 'columns', found.columns.join(), expected.columns.join());
-  expectEqual(path, 'codecs', found.codecs.join(), String(ZSTD));
+  expectEqual(path, 'codecs', found.codecs.join(), describeCodecs(expected.rows));
+}
+
+/** The codecs of a file of ours; one without rows has no column chunk. */
+export function describeCodecs(rows: bigint): string {
+  return rows === 0n ? '' : String(ZSTD);
 }
 
 async function readFooter(path: string, file: FileHandle, size: number) {

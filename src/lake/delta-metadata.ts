@@ -42,6 +42,7 @@ export function planMetaData(
   change: TableChange,
   { at, retentionMs }: { at: Date; retentionMs?: number | undefined },
 ): MetaData | undefined {
+  if (change.isRename === true) return undefined;
   const old = state.metaData;
   const filesStay = old !== undefined && state.files.size > change.remove.length;
   const hasOlderFiles =

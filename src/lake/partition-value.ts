@@ -1,5 +1,62 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors.js';
 import type { TableSchema } from '../schemas.js';
+
+/** Column by which DuckDB parts the rows; it names staging folders and stands in no file. */
+export const partitionKey = (index: number) => `partition_${index}`;
+
+/** Texts by their hash: as the name of a folder one may be too long, and DuckDB takes some for null. */
+export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
+  if (partitionBy.length === 0) return select;
+  const keys = partitionBy.map((name, index) => {
+    const column = quoteIdentifier(name);
+    return `${isText(schema, name) ? `sha256(${column})` : column} AS ${partitionKey(index)}`;
+  });
+  return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
+}
+
+/** Hash → text, of the columns by whose hash rows are parted: DuckDB's statistics cut texts at 256 bytes. */
+export type PartitionTexts = ReadonlyMap<string, string>;
+
+export async function readPartitionTexts(
+  db: Database,
+  schema: TableSchema,
+  partitionBy: string[],
+  select: string,
+): Promise<PartitionTexts> {
+  const columns = partitionBy.filter((name) => isText(schema, name)).map(quoteIdentifier);
+  const texts = new Map<string, string>();
+  for (const column of columns) {
+    const rows = await db.rows(`SELECT DISTINCT ${column} AS value, sha256(${column}) AS key FROM (${select}\n)`);
+    for (const { key, value } of rows) if (key !== null) texts.set(String(key), String(value));
+  }
+  return texts;
+}
+
+/** Partition column → value of one file, as the log has it. */
+export function readPartitionValues(
+  schema: TableSchema,
+  partitionBy: string[],
+  keys: Map<string, DuckDBValue>,
+  texts: PartitionTexts,
+): Record<string, string | null> {
+  return Object.fromEntries(
+    partitionBy.map((name, index) => {
+      const key = keys.get(partitionKey(index)) ?? null;
+      if (key === null) return [name, null];
+      const text = isText(schema, name) ? texts.get(String(key)) : String(key);
+      if (text === undefined)
+        throw new PricelakeError('lake_invalid', `${schema.table}: rows of a staged file changed`);
+      return [name, writePartitionValue(schema, name, text)];
+    }),
+  );
+}
+
+function isText(schema: TableSchema, name: string): boolean {
+  return schema.columns.find((column) => column.name === name)?.type === 'VARCHAR';
+}
 
 /** Delta reads an empty value as null, Polars the folder name of a null, DuckDB's glob any spelling of NULL. */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
@@ -9,7 +66,7 @@ const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
  * in ISO 8601.
  * @throws PricelakeError `config` for a text that some reader takes for null.
  */
-export function writePartitionValue(schema: TableSchema, column: string, text: string): string {
+function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {
     throw new PricelakeError(
       'config',

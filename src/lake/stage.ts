@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
+import { basename } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import type { Database } from '../duckdb/connection.js';
@@ -10,8 +10,15 @@ import type { StagedFile, TableName } from '../model.js';
 import { loadTableSchema, type TableSchema } from '../schemas.js';
 import { sealDataFile } from './data-file.js';
 import { explainDiskFull } from './disk-full.js';
+import { nameDataFile } from './file-name.js';
 import { type Lake, privatePath } from './layout.js';
-import { writePartitionValue } from './partition-value.js';
+import {
+  addPartitionKeys,
+  type PartitionTexts,
+  partitionKey,
+  readPartitionTexts,
+  readPartitionValues,
+} from './partition-value.js';
 import { planSlices } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 
@@ -57,6 +64,7 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, partitionBy: string[], folder: string) {
   await mkdir(folder, { recursive: true });
+  const texts = await readPartitionTexts(db, schema, partitionBy, stage.select);
   const limit = pLimit(CONCURRENCY);
   const sealing: Promise<StagedFile | undefined>[] = [];
   try {
@@ -64,7 +72,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, parti
       const written = await db.rows(writeCopy(schema, stage, select, partitionBy, folder));
       // The files' names need no sync: a commit renames them and syncs the folders they come to.
       for (const row of written) {
-        const sealed = limit(() => sealFile(schema, partitionBy, folder, row));
+        const sealed = limit(() => sealFile(schema, partitionBy, row, texts));
         sealed.catch(() => {}); // reported below, when the slices after it are written
         sealing.push(sealed);
       }
@@ -114,23 +122,29 @@ function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void
 }
 
 function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionBy: string[], folder: string): string {
-  const metadata = { 'pricelake.table': schema.table, 'pricelake.run_id': stage.runId, ...stage.metadata };
-  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
   // DuckDB can't split the files of a partition by size.
   const layout =
     partitionBy.length > 0
-      ? `PARTITION_BY (${partitionBy.map(quoteIdentifier).join(', ')}), WRITE_PARTITION_COLUMNS true`
+      ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
       : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE false`;
-  return `COPY (${select}\n) TO ${quoteLiteral(folder)} (FORMAT parquet, COMPRESSION zstd, APPEND true,
-    FILENAME_PATTERN '{uuidv7}', ${layout}, KV_METADATA {${pairs.join(', ')}}, RETURN_STATS true)`;
+  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (FORMAT parquet,
+    COMPRESSION zstd, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout},
+    ${writeFileMetadata(stage.table, stage.runId, stage.metadata)}, RETURN_STATS true)`;
+}
+
+/** Key-value metadata of each file, as an option of COPY. */
+export function writeFileMetadata(table: TableName, runId: string, more: Record<string, string> = {}): string {
+  const metadata = { 'pricelake.table': table, 'pricelake.run_id': runId, ...more };
+  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
+  return `KV_METADATA {${pairs.join(', ')}}`;
 }
 
 /** One row of RETURN_STATS → the file, sealed; undefined (and deleted) when it holds no row. */
 async function sealFile(
   schema: TableSchema,
   partitionBy: string[],
-  folder: string,
   row: Record<string, DuckDBValue>,
+  texts: PartitionTexts,
 ): Promise<StagedFile | undefined> {
   const stagedAt = String(row.filename);
   const rows = BigInt(String(row.count));
@@ -141,25 +155,18 @@ async function sealFile(
   }
   const columns = schema.columns.map((column) => column.name);
   const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns });
+  const statistics = readStatistics(schema, readMap(row.column_statistics));
+  const partitionValues = readPartitionValues(schema, partitionBy, readMap(row.partition_keys), texts);
   return {
     stagedAt,
-    path: relative(folder, stagedAt).split(sep).join('/'),
+    path: nameDataFile(partitionValues, basename(stagedAt)),
     rows,
     bytes,
-    partitionValues: readPartitionValues(schema, partitionBy, readMap(row.partition_keys)),
-    stats: writeStats(schema, partitionBy, rows, readStatistics(schema, readMap(row.column_statistics))),
+    partitionValues,
+    stats: writeStats(schema, partitionBy, rows, statistics),
     modifiedAt: Date.now(),
     sha256,
   };
-}
-
-function readPartitionValues(schema: TableSchema, partitionBy: string[], keys: Map<string, DuckDBValue>) {
-  return Object.fromEntries(
-    partitionBy.map((name) => {
-      const value = keys.get(name) ?? null;
-      return [name, value === null ? null : writePartitionValue(schema, name, String(value))];
-    }),
-  );
 }
 
 function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {

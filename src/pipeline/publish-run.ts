@@ -1,6 +1,8 @@
 import { removeBackfill } from '../extract/backfill.js';
 import { listLandedEvents } from '../extract/events.js';
-import { commitTable } from '../lake/commit.js';
+import { describeAttributions } from '../lake/attribution.js';
+import { type CommitInfo, commitTable } from '../lake/commit.js';
+import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import { publishPointer } from '../lake/publish.js';
 import { stageTable } from '../lake/stage.js';
 import { pruneLandings } from '../landing/landing.js';
@@ -33,6 +35,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
     io.log('debug', 'committed', { table, version });
   }
+  await fillTables(run, staged, info);
   await clearIdleRuns(lake);
   await publishPointer(lake, {
     pipeline: pipeline.name,
@@ -48,6 +51,16 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
   await removeBackfill(landing, lake.root);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
+}
+
+/** Of the tables that may have no rows; each log takes some milliseconds to read. */
+async function fillTables({ db, lake, pipeline, tables }: Run, staged: Staged, commit: CommitInfo): Promise<void> {
+  await fillEmptyTables(db, lake, {
+    commit,
+    metadata: describeAttributions(staged.attributions),
+    tables: TABLE_NAMES.filter((table) => (staged.candidate[table] ?? { add: tables[table].files }).add.length === 0),
+    partitionBy: { items: pipeline.lake.tables.items?.partitionBy },
+  });
 }
 
 /** Stages the tables that tell of the run itself: check results and the ledger. */

@@ -9,6 +9,9 @@ import { removeBackfill } from '../extract/backfill.js';
 import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io.js';
 import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-drift.js';
+import { compactLake } from '../lake/compact.js';
+import { isEmptyFile } from '../lake/empty-file.js';
+import { isInFolder } from '../lake/flatten.js';
 import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
@@ -30,6 +33,9 @@ import { hasAsked, readRunScope, refuseNarrowing, showScope } from './scope.js';
 /** DuckDB's own ceiling; a run as a whole stays below 1.5 GB. */
 const MEMORY_LIMIT = '800MB';
 
+/** Every table as its log says it is. */
+type Tables = Record<TableName, TableState>;
+
 /** A run at work: what its steps share. */
 export interface Run {
   pipeline: Pipeline;
@@ -50,7 +56,7 @@ export interface Run {
   drift: DriftWatch;
   workFolder: string;
   /** Tables as the run found them. */
-  tables: Record<TableName, TableState>;
+  tables: Tables;
   /** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
   repairs: Partial<Record<TableName, bigint>>;
   /** True when an interrupted run is continued. */
@@ -84,11 +90,11 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   try {
     const states = await readStates(lake);
     const repairs = await planRepairs(lake, states, pipeline);
-    const tables = acceptTables(lake, states);
+    const found = acceptTables(lake, states);
     await recoverLake(lake, io);
-    refuseOtherPartitions(pipeline, tables.items);
-    const unfinished = await findRun(lake, pipeline, tables, accept);
-    landing = unfinished ?? (await beginNewRun(pipeline, lake, tables, io));
+    refuseOtherPartitions(pipeline, found.items);
+    const unfinished = await findRun(lake, pipeline, found, accept);
+    landing = unfinished ?? (await beginNewRun(pipeline, lake, found, io));
     if (unfinished !== undefined) {
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
       io.log('info', 'run.resumed', { runId: landing.runId, datasets: showScope(readRunScope(landing.journal)) });
@@ -97,6 +103,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });
     const db = await openDatabase(lake, workFolder, landing.runId, stop.signal);
+    const tables = await placeFiles(db, lake, found, repairs, io);
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typer = new Typer(db, { runId: landing.runId, workFolder }, mapping, drift.look);
@@ -115,7 +122,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
-  tables: Record<TableName, TableState>,
+  tables: Tables,
   accept: OpenOptions['accept'],
 ): Promise<Landing | undefined> {
   const unfinished = await findUnfinishedRun(lake.root);
@@ -134,7 +141,7 @@ async function findRun(
 
 /** Before anything is fetched: the files of a table are all partitioned alike. */
 function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
-  const [file] = items.files;
+  const file = items.files.find((file) => !isEmptyFile(file));
   if (file === undefined) return;
   const wanted = pipeline.lake.tables.items?.partitionBy ?? loadTableSchema('items').partitionBy;
   const present = Object.keys(file.partitionValues);
@@ -156,12 +163,17 @@ async function openDatabase(lake: Lake, workFolder: string, runId: string, signa
   return db;
 }
 
-async function beginNewRun(
-  pipeline: Pipeline,
-  lake: Lake,
-  tables: Record<TableName, TableState>,
-  io: Io,
-): Promise<Landing> {
+/** Older versions and other writers leave files in folders, where plain reads err: before anything else they come out. */
+async function placeFiles(db: Database, lake: Lake, found: Tables, repairs: Run['repairs'], io: Io): Promise<Tables> {
+  // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
+  if (Object.keys(repairs).length > 0) return found;
+  if (!Object.values(found).some(({ files }) => files.some(isInFolder))) return found;
+  await compactLake(db, lake, 'misplaced', io);
+  await createTableViews(db, lake);
+  return readTables(lake);
+}
+
+async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: Io): Promise<Landing> {
   const idle = await readIdleRuns(lake);
   // A run that lost its landing midway has left its number in some tables: it is not given twice.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ txn }) => txn[TXN_RUN])];
@@ -179,7 +191,7 @@ async function beginNewRun(
 }
 
 /** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't go on with. */
-export async function readTables(lake: Lake): Promise<Record<TableName, TableState>> {
+export async function readTables(lake: Lake): Promise<Tables> {
   return acceptTables(lake, await readStates(lake));
 }
 
@@ -203,10 +215,10 @@ async function planRepairs(lake: Lake, states: readonly TableState[], { source }
   return markAccepted(changes);
 }
 
-function acceptTables(lake: Lake, states: TableState[]): Record<TableName, TableState> {
+function acceptTables(lake: Lake, states: TableState[]): Tables {
   refuseUnknownColumns(lake, states);
   for (const state of states) refuseOtherTypes(lake, state);
-  return Object.fromEntries(states.map((state) => [state.table, state])) as Record<TableName, TableState>;
+  return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
 /** What the run's first journal line says. */

@@ -1,5 +1,6 @@
 import { type DayRange, eachDailySpread } from '../analyze/daily-spread.js';
 import type { Database } from '../duckdb/connection.js';
+import { isEmptyFile } from '../lake/empty-file.js';
 import { TXN_DAY, TXN_FIRST_DAY } from '../model.js';
 import { DAY_MS, type DailyChange, type DailyStage, formatDay } from './daily-stage.js';
 import { redoDays } from './redo-days.js';
@@ -11,7 +12,7 @@ import { redoDays } from './redo-days.js';
 export async function stageDaily(daily: DailyStage): Promise<DailyChange | undefined> {
   const { table, days, now } = daily;
   if (days === 0)
-    return table.files.length === 0
+    return table.files.every(isEmptyFile)
       ? undefined
       : { add: [], remove: table.files, txn: { [TXN_DAY]: 0n, [TXN_FIRST_DAY]: 0n } };
   const kept = table.txn[TXN_DAY] ?? 0n;

@@ -1,7 +1,8 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { Io } from '../io.js';
-import { readAttributions } from '../lake/attribution.js';
-import { commitTable } from '../lake/commit.js';
+import { describeAttributions, readAttributions } from '../lake/attribution.js';
+import { type CommitInfo, commitTable } from '../lake/commit.js';
+import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
 import { publishPointer, readPointer } from '../lake/publish.js';
@@ -53,7 +54,7 @@ export async function swapTables(
     io.log('debug', 'rebuilt', { table, version });
     swapped.push({ table, version, rowsBefore: countRows(before.files), rowsAfter: countRows(add) });
   }
-  await publishAgain(locked, plan);
+  await publishAgain(locked, plan, { runId, operation: 'REBUILD', at: io.now() });
   return swapped;
 }
 
@@ -86,9 +87,10 @@ async function stageLedger(locked: LockedLake, rebuilt: Lake): Promise<StagedFil
   return stageTable(db, lake, { table: 'runs', runId: 'rebuild', select });
 }
 
-async function publishAgain({ db, lake }: LockedLake, { runs }: RebuildPlan): Promise<void> {
+async function publishAgain({ db, lake }: LockedLake, { runs }: RebuildPlan, commit: CommitInfo): Promise<void> {
   await createTableView(db, lake, 'sites', 'sites');
   const attributions = await readAttributions(db, 'sites');
+  await fillEmptyTables(db, lake, { commit, metadata: describeAttributions(attributions) });
   const last = runs.at(-1);
   const begin = last?.journal.last('begin');
   const facts = (await readPointer(lake)) ?? {

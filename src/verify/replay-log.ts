@@ -124,6 +124,7 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
   for (const { metaData } of actions) if (metaData != null) applyMetaData(state, metaData);
   const columns = state.schemaString === '' ? undefined : listColumns(state.schemaString);
   const rows = { added: 0, removed: 0 };
+  const renamed = findRenamed(state, actions);
   for (const action of actions) {
     const path = action.remove == null ? undefined : decodeURIComponent(action.remove.path);
     if (path !== undefined) {
@@ -138,11 +139,19 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
     if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
       fail('asks for a newer reader or writer than pricelake is');
     }
-    applyAction(state, action, columns);
+    applyAction(state, action, renamed.get(action.add?.tags?.['pricelake.sha256'] ?? '') ?? columns);
   }
   if (rows.added !== rows.removed)
     fail(`says that its data did not change, but ${rows.removed} rows became ${rows.added}`);
   state.commits += 1;
+}
+
+/** Checksum → columns of the files that a commit removes: one that it adds under another name has them still. */
+function findRenamed(state: ReplayedTable, actions: Action[]): Map<string, string[] | undefined> {
+  const removed = actions.flatMap(({ remove }) =>
+    remove == null ? [] : [state.files.get(decodeURIComponent(remove.path))],
+  );
+  return new Map(removed.flatMap((file) => (file?.sha256 === undefined ? [] : [[file.sha256, file.columns]])));
 }
 
 function countRows(stats: string | null | undefined): number {

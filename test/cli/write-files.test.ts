@@ -80,7 +80,7 @@ describe('manifest', () => {
     expect(entries).toHaveLength(3);
     for (const entry of entries) {
       expect(entry).toMatchObject({ mandatory: true, meta: { content_length: expect.any(Number) } });
-      expect(entry.url).toMatch(/^s3:\/\/bucket\/lake\/items\/site_id=\d+\/[\w-]+\.parquet$/);
+      expect(entry.url).toMatch(/^s3:\/\/bucket\/lake\/items\/site_id-\d+\.[\w-]+\.parquet$/);
     }
     expect(stderr).toContain(CREDIT);
     await expect(write({ format: 'redshift' })).rejects.toMatchObject({ code: 'usage' });

@@ -16,7 +16,7 @@ const rows = (title: string) => select('items', { ...ITEM, title: `'${title}'` }
 test('a crash before the commit point leaves the previous version, and recovery clears what was moved in', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: rows('old') });
-  const before = await readRows(db, glob(lake, 'items/site_id=*/*.parquet'));
+  const before = await readRows(db, glob(lake, 'items/*.parquet'));
   // By hand, what stands after the renames: staged files in place, no log entry.
   const staged = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rows('new') });
   for (const file of staged) await rename(file.stagedAt, tablePath(lake, 'items', file.path));
@@ -26,7 +26,7 @@ test('a crash before the commit point leaves the previous version, and recovery 
 
   expect((await readTable(lake, 'items')).version).toBe(0n);
   for (let time = 0; time < 2; time += 1) await recoverLake(lake, realIo);
-  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toEqual(before);
+  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toEqual(before);
   expect(await readdir(privatePath(lake, 'staging'))).toEqual([]);
   expect(await readdir(privatePath(lake, 'tmp'))).toEqual([]);
   expect(await readFile(privatePath(lake, 'landing', 'raw', 'part.ndjson'), 'utf8')).toBe('{}');
@@ -44,7 +44,7 @@ test('a crash after the commit point is finished by recovery: superseded files g
     await rename(privatePath(lake, 'kept', file.path), tablePath(lake, 'items', file.path));
   }
   await recoverLake(lake, realIo);
-  const left = await readRows(db, glob(lake, 'items/site_id=*/*.parquet'));
+  const left = await readRows(db, glob(lake, 'items/*.parquet'));
   expect(left).toHaveLength(30);
   expect(left.every((row) => row.includes('"title":"new"'))).toBe(true);
 });
@@ -63,12 +63,12 @@ test('a commit that fails before the commit point puts its files back and can be
   await rename(privatePath(lake, 'tmp'), privatePath(lake, 'away'));
   await expect(commitTable(lake, change, INFO)).rejects.toThrow(/ENOENT/);
   expect((await readTable(lake, 'items')).version).toBe(0n);
-  const seen = await readRows(db, glob(lake, 'items/site_id=*/*.parquet'));
+  const seen = await readRows(db, glob(lake, 'items/*.parquet'));
   expect(seen.every((row) => row.includes('"title":"old"'))).toBe(true);
 
   await rename(privatePath(lake, 'away'), privatePath(lake, 'tmp'));
   expect(await commitTable(lake, change, INFO)).toBe(1n);
-  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toHaveLength(30);
+  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
 });
 
 test('recovery deletes nothing when a log has fallen behind lake.json', async () => {
@@ -77,7 +77,7 @@ test('recovery deletes nothing when a log has fallen behind lake.json', async ()
   await publishPointer(lake, { pipeline: 'p', runId: 'r', runNumber: 1n, cursor: 1n, at: AT, attributions: [] });
   await rm(tablePath(lake, 'items', '_delta_log'), { recursive: true });
   await expect(recoverLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_invalid' });
-  expect(await readRows(db, glob(lake, 'items/site_id=*/*.parquet'))).toHaveLength(30);
+  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
 });
 
 test('a damaged log entry is an error that names file and line', async () => {

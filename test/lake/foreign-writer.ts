@@ -1,6 +1,6 @@
 /** Commits as delta-rs and Spark write them: files without partition columns, an entry of their own in the log. */
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
@@ -104,8 +104,12 @@ async function writeForeignFile(db: Database, lake: Lake, table: TableName, grou
   const select = `SELECT ${kept.join(', ')} FROM ${tableRelation(table, sources)} WHERE ${where}`;
   const numRecords = Number((await db.row(`SELECT count(*) AS n FROM (${select})`))?.n);
   if (numRecords === 0) return undefined;
-  const name = path.posix.join(path.posix.dirname(first.path), `part-00000-${randomUUID()}-c000.zstd.parquet`);
+  const folders = Object.entries(partitionValues).map(
+    ([column, value]) => `${column}=${value ?? '__HIVE_DEFAULT_PARTITION__'}`,
+  );
+  const name = path.posix.join(...folders, `part-00000-${randomUUID()}-c000.zstd.parquet`);
   const file = tablePath(lake, table, name);
+  await mkdir(path.dirname(file), { recursive: true });
   await db.run(`COPY (${select}) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd)`);
   const { size } = await stat(file);
   const stats = JSON.stringify({ numRecords });

@@ -102,8 +102,6 @@ export function makePipeline(
   return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };
 }
 
-const PARTITIONS: Record<string, string> = { items: 'site_id=*/', history: 'observed_date=*/' };
-
 /** SQL over the tables of a lake; `glob` names one. */
 export type LakeSql = (glob: (table: string) => string) => string;
 
@@ -117,8 +115,7 @@ export async function readLake(lakePath: string, sql: LakeSql): Promise<string[]
 export async function readLakes(lakePath: string, queries: LakeSql[]): Promise<string[][][]> {
   const db = await Database.open();
   try {
-    const glob = (table: string) =>
-      `read_parquet('${lakePath}/${table}/${PARTITIONS[table] ?? ''}*.parquet', hive_partitioning = false)`;
+    const glob = (table: string) => `read_parquet('${lakePath}/${table}/*.parquet', hive_partitioning = false)`;
     const results: string[][][] = [];
     for (const sql of queries) {
       const rows = await db.connection.runAndReadAll(sql(glob));

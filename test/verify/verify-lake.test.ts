@@ -178,9 +178,7 @@ describe('verify finds', () => {
     const findings = await verify();
     expect(findings.get('footers')).toMatch(/^items\/\S+ has \d+ rows; the log says 7777$/);
     expect(findings.get('files')).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}; the log says beef/);
-    expect(findings.get('rows')).toMatch(
-      /site_id is not 424242 in all of its rows, as the log says\n.* stands in folder site_id=/,
-    );
+    expect(findings.get('rows')).toMatch(/site_id is not 424242 in all of its rows, as the log says/);
   });
 
   test('a log with a hole, a torn entry, and a checkpoint that says something else', async () => {

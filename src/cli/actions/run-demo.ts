@@ -79,7 +79,7 @@ Next:
   npx pricelake spread --lake ${lake} --currency EUR --min-shops 5
   npx pricelake report --lake ${lake}     one HTML page about all of it
   npx pricelake query --lake ${lake} "${shop}"
-  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lake}/items/site_id=*/*.parquet') GROUP BY ALL"
+  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lake}/items/*.parquet') GROUP BY ALL"
   npx pricelake sandbox     prints a key and a pipeline file to go on with
 `;
 }

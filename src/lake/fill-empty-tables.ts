@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, stat } from 'node:fs/promises';
+import type { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
+import { type StagedFile, TABLE_NAMES, type TableName } from '../model.js';
+import { loadTableSchema } from '../schemas.js';
+import { writeEmptySelect } from '../table-relation.js';
+import { type CommitInfo, commitTable } from './commit.js';
+import { sealDataFile } from './data-file.js';
+import { readLog } from './delta-log.js';
+import { isEmptyFile } from './empty-file.js';
+import { type Lake, privatePath } from './layout.js';
+import { readTable } from './read.js';
+import { writeFileMetadata } from './stage.js';
+import { writeStats } from './stats.js';
+
+export interface Filling {
+  commit: CommitInfo;
+  /** Further key-value metadata of each file. */
+  metadata: Record<string, string>;
+  /** Default: all. */
+  tables?: readonly TableName[];
+  /** Columns by which a table that is not there yet is partitioned; default: as schemas/<table>.yaml says. */
+  partitionBy?: Partial<Record<TableName, string[] | undefined>>;
+}
+
+/**
+ * Gives every table without rows a file without rows, so that a plain read finds its columns and types instead of
+ * nothing. The commit that brings the first rows removes it.
+ */
+export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
+  const filled: TableName[] = [];
+  for (const table of filling.tables ?? TABLE_NAMES) {
+    const { files, hasOlderFiles } = await readTable(lake, table);
+    if (!files.every(isEmptyFile) || (files.length > 0 && !hasOlderFiles)) continue;
+    const add = [await stageEmptyFile(db, lake, table, filling)];
+    await commitTable(lake, { table, add, remove: files, txn: {}, dataChange: false }, filling.commit);
+    filled.push(table);
+  }
+  return filled;
+}
+
+async function stageEmptyFile(db: Database, lake: Lake, table: TableName, filling: Filling): Promise<StagedFile> {
+  const schema = loadTableSchema(table);
+  const known = (await readLog(lake, table)).metaData?.partitionColumns;
+  const partitionBy = known ?? filling.partitionBy?.[table] ?? schema.partitionBy;
+  const { runId } = filling.commit;
+  const folder = privatePath(lake, 'staging', runId, table, randomUUID());
+  const path = `empty.${randomUUID()}.parquet`;
+  const stagedAt = `${folder}/${path}`;
+  await mkdir(folder, { recursive: true });
+  await db.run(`COPY (${writeEmptySelect(table)}) TO ${quoteLiteral(stagedAt)} (FORMAT parquet, COMPRESSION zstd,
+    ${writeFileMetadata(table, runId, filling.metadata)})`);
+  const { size: bytes } = await stat(stagedAt);
+  const columns = schema.columns.map(({ name }) => name);
+  const sha256 = await sealDataFile(stagedAt, { rows: 0n, bytes, columns });
+  const partitionValues = Object.fromEntries(partitionBy.map((name) => [name, null]));
+  const stats = writeStats(schema, partitionBy, 0n, new Map());
+  return { stagedAt, path, rows: 0n, bytes, partitionValues, stats, modifiedAt: filling.commit.at.getTime(), sha256 };
+}

@@ -1,0 +1,18 @@
+import { TABLE_NAMES, TXN_ITEMS } from '../model.js';
+import { commitTable } from './commit.js';
+import type { Lake } from './layout.js';
+import { readTable } from './read.js';
+
+/** Derived tables name the version of items that they were made from; its rows are those of the new one. */
+export async function followItems(
+  lake: Lake,
+  { before, after }: { before: bigint; after: bigint },
+  info: { runId: string; at: Date },
+): Promise<void> {
+  for (const table of TABLE_NAMES) {
+    const { txn } = await readTable(lake, table);
+    if (txn[TXN_ITEMS] !== before) continue;
+    const change = { table, add: [], remove: [], txn: { [TXN_ITEMS]: after } };
+    await commitTable(lake, change, { ...info, operation: 'OPTIMIZE' });
+  }
+}
