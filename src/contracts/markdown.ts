@@ -5,7 +5,7 @@ export function writeMarkdown({ table, description, key, partitionBy, source, co
   const names = (list: string[]) => list.map((name) => `\`${name}\``).join(', ');
   const facts = [
     key.length === 0 ? '' : `Key: ${names(key)}.`,
-    partitionBy.length === 0 ? '' : `A folder for each ${names(partitionBy)}.`,
+    partitionBy.length === 0 ? '' : `Partitioned by ${names(partitionBy)}.`,
     `Source: ${source}.`,
   ];
   const rows = columns.map((column) => [

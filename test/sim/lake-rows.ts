@@ -49,7 +49,7 @@ async function readTable(db: Database, lakePath: string, table: string, order: s
   const folder = path.join(lakePath, table);
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   if (!names.some((name) => name.endsWith('.parquet') && !name.includes('_delta_log'))) return [];
-  const source = `read_parquet('${folder}/**/*.parquet', hive_partitioning = false)`;
+  const source = `read_parquet('${folder}/*.parquet', hive_partitioning = false)`;
   const columns = (await db.rows(`DESCRIBE SELECT * FROM ${source}`)).map(({ column_name: name }) => String(name));
   const texts = columns.map((name) => {
     if (TIMES.has(name)) return `CAST(epoch_us("${name}") AS VARCHAR) AS "${name}"`;
