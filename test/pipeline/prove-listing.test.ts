@@ -2,10 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { showStatus } from '../../src/cli/actions/show-status.js';
+import { toJsonText } from '../../src/cli/json-text.js';
 import { type Io, realIo } from '../../src/io.js';
 import { forecastRun } from '../../src/pipeline/forecast-run.js';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { syncPipeline } from '../../src/pipeline/sync.js';
+import { openContext } from '../cli/open-context.js';
 import { createSeeded } from '../seeded.js';
 import { expectItems, expectLedger, expectProducts } from '../sim/compare.js';
 import { events, record, relist } from '../sim/events.js';
@@ -17,11 +20,12 @@ import { type Item, SECOND, World } from '../sim/world.js';
 import { GATES_ALONE } from './world.js';
 
 /** A service without the feed whose removals and relistings `changedSince` does not return, and a copy of it. */
-async function openCopied({ moves = false, calls = 1_000, items = 40, sites = 3 } = {}) {
+async function openCopied({ moves = false, isNew = false } = {}) {
   const given = { feed: false, moving: false, trouble: false, listingMovesLastChanged: moves, rate: 'null' } as const;
   const plain = { fraction: 3, nullsLeftOut: 'nowhere', unknownFields: false, chunkBytes: 1 << 20 } as const;
   const world = new World(11, drawHabits(createSeeded(5), { ...given, ...plain }));
-  populate(world, items, sites);
+  populate(world, 40, 3);
+  if (isNew) for (const item of unlisted(world)) item.sight = 'gone';
   // What the first copy shows lies further back than a poll reaches.
   world.now += 4n * 3_600n * SECOND;
   record(world, listed(world)[0] as Item, 'CHANGED', {}, 7);
@@ -44,7 +48,7 @@ async function openCopied({ moves = false, calls = 1_000, items = 40, sites = 3 
     await rm(folder, { recursive: true, force: true });
   });
   await syncPipeline(pipeline, io);
-  pipeline.budget.calls = { count: calls };
+  pipeline.budget.calls = { count: 1_000 };
   world.now += 4n * 3_600n * SECOND;
   return {
     world,
@@ -73,11 +77,10 @@ async function openCopied({ moves = false, calls = 1_000, items = 40, sites = 3 
 
 const listed = (world: World) => world.visibleItems().filter((item) => item.removedAt === null);
 const unlisted = (world: World) => world.visibleItems().filter((item) => item.removedAt !== null);
-const ofSite = (items: Item[], site: bigint | undefined) => items.filter(({ siteId }) => siteId === site);
 const asked = (requests: string[], start: string) => requests.filter((request) => request.startsWith(start));
 
 describe('a poll whose changedSince leaves out removals and relistings', () => {
-  test('finds them by the counts of the service: items, history and products are as the service has them', async () => {
+  test('finds them, swaps within a website included: items, history and products are as the service has them', async () => {
     const { world, run, expectCopy, readLake } = await openCopied();
     const removed = listed(world).slice(0, 5);
     const back = unlisted(world).slice(0, 3);
@@ -96,16 +99,10 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     const kinds = (items: Item[]) => history.filter(({ item_id: id }) => items.some((item) => String(item.id) === id));
     expect(kinds(removed).map(({ kind }) => kind)).toEqual(removed.map(() => 'REMOVED'));
     expect(kinds(back).map(({ kind }) => kind)).toEqual(back.map(() => 'RELISTED'));
-    const again = await run();
-    expect(again.row).toMatchObject({ caught_up: true, listing_unknown: 0n, received: again.row.deduplicated });
-  });
-
-  test('finds a removal and a relisting of one website, which leave its count alone', async () => {
-    const { world, run, expectCopy } = await openCopied();
-    const [back] = unlisted(world) as [Item];
-    const [gone] = ofSite(listed(world), back.siteId) as [Item];
-    events.remove(world, gone);
-    relist(world, back);
+    // Which leaves the count of its website alone.
+    const [returned] = back as [Item];
+    events.remove(world, returned);
+    relist(world, removed.find(({ siteId }) => siteId === returned.siteId) ?? (removed[0] as Item));
     expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
     await expectCopy();
   });
@@ -135,6 +132,14 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     expect(counted.reason).toMatch(
       /counts of listed items differ by 2 on Shop \d \(service \d+, lake \d+\).* 0 may be used/,
     );
+    const context = openContext();
+    const status = await showStatus({ lake: pipeline.lake.path }, context);
+    expect(context.output.text).toMatch(
+      /^not caught up: run 3 could not establish whether \d+ items at most .*counts of/m,
+    );
+    expect(JSON.parse(toJsonText(status))).toMatchObject({
+      listing: { run: 3, unknown: Number(counted.listing_unknown) },
+    });
     pipeline.budget.calls = { count: 1_000 };
     expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
   });
@@ -198,11 +203,12 @@ describe('a poll whose changedSince returns removals and relistings', () => {
     expect(asked(busy.requests, '/items/')).toEqual([]);
   });
 
-  test('that is not seen yet is not relied on', async () => {
-    const { world, run } = await openCopied({ moves: true });
-    for (const item of unlisted(world)) item.sight = 'gone';
-    record(world, listed(world)[0] as Item, 'CHANGED', {}, 5);
-    expect((await run()).row.caught_up).toBe(true);
+  test('is not relied on before a removal has shown it', async () => {
+    const { world, run } = await openCopied({ moves: true, isNew: true });
+    events.changePrice(world, listed(world)[0] as Item);
+    const { row, requests } = await run();
+    expect(row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    expect(asked(requests, '/items?status=active')).toHaveLength(1);
   });
 });
 
@@ -211,6 +217,5 @@ test('plan prices the counts, and what reading all takes where they may hide som
   events.remove(world, listed(world)[0] as Item);
   const said = await forecastRun(pipeline, io);
   expect(said.steps.find(({ step }) => step === 'listing')).toMatchObject({ calls: 2, exact: false });
-  const { row } = await run();
-  expect(Number(row.calls)).toBeLessThanOrEqual(said.calls + 2);
+  expect((await run()).row.calls).toBe(BigInt(said.calls));
 });

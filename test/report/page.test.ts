@@ -205,6 +205,9 @@ describe('a lake that has little to tell', () => {
     };
     expect(await tell({ adds_up: false })).toContain('Rows of 1 run do not add up');
     expect(await tell({ caught_up: false })).toContain('more changes were waiting');
+    const unknown = await tell({ caught_up: false, listing_unknown: 12n, reason: 'no call was left' });
+    expect(unknown).toContain('Whether 12 items at most are still listed is not known.');
+    expect(unknown).toMatch(/could not establish whether 12 items at most are still listed<.*no call was left/);
     expect(await tell({ sampled: 0n })).toContain('No run among these compared');
     expect(await tell({ sample_mismatches: 3n })).toContain('3 items differed');
     expect(await tell({ overage: true, export_rows_landed: 9n })).toMatch(/9 landed<.*with overage</);

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import type { Reading } from '../../src/extract/choose-readings.js';
+import { landReading, landSingles } from '../../src/extract/listing.js';
+import { ListingJournal } from '../../src/extract/listing-journal.js';
+import type { Landing } from '../../src/landing/landing.js';
+import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { openLanding, readLanded, reopenLanding } from './landing.js';
+
+const ALL: Reading = { status: 'active', site: 12n, removals: null };
+const NEWEST: Reading = { status: 'removed', site: null, removals: 700n };
+
+/** So many items in pages of the size asked for; one that is read alone is there when its id is even. */
+function startItems(items: number, refuseAt = 0): Promise<LocalService> {
+  return startService((request, response, count) => {
+    const url = new URL(request.url ?? '', 'http://x');
+    const error = (status: number) => sendJson(response, status, { status, error: '', message: '', docsUrl: '' });
+    if (count === refuseAt) return error(401);
+    const [, id] = /\/items\/(\d+)$/.exec(url.pathname) ?? [];
+    if (id !== undefined) return Number(id) % 2 === 0 ? sendJson(response, 200, { id: Number(id) }) : error(404);
+    const [size, page] = ['size', 'page'].map((name) => Number(url.searchParams.get(name))) as [number, number];
+    const content = Array.from({ length: Math.min(size, items - page * size) }, (_, n) => ({ id: page * size + n }));
+    sendJson(response, 200, { content, page, size, totalElements: items, totalPages: Math.ceil(items / size) });
+  });
+}
+
+async function openPlanned(): Promise<Landing> {
+  const landing = await openLanding();
+  const plan = { news: false, readings: [], limit: null, wanted: 3n, calls: 0 };
+  await landing.journal.append({ type: 'listing.plan', ...plan });
+  return landing;
+}
+
+const read = (
+  { client, io }: LocalService,
+  landing: Landing,
+  reading: Reading,
+  countListed = async (ids: readonly bigint[]) => BigInt(ids.length),
+) => landReading({ dataset: undefined, client }, landing, reading, { countListed, pages: 9 }, io);
+
+const pagesOf = ({ urls }: LocalService) => urls.map((url) => url.replace('/api/v1/items?', ''));
+
+describe('reading pages of listing states', () => {
+  test('reads all of a website, newest listings first, and says how many there are', async () => {
+    const service = await startItems(1_200);
+    const landing = await openPlanned();
+    await read(service, landing, ALL);
+    expect(pagesOf(service)).toEqual(
+      [0, 1, 2].map((page) => `status=active&site=12&sort=-firstSeen&size=500&page=${page}`),
+    );
+    const ended = landing.journal.last('listing.read');
+    expect(ended).toMatchObject({ files: ['listing-00001.ndjson'], total: 1_200n });
+    expect(await readLanded(landing, 'listing-00001.ndjson')).toHaveLength(1_200);
+  });
+
+  test('goes on at the page it had come to', async () => {
+    const service = await startItems(1_200, 3);
+    await expect(read(service, await openPlanned(), ALL)).rejects.toMatchObject({ code: 'unauthorized' });
+    const landing = await reopenLanding();
+    await read(service, landing, ALL);
+    expect(pagesOf(service).map((query) => query.at(-1))).toEqual(['0', '1', '2', '2']);
+    expect(landing.journal.last('listing.read')?.files).toEqual(['listing-00001.ndjson', 'listing-00002.ndjson']);
+  });
+
+  test('of the newest removals, ends when as many are found as are missing, or when a page brings none', async () => {
+    const service = await startItems(5_000);
+    const landing = await openPlanned();
+    await read(service, landing, NEWEST);
+    expect(pagesOf(service)).toEqual([0, 1].map((page) => `status=removed&sort=-lastSeen&size=500&page=${page}`));
+    expect(landing.journal.last('listing.read')?.total).toBeNull();
+    await read(service, landing, NEWEST, async () => 0n);
+    expect(pagesOf(service)).toHaveLength(3);
+  });
+
+  test('reads items one by one, and notes those that are gone', async () => {
+    const service = await startItems(0);
+    const landing = await openPlanned();
+    await landSingles({ dataset: undefined, client: service.client }, landing, [2n, 3n, 4n], service.io);
+    expect(landing.journal.all('listing.gone').map(({ itemId }) => itemId)).toEqual([3n]);
+    const listing = new ListingJournal(landing, undefined);
+    expect(listing.findPlan()).toBeDefined();
+    expect((await readLanded(landing, listing.listOpenPages().files[0] ?? '')).sort()).toEqual([
+      '{"id":2}',
+      '{"id":4}',
+    ]);
+  });
+});
