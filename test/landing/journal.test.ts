@@ -1,9 +1,11 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import fs, { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors.js';
-import { Journal } from '../../src/landing/journal.js';
+import { Journal, JournalEntries } from '../../src/landing/journal.js';
 import type { JournalEntry } from '../../src/landing/journal-entry.js';
+import { disk, mountFullDisk } from '../pipeline/full-disk.js';
 import { makeFolder } from './folder.js';
 
 const BEGIN = {
@@ -130,4 +132,70 @@ describe('a journal', () => {
     await write(page(30n, 5));
     expect(await read()).toHaveLength(5);
   });
+});
+
+describe('a journal on a disk that fails', () => {
+  beforeEach(() => {
+    onTestFinished(mountFullDisk());
+    onTestFinished(() => {
+      disk.isFull = () => false;
+    });
+  });
+
+  test.each([
+    ['takes half of the lines', (name: string) => name === file],
+    ['takes the lines and does not sync them', (name: string) => name === `${file}#sync`],
+  ])('that %s loses those of each failed append alone, and goes on behind the one before', async (_how, isFull) => {
+    const journal = await Journal.open(file);
+    await journal.append(BEGIN);
+    await journal.append(page(0n, 2));
+    for (let round = 0n; round < 2n; round++) {
+      disk.isFull = isFull;
+      await expect(journal.append(page(10n + round, 3))).rejects.toThrow('ENOSPC');
+      disk.isFull = () => false;
+      await journal.append(page(20n + round, 4));
+    }
+    await journal.close();
+    const entries = [BEGIN, page(0n, 2), page(20n, 4), page(21n, 4)];
+    expect(journal.entries).toEqual(entries);
+    expect(await read()).toEqual(entries);
+  });
+});
+
+describe('a journal that cannot be read', () => {
+  test.each([
+    ['EIO', '/proc/self/mem'],
+    ['ELOOP', 'journal.ndjson'],
+    ['EISDIR', '.'],
+  ])('(%s) is no empty journal: paid work is not begun again', async (code, target) => {
+    await symlink(target, file);
+    await expect(JournalEntries.read(file)).rejects.toMatchObject({ code });
+    await expect(Journal.open(file)).rejects.toMatchObject({ code });
+  });
+
+  test('because nobody may is no empty journal either', async () => {
+    const { readFile: readReal } = fs;
+    const refuse = async () => {
+      throw Object.assign(new Error('EACCES: permission denied, open'), { code: 'EACCES' });
+    };
+    Object.assign(fs, { readFile: refuse });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      Object.assign(fs, { readFile: readReal });
+      syncBuiltinESMExports();
+    });
+    await expect(JournalEntries.read(file)).rejects.toMatchObject({ code: 'EACCES' });
+  });
+
+  test('because there is none is empty', async () => {
+    expect((await JournalEntries.read(file)).entries).toEqual([]);
+  });
+});
+
+test('calls are counted over lines that tell none, and with those of backfills that were taken over', async () => {
+  const item: JournalEntry = { type: 'backfill.item', itemId: 1n, rows: 1, end: 10 };
+  await write(BEGIN, page(0n, 2), item, { ...item, calls: 7 }, item, { type: 'backfill', rows: 1, bytes: 10 });
+  expect((await JournalEntries.read(file)).countCalls()).toBe(7);
+  await write({ type: 'backfill', rows: 1, bytes: 10, made: 5 });
+  expect((await JournalEntries.read(file)).countCalls()).toBe(12);
 });

@@ -1,6 +1,6 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Segment, writeSegments } from '../../src/landing/segment-writer.js';
 import { createSeeded } from '../seeded.js';
 import { listOpenFiles, makeFolder } from './folder.js';
@@ -140,6 +140,64 @@ describe('segments', () => {
     const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
     const options = { folder, prefix: 'e-', targetBytes: 1, announced: 9n, onBytes: () => {}, onSegment };
     await expect(writeSegments(body, options)).rejects.toThrow('the journal is full');
+    expect(await listOpenFiles(folder)).toEqual([]);
+  });
+});
+
+describe('segments of CSV', () => {
+  test('begin each with the header, which is no row of theirs, and hold every record once', async () => {
+    const folder = await makeFolder();
+    const segments: Segment[] = [];
+    const records = ['1,"a\nb"', '2,c', '3,"d""e"', '4,f'];
+    const options = { folder, prefix: 'e-', format: 'csv' as const, targetBytes: 6, announced: 4n, onBytes: () => {} };
+    const body = chunk(Buffer.from(['id,t', ...records, ''].join('\n')), () => 5);
+    const total = await writeSegments(body, { ...options, onSegment: async (one) => void segments.push(one) });
+    const texts = await Promise.all(segments.map(({ file }) => readFile(path.join(folder, file), 'utf8')));
+    expect(texts.length).toBeGreaterThan(2);
+    for (const text of texts) expect(text.startsWith('id,t\n')).toBe(true);
+    expect(texts.map((text) => text.slice('id,t\n'.length)).join('')).toBe(`${records.join('\n')}\n`);
+    expect(segments.reduce((rows, one) => rows + one.rows, 0)).toBe(4);
+    expect(total.rows).toBe(4n);
+  });
+});
+
+describe('on a disk that fails', () => {
+  /** Takes the place of functions of every opened file. */
+  async function replace(functions: Partial<FileHandle>): Promise<void> {
+    const probe = await open('/dev/null');
+    const prototype = Object.getPrototypeOf(probe) as FileHandle;
+    await probe.close();
+    const { write, datasync } = prototype;
+    Object.assign(prototype, functions);
+    onTestFinished(() => void Object.assign(prototype, { write, datasync }));
+  }
+
+  test('writes that take a part of the bytes are gone on with until all are there', async () => {
+    const probe = await open('/dev/null');
+    const writeReal: (...bytes: [Buffer, number, number]) => unknown = Object.getPrototypeOf(probe).write;
+    await probe.close();
+    let writes = 0;
+    async function writeShort(this: FileHandle, bytes: Buffer, offset = 0, length = bytes.length - offset) {
+      writes++;
+      return writeReal.call(this, bytes, offset, Math.min(3, length));
+    }
+    await replace({ write: writeShort as unknown as FileHandle['write'] });
+    const bytes = Buffer.from('{"id":1}\n{"id":22}\n{"id":333}\n');
+    const { texts, segments } = await write(bytes, 12, () => 20);
+    expect(texts.join('')).toBe(bytes.toString());
+    expect(segments.map(({ bytes }) => bytes)).toEqual(texts.map((text) => text.length));
+    expect(writes).toBeGreaterThan(10);
+  });
+
+  test('a segment that cannot be synced fails the whole, is not handed over, and no file stays open', async () => {
+    const folder = await makeFolder();
+    const landed: Segment[] = [];
+    await replace({ datasync: () => Promise.reject(Object.assign(new Error('EIO: fdatasync'), { code: 'EIO' })) });
+    const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
+    const options = { folder, prefix: 'e-', targetBytes: 1, announced: 100n, onBytes: () => {} };
+    const written = writeSegments(body, { ...options, onSegment: async (one) => void landed.push(one) });
+    await expect(written).rejects.toMatchObject({ code: 'EIO' });
+    expect(landed).toEqual([]);
     expect(await listOpenFiles(folder)).toEqual([]);
   });
 });
