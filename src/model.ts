@@ -3,6 +3,7 @@
 /** Tables of the lake, in commit order: `history` is the log, everything else follows from it. */
 export const TABLE_NAMES = [
   'history',
+  'stale_items',
   'items',
   'sites',
   'datasets',
@@ -104,6 +105,9 @@ export const TXN_DATASETS = 'pricelake.datasets';
 export const TXN_DATASET = 'pricelake.dataset.';
 export const TXN_DAY = 'pricelake.day'; // days since 1970 up to which price_spread_daily is made; 0 when it is not kept
 export const TXN_FIRST_DAY = 'pricelake.day.first'; // the first of these days; older lakes lack it
+
+/** How long an answer is expected to lag behind the feed at most: changes so old are looked for in rows, or polled again. */
+export const LAG_MS = 3600 * 1000;
 
 /** How a run brings a lake up to date: with a complete copy, by the change feed, or by the items changed since. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;

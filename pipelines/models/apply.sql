@@ -1,8 +1,8 @@
--- Rows of items that the pending changes and whole reads make new. A whole read was made after the changes had landed,
--- so it shows them all. To other rows the changes are applied in order; replays and overlaps do nothing.
+-- Rows of items that the pending changes and whole reads make new. A whole read that shows all that was told is the row.
+-- To other rows the changes are applied in order; replays and overlaps do nothing.
 -- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
 -- Views: ground_items (rows so far), reread_items (whole reads, one an item), pending_changes, renamed_sites,
--- different_items (whole rows of the ground that are not as the lake has them).
+-- different_items (whole rows of the ground that are not as the lake has them); table judged_reads.
 WITH last_changes AS (
   SELECT item_id, max(change_id) AS change_id FROM pending_changes WHERE item_id IS NOT NULL GROUP BY item_id
 ),
@@ -13,19 +13,27 @@ touched AS (
   UNION
   SELECT item_id FROM ground_items SEMI JOIN renamed_sites USING (site_id)
 ),
+reads AS (
+  SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current, true AS is_reread
+  FROM reread_items AS r
+  JOIN judged_reads AS j USING (item_id)
+  WHERE NOT j.is_rejected
+),
 base AS (
-  SELECT *, false AS is_reread FROM ground_items SEMI JOIN touched USING (item_id) ANTI JOIN reread_items USING (item_id)
+  SELECT *, false AS is_current, false AS is_reread
+  FROM ground_items SEMI JOIN touched USING (item_id) ANTI JOIN reads USING (item_id)
   UNION ALL BY NAME
-  SELECT * EXCLUDE (change_id), last_changes.change_id, true AS is_reread
-  FROM reread_items LEFT JOIN last_changes USING (item_id)
+  SELECT * FROM reads
 ),
 eligible AS (
-  SELECT c.*, c.previous_price IS NOT NULL OR coalesce(json_exists(c.changes, '$.price'), false) AS is_price_change
+  SELECT c.*
   FROM pending_changes AS c
   JOIN base AS b USING (item_id)
-  WHERE NOT b.is_reread
-    AND (b.change_id IS NULL OR c.change_id > b.change_id)
+  WHERE NOT b.is_current
+    AND (b.is_reread OR b.change_id IS NULL OR c.change_id > b.change_id)
     AND (b.last_changed_at IS NULL OR c.observed_at >= b.last_changed_at)
+    -- A row that was read after the change shows it, unless it is of an earlier time.
+    AND NOT coalesce(c.change_id <= getvariable('watermark') AND c.observed_at = b.last_changed_at, false)
 ),
 told AS (
   SELECT
@@ -33,42 +41,49 @@ told AS (
     max(change_id) AS change_id,
     max(observed_at) AS observed_at,
     max(observed_at) FILTER (WHERE kind <> 'REMOVED') AS seen_at,
-    arg_max(title, change_id) FILTER (WHERE json_exists(changes, '$.title')) AS title,
+    arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,
     arg_max({'price': price, 'previous_price': previous_price, 'observed_at': observed_at}, change_id)
-      FILTER (WHERE is_price_change) AS price_change,
+      FILTER (WHERE is_price_change(previous_price, price, changes)) AS price_change,
     arg_max(price, change_id) FILTER (WHERE kind IN ('NEW', 'RELISTED')) AS listing_price,
     arg_max({'kind': kind, 'observed_at': observed_at}, change_id)
-      FILTER (WHERE kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing
+      FILTER (WHERE kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing,
+    max(observed_at) FILTER (WHERE kind IN ('NEW', 'RELISTED')) AS listed_at
   FROM eligible
   GROUP BY item_id
+),
+merged AS (
+  SELECT
+    b.item_id,
+    CASE WHEN t.title IS NULL THEN b.title ELSE t.title.title END AS title,
+    b.brand, b.mpn, b.gtin, b.gtin14, b.product_id,
+    CASE WHEN t.price_change IS NOT NULL THEN t.price_change.price ELSE coalesce(t.listing_price, b.price) END AS price,
+    CASE WHEN t.price_change IS NOT NULL THEN t.price_change.previous_price ELSE b.previous_price END AS previous_price,
+    CASE WHEN t.price_change IS NOT NULL THEN t.price_change.observed_at ELSE b.price_changed_at END AS price_changed_at,
+    b.currency, b.url, b.image, b.attributes,
+    b.category_name, b.category_path, b.category_slug, b.category_source, b.datasets,
+    b.site_id,
+    coalesce(s.name, b.site_name) AS site_name,
+    coalesce(s.host, b.site_host) AS site_host,
+    b.source_id, b.source_name,
+    b.first_seen_at,
+    greatest(b.last_seen_at, t.seen_at) AS last_seen_at,
+    greatest(b.last_changed_at, t.observed_at) AS last_changed_at,
+    CASE
+      WHEN t.listing IS NULL THEN b.removed_at
+      WHEN t.listing.kind <> 'REMOVED' THEN CASE WHEN b.removed_at > t.listing.observed_at THEN b.removed_at END
+      WHEN shows_removal(b.last_changed_at, b.last_seen_at, b.removed_at, t.listing.observed_at, t.listed_at) THEN b.removed_at
+      ELSE t.listing.observed_at
+    END AS removed_at,
+    -- A change of an item tells that it is among the caller's data.
+    CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
+    b.extra,
+    b.read_at,
+    coalesce(greatest(t.change_id, b.change_id), b.change_id) AS change_id,
+    CAST(getvariable('run_id') AS VARCHAR) AS run_id
+  FROM base AS b
+  LEFT JOIN told AS t USING (item_id)
+  LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id
+  WHERE t.item_id IS NOT NULL OR b.is_reread OR b.item_id IN (SELECT item_id FROM different_items)
+    OR (s.site_id IS NOT NULL AND (b.site_name, b.site_host) IS DISTINCT FROM (s.name, s.host))
 )
-SELECT
-  b.item_id,
-  coalesce(t.title, b.title) AS title,
-  b.brand, b.mpn, b.gtin, b.gtin14, b.product_id,
-  CASE WHEN t.price_change IS NOT NULL THEN t.price_change.price ELSE coalesce(t.listing_price, b.price) END AS price,
-  CASE WHEN t.price_change IS NOT NULL THEN t.price_change.previous_price ELSE b.previous_price END AS previous_price,
-  CASE WHEN t.price_change IS NOT NULL THEN t.price_change.observed_at ELSE b.price_changed_at END AS price_changed_at,
-  b.currency, b.url, b.image, b.attributes,
-  b.category_name, b.category_path, b.category_slug, b.category_source, b.datasets,
-  b.site_id,
-  coalesce(s.name, b.site_name) AS site_name,
-  coalesce(s.host, b.site_host) AS site_host,
-  b.source_id, b.source_name,
-  b.first_seen_at,
-  greatest(b.last_seen_at, t.seen_at) AS last_seen_at,
-  greatest(b.last_changed_at, t.observed_at) AS last_changed_at,
-  CASE WHEN t.listing IS NULL THEN b.removed_at WHEN t.listing.kind = 'REMOVED' THEN t.listing.observed_at END AS removed_at,
-  CASE WHEN t.listing IS NULL THEN b.removed_at IS NULL ELSE t.listing.kind <> 'REMOVED' END
-    AND (t.item_id IS NOT NULL OR b.gone_at IS NULL) AS is_listed,
-  -- A change of an item tells that it is among the caller's data.
-  CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
-  b.extra,
-  b.read_at,
-  coalesce(t.change_id, b.change_id) AS change_id,
-  CAST(getvariable('run_id') AS VARCHAR) AS run_id
-FROM base AS b
-LEFT JOIN told AS t USING (item_id)
-LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id
-WHERE t.item_id IS NOT NULL OR b.is_reread OR b.item_id IN (SELECT item_id FROM different_items)
-  OR (s.site_id IS NOT NULL AND (b.site_name, b.site_host) IS DISTINCT FROM (s.name, s.host))
+SELECT *, removed_at IS NULL AND gone_at IS NULL AS is_listed FROM merged

@@ -1,5 +1,6 @@
 -- Whole rows that are not as the lake has them: new items, and items with other values, by the API's names.
--- When an item was last seen, the order of attributes, and a website's name (table sites) are no difference.
+-- When an item was last seen, the order of attributes, and a website's name (table sites) are no difference. A row that
+-- is older than the lake's is none either: lists and exports may lag behind the feed, or behind an earlier answer.
 -- Views: exported_items (whole rows, one an item), items (the lake).
 SELECT
   e.item_id,
@@ -29,4 +30,7 @@ SELECT
   ], lambda name: name IS NOT NULL) AS differences
 FROM exported_items AS e
 LEFT JOIN items AS k USING (item_id)
-WHERE is_new OR len(differences) > 0
+WHERE is_new
+  OR (len(differences) > 0 AND NOT is_older_row(
+    e.last_changed_at, e.last_seen_at, e.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
+    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title))

@@ -25,6 +25,13 @@ timed AS (
       CASE kind
         WHEN 'NEW' THEN e.first_seen_at
         WHEN 'REMOVED' THEN e.removed_at
+        -- No field tells when an item came back: a time of the row that is later than the removal bounds it.
+        WHEN 'RELISTED' THEN CASE
+          WHEN e.last_changed_at > k.removed_at THEN e.last_changed_at
+          WHEN e.price_changed_at > k.removed_at THEN e.price_changed_at
+          WHEN e.last_seen_at > k.removed_at THEN e.last_seen_at
+          ELSE e.read_at
+        END
         WHEN 'CHANGED' THEN CASE WHEN e.price IS DISTINCT FROM k.price THEN e.price_changed_at END
       END, e.last_changed_at, e.read_at) AS observed_at
   FROM steps

@@ -94,3 +94,29 @@ CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
     WHEN 'priceChangedAt' THEN exact_instant(json_extract_string(changes, '$.priceChangedAt[1]')) IS NULL
     ELSE true
   END);
+
+-- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
+-- Listing states are compared by themselves, since the service need not move lastChangedAt with them. A change may be
+-- observed up to a minute after lastChangedAt: rows that agree in price and title may differ by that.
+CREATE OR REPLACE TEMP MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
+  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - INTERVAL 1 MINUTE), false)
+  OR coalesce(a_changed <= b_changed AND CASE
+    WHEN a_removed IS NULL THEN b_removed > a_seen
+    ELSE b_removed IS NULL AND b_seen > a_removed
+  END, false);
+
+-- True when a row shows a removal: it says so, or the item was found again since.
+CREATE OR REPLACE TEMP MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at) AS
+  coalesce(changed > observed_at, false)
+  OR CASE
+    WHEN removed IS NULL THEN coalesce(seen > observed_at, false)
+    ELSE coalesce(removed >= listed_before_at, true)
+  END;
+
+-- True when a row shows a relisting: it was found since the removal before it, or was removed again.
+CREATE OR REPLACE TEMP MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
+  coalesce(changed >= observed_at, false)
+  OR CASE
+    WHEN removed IS NULL THEN coalesce(seen >= coalesce(removed_before_at, seen), true)
+    ELSE removed > observed_at
+  END;

@@ -19,4 +19,6 @@ JOIN exported_items AS e USING (item_id)
 LEFT JOIN told_items AS t USING (item_id)
 WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at >= t.until + INTERVAL 1 MINUTE))
   AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
-  AND (NOT getvariable('with_feed') OR e.last_changed_at <= (SELECT until FROM told))
+  -- A removal need not move lastChangedAt.
+  AND (NOT getvariable('with_feed')
+    OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) <= (SELECT until FROM told))

@@ -1,27 +1,45 @@
--- Items of which the pending changes told too little: they are read whole.
+-- Items that are read whole, and why: the pending changes tell too little of them, a read of an earlier run did not show
+-- what the feed told, or a complete copy lacks them though they are new.
 -- Only a price change is told whole. NEW, RELISTED and other values need more; REMOVED does not tell removedAt.
--- Views: pending_changes (changes not yet applied), ground_items (the rows so far).
+-- Views: pending_changes (changes not yet applied), ground_items (the rows so far), stale_items (the lake's);
+-- table doubted_items; variable watermark (changes up to it happened before this run read whole rows; null: none were read).
 WITH known AS (
   SELECT *, run_id = CAST(getvariable('run_id') AS VARCHAR) AS is_of_this_run
   FROM ground_items SEMI JOIN pending_changes USING (item_id)
+),
+steps AS (
+  SELECT
+    c.item_id, c.change_id, c.observed_at, c.kind, k,
+    c.kind = 'CHANGED'
+      AND is_price_change(c.previous_price, c.price, c.changes)
+      AND coalesce(len(other_changes(c.previous_price, c.price, c.changes)), 0) = 0
+      -- Values that a change names beside, and that are not as we know them.
+      AND NOT coalesce(
+        c.site_id <> k.site_id
+        OR c.currency IS DISTINCT FROM k.currency
+        OR c.url IS DISTINCT FROM k.url
+        OR coalesce(c.title, '') <> coalesce(k.title, ''), false) AS is_told_whole
+  FROM pending_changes AS c
+  LEFT JOIN known AS k USING (item_id)
+  WHERE c.item_id IS NOT NULL AND (k.change_id IS NULL OR c.change_id > k.change_id)
 )
-SELECT c.item_id, min(c.observed_at) AS observed_at
-FROM pending_changes AS c
-LEFT JOIN known AS k USING (item_id)
-WHERE c.item_id IS NOT NULL
-  AND (k.change_id IS NULL OR c.change_id > k.change_id)
-  AND (
-    k.item_id IS NULL
-    OR c.kind <> 'CHANGED'
+SELECT item_id, min(observed_at) AS observed_at
+FROM (
+  SELECT item_id, observed_at
+  FROM steps
+  WHERE CASE
+    WHEN k.item_id IS NULL THEN true
+    -- The row was read after the change happened, and shows it unless the service's answers lag behind its feed.
+    WHEN change_id <= getvariable('watermark') THEN CASE kind
+      WHEN 'NEW' THEN false
+      WHEN 'REMOVED' THEN NOT shows_removal(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, NULL)
+      WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at)
+      ELSE observed_at > k.last_changed_at AND NOT is_told_whole
+    END
     -- The row was read while the world went on: it may show the change already, or others of the same time.
-    OR k.is_of_this_run
-    OR c.observed_at <= k.last_changed_at
-    OR NOT (c.previous_price IS NOT NULL OR coalesce(json_exists(c.changes, '$.price'), false))
-    OR len(list_filter(json_keys(c.changes), lambda name: name NOT IN ('price', 'previousPrice', 'priceChangedAt'))) > 0
-    -- Values that a change names beside, and that are not as we know them.
-    OR c.site_id <> k.site_id
-    OR c.currency IS DISTINCT FROM k.currency
-    OR c.url IS DISTINCT FROM k.url
-    OR coalesce(c.title, '') <> coalesce(k.title, '')
-  )
-GROUP BY c.item_id
+    ELSE k.is_of_this_run OR observed_at <= k.last_changed_at OR NOT is_told_whole
+  END
+  UNION ALL SELECT item_id, observed_at FROM stale_items
+  UNION ALL SELECT item_id, observed_at FROM doubted_items
+)
+GROUP BY item_id

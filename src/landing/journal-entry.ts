@@ -248,6 +248,8 @@ const journalEntry = z.discriminatedUnion('type', [
   /** `page` numbers a page of changed items; single reads and segments of exports have none. */
   z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, ...wholeFile, page: z.number().optional() }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
+  /** Items are read one by one, since a list showed less than the feed told; once a run. */
+  z.strictObject({ type: z.literal('hydrate.again'), items: z.number(), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
   /** Answer of /facets, asked after a complete copy. */
   z.strictObject({ type: z.literal('facets'), answer: z.string(), calls: z.number() }),

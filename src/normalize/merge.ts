@@ -2,6 +2,10 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import type { DataFile } from '../model.js';
 import { type RelationOptions, tableRelation, toRelationFile } from '../table-relation.js';
+  // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
+  await db.run(`CREATE OR REPLACE TEMP TABLE doubted_items AS
+    SELECT item_id, first_seen_at AS observed_at FROM missing_items WHERE ${isWhole}
+      AND first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`);
 import { selectColumns } from './batch.js';
 import { readModel } from './model-sql.js';
 
@@ -94,6 +98,10 @@ export async function compareItems(
   const isWhole = ground.kind === 'reload' && isReadWhole;
   await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
     SELECT * FROM (${readModel('missing')})${isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ') || 'NULL'})`}`);
+  // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
+  await db.run(`CREATE OR REPLACE TEMP TABLE doubted_items AS
+    SELECT item_id, first_seen_at AS observed_at FROM missing_items WHERE ${isWhole}
+      AND first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`);
   const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
     (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
     (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
@@ -122,7 +130,8 @@ function readFiles(files: ItemsFile[], options?: RelationOptions): string {
 /** The files that hold an item which a pending change or a whole read is of, or one of a renamed website. */
 async function findTouchedFiles(db: Database, files: ItemsFile[], renamed: 'unknown' | 'known'): Promise<ItemsFile[]> {
   const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items
-    UNION SELECT item_id FROM different_items`;
+    UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
+    UNION SELECT item_id FROM doubted_items`;
   const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
   return findFilesWith(db, files, `item_id IN (${ids})${sites}`);
 }
@@ -136,11 +145,11 @@ async function findFilesWith(db: Database, files: ItemsFile[], condition: string
   return files.filter((file) => names.has(file.absolutePath));
 }
 
-/** Items that must be read whole, and since when they changed; undefined when there is none. */
+/** Table `needed_items`: items that must be read whole, and since when they changed; undefined when there is none. */
 export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; changedSince: string } | undefined> {
   await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
   const since = await db.row(
-    "SELECT strftime(min(observed_at) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items",
+    "SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items HAVING count(*) > 0",
   );
   if (since === undefined || since.since === null) return undefined;
   const ids = await db.connection.runAndReadAll('SELECT item_id FROM needed_items ORDER BY item_id');

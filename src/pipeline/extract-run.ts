@@ -1,5 +1,5 @@
 import { PricelakeError } from '../errors.js';
-import { NO_EXPORTS } from '../extract/allowance.js';
+import { countLeft, NO_EXPORTS } from '../extract/allowance.js';
 import { type LandedBackfill, takeBackfill } from '../extract/backfill.js';
 import { listParts, type ScopePart } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
@@ -9,9 +9,11 @@ import { type FeedPart, type LandedFeed, landFeed, least } from '../extract/feed
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
-import { type ItemFile, listItemFiles } from '../extract/item-files.js';
+import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-files.js';
+import { hasReadLists, landRereads } from '../extract/reread.js';
 import { type RunMode, TXN_CURSOR } from '../model.js';
 import { isItemId } from '../normalize/item-names.js';
+import type { Typer } from '../normalize/typer.js';
 import { listEvents } from '../webhook/event-files.js';
 import { coverStandstill, landAllItems, landChangedItems, typePages } from './copy-items.js';
 import { decideRun } from './decide-run.js';
@@ -124,16 +126,16 @@ function readDecision({ landing }: Run): { mode: RunMode; added?: bigint[] | und
 export async function hydrateRun(
   run: Run,
   planned: PlannedRun | undefined,
-  findNeeds: () => Promise<HydrationNeed | undefined>,
+  need: HydrationNeed | undefined,
 ): Promise<void> {
   const { client, landing, io, typer } = run;
   const { journal } = landing;
-  const onFile = (file: ItemFile) => typer.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
+  const onFile = (file: ItemFile) => typeReread(typer, file);
   if (journal.last('hydrate.done') !== undefined) {
+    await cutItemTails(landing, 'hydrate.page');
     for (const file of listItemFiles(landing, 'hydrate.page')) onFile(file);
     return;
   }
-  const need = await findNeeds();
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
   else {
     const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
@@ -142,6 +144,23 @@ export async function hydrateRun(
     const exports = { format, isId: (name: string) => isItemId(name, mapping) };
     await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, exports, ratePerSecond, parts });
   }
+}
+
+function typeReread(typer: Typer, file: ItemFile): void {
+  typer.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
+}
+
+/** Reads items one by one of which a list showed less than the feed told. True when any was read. */
+export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
+  const { client, landing, io, typer } = run;
+  if (planned === undefined || !hasReadLists(landing)) return false;
+  const { calls } = planned.gate.left();
+  const left = calls === undefined ? null : countLeft(calls) - BigInt(client.calls());
+  const before = listItemFiles(landing, 'hydrate.page').length;
+  await landRereads(client, landing, itemIds, left, io);
+  const files = listItemFiles(landing, 'hydrate.page').slice(before);
+  for (const file of files) typeReread(typer, file);
+  return files.length > 0;
 }
 
 /** Datasets as the service describes them at the run's end. */

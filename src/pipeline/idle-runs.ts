@@ -17,6 +17,7 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'cursor_from',
   'cursor_to',
   'listing_unknown',
+  'stale_items',
   'calls',
   'export_rows',
   'export_rows_landed',

@@ -17,6 +17,7 @@ export type RunRow = {
   cursor_from: bigint | null;
   cursor_to: bigint | null;
   caught_up: boolean;
+  stale_items: bigint | null;
   caught_up_at: string | null;
   listing_unknown: bigint | null;
   calls: bigint;

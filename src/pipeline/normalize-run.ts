@@ -6,6 +6,7 @@ import { TXN_CURSOR, TXN_WEBHOOK } from '../model.js';
 import { createItemViews, selectRejects, type Tally } from '../normalize/batch.js';
 import { createNewChanges, createPendingChanges, findWebhookAhead } from '../normalize/changes.js';
 import type { ItemValue } from '../normalize/item-names.js';
+import { judgeReads, listStaleReads, type StaleItems, selectStaleItems } from '../normalize/judge-reads.js';
 import {
   type Comparison,
   compareItems,
@@ -17,9 +18,10 @@ import {
   mergeItems,
 } from '../normalize/merge.js';
 import { selectSites } from '../normalize/sites.js';
+import { type SupersededDiffs, supersedeDiffs } from '../normalize/supersede-diffs.js';
 import type { TypedFile } from '../normalize/type-file.js';
 import { loadTableSchema } from '../schemas.js';
-import { type Extract, hydrateRun } from './extract-run.js';
+import { type Extract, hydrateRun, rereadStale } from './extract-run.js';
 import type { RowTally } from './ledger.js';
 import { type DatasetNames, proveListing } from './prove-listing.js';
 import { isCommitted, type Run, readBegin } from './run.js';
@@ -32,6 +34,10 @@ export interface Batch {
   newChanges: bigint;
   /** Newest change of history that webhooks brought ahead of the feed; 0 when there is none. */
   webhookAhead: bigint;
+  /** Items that the next run reads again. */
+  stale: StaleItems;
+  /** Rows of history that give way to changes of this run. */
+  history: SupersededDiffs;
   /** Undefined when no website is new or different. */
   sites: string | undefined;
   /** Undefined when nothing was rejected. */
@@ -65,8 +71,9 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     isScoped: run.scope !== 'all',
   });
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
-  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory });
   const ground = chooseGround(run, extract);
+  const isWhole = extract.mode !== 'feed' || extract.added.length > 0;
+  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, isWhole });
   const names = await nameDatasets(run, datasets);
   const unlisted = await proveListing(run, extract, names);
   const typed = await typer.finish();
@@ -87,10 +94,17 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createGround(db, ground, 'unknown');
-  await hydrateRun(run, extract.planned, () => findNeeds(db));
-  const itemFiles = await typer.finish();
-  const items = await createItemViews(db, itemFiles, absent);
-  await db.run('SET VARIABLE read_at = $1', [at]);
+  await hydrateRun(run, extract.planned, await findNeeds(db));
+  let itemFiles = await typer.finish();
+  let items = await createItemViews(db, itemFiles, absent);
+  await judgeReads(db);
+  if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
+    itemFiles = await typer.finish();
+    items = await createItemViews(db, itemFiles, absent);
+    await judgeReads(db);
+  }
+  const stale = await selectStaleItems(db);
+  if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const sites = await selectSites(db, extract.applyFrom);
   await createGround(db, ground, 'known');
   const merge = await mergeItems(db, ground);
@@ -103,6 +117,8 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     comparison,
     newChanges: changes.typed - changes.repeated,
     webhookAhead: await findWebhookAhead(db, webhookAhead, feed?.cursor),
+    stale,
+    history: await supersedeDiffs(db, run.lake.root, run.tables.history),
     sites,
     rejects: selectRejects(itemFiles, changeFiles, at),
     tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
@@ -152,7 +168,10 @@ async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Mom
 
 /** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
 async function countWritten(db: Database, { exported, reread }: Record<'exported' | 'reread', Tally>, ground: Ground) {
-  const rereads = reread.typed - reread.repeated;
+  const stale = await db.row(
+    'SELECT count(*) AS n FROM judged_reads SEMI JOIN reread_items USING (item_id) WHERE is_rejected',
+  );
+  const rereads = reread.typed - reread.repeated - (stale?.n as bigint);
   if (ground.kind === 'lake') return rereads;
   const rows = ground.kind === 'first' ? 'exported_items' : 'different_items';
   const count =

@@ -20,14 +20,23 @@ import { readLakeScope } from './scope.js';
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
   const { fence, feed, events, backfill } = extract;
+  if (run.tables.stale_items.files.some(({ rows }) => rows > 0n)) return false;
   if (fence !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run))
     return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
 /** True when whole rows were read that show what the lake holds already: no file has to be written. */
-export async function isUnchanged(run: Run, { merge, sites, tally, newChanges, comparison }: Batch): Promise<boolean> {
-  const isSame = merge.select === undefined && sites === undefined && tally.rejected === 0n && newChanges === 0n;
+export async function isUnchanged(
+  run: Run,
+  { merge, sites, stale, tally, newChanges, comparison }: Batch,
+): Promise<boolean> {
+  const isSame =
+    merge.select === undefined &&
+    sites === undefined &&
+    stale.select === undefined &&
+    tally.rejected === 0n &&
+    newChanges === 0n;
   if (!isSame || !isScopeNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
 }
@@ -81,6 +90,7 @@ export async function describeRun(
   run: Run,
   extract: Extract,
   tally: RowTally = NO_ROWS,
+  stale = 0n,
   found: Findings = NO_FINDINGS,
 ): Promise<RunRow> {
   const { landing, io } = run;
@@ -101,7 +111,7 @@ export async function describeRun(
     tries: BigInt(journal.all('try').length + 1),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
-    ...describeCurrency(extract, journal),
+    ...describeCurrency(extract, journal, stale),
     calls: BigInt(journal.countCalls()),
     ...countExportRows(run),
     ...found.usage,
@@ -133,11 +143,17 @@ function explainRun(journal: Journal): string {
 function describeCurrency(
   { mode, feed, fence }: Extract,
   journal: Journal,
-): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown'> {
+  stale: bigint,
+): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
   const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : 0n;
   const at = feed?.complete === true ? feed.at : fence?.at;
   const known = unknown === 0n ? at : undefined;
-  return { caught_up: known !== undefined, caught_up_at: known ?? null, listing_unknown: unknown };
+  return {
+    caught_up: known !== undefined && stale === 0n,
+    caught_up_at: known ?? null,
+    listing_unknown: unknown,
+    stale_items: stale,
+  };
 }
 
 function describeFindings({ differences, columns, missed, gone, proof, products, facets }: Findings) {

@@ -51,10 +51,13 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   };
   const cursor = extract.feed === undefined ? {} : { [TXN_CURSOR]: extract.feed.cursor };
   const history = selectColumns('history');
-  await add('history', `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`, [], {
+  const { kept, replaced } = batch.history;
+  const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;
+  await add('history', kept === undefined ? rows : `${rows} UNION ALL ${kept}`, replaced, {
     ...cursor,
     ...(batch.webhookAhead > 0n ? { [TXN_WEBHOOK]: batch.webhookAhead } : {}),
   });
+  if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
   const items = { ...cursor, [TXN_POLLED]: readPolled(extract), ...noteScope(run, extract, datasets) };
   await add('items', batch.merge.select, batch.merge.replaced, items);
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);

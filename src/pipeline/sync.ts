@@ -10,8 +10,8 @@ import { countUsage } from './count-usage.js';
 import { type Deadline, NO_DEADLINE } from './deadline.js';
 import { type Extract, extractDatasets, extractRun } from './extract-run.js';
 import { addIdleRun, readIdleRuns } from './idle-runs.js';
-import type { RowTally, RunRow } from './ledger.js';
-import { normalizeRun } from './normalize-run.js';
+import type { RunRow } from './ledger.js';
+import { type Batch, normalizeRun } from './normalize-run.js';
 import type { Pipeline } from './pipeline-file.js';
 import { askFacets, proveFacets } from './prove-facets.js';
 import { proveProducts } from './prove-products.js';
@@ -104,7 +104,7 @@ async function runSteps(
     const facets = await askFacets(run, extract);
     const batch = await normalizeRun(run, extract, datasets);
     pause();
-    if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch.tally);
+    if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract);
     const products = await proveProducts(run);
@@ -112,7 +112,7 @@ async function runSteps(
     await stageServiceProducts(run, staged);
     const proof = await proveRun(run);
     const found = { ...batch.comparison, proof, products, facets: counts, usage: await countUsage(run) };
-    const row = await describeRun(run, extract, tally, found);
+    const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
     pause();
@@ -125,8 +125,8 @@ async function runSteps(
 }
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
-async function endIdle(run: Run, extract: Extract, tally?: RowTally): Promise<RunReport> {
-  const row = await describeRun(run, extract, tally);
+async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunReport> {
+  const row = await describeRun(run, extract, batch?.tally, batch?.stale.count);
   await dropIdleRun(run);
   await addIdleRun(run.lake, row);
   await refreshPointer(run.lake); // a crash in a compaction leaves it behind

@@ -1,75 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
-import { createMacros, readModel } from '../../src/normalize/model-sql.js';
+import type { Database } from '../../src/duckdb/connection.js';
 import { loadRows } from '../../src/pipeline/ledger.js';
-
-type Value = string | number | bigint | boolean | null;
-type Row = Record<string, Value>;
-
-const NOW = '2026-11-20T12:00:00Z';
-/** Hours of 20 November. */
-const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
-const shown = (hour: number) => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00+00`;
+import { at, change, item, loadWorld, openModels, type Row, readModelRows, shown } from './model-world.js';
 
 let db: Database;
 beforeAll(async () => {
-  db = await Database.open();
-  await createMacros(db);
-  await db.run("SET VARIABLE run_id = 'this run'");
-  await db.run(`SET VARIABLE read_at = '${NOW}'`);
+  db = await openModels();
 });
 afterAll(() => db.close());
 
-async function readModelRows(name: string, columns: string): Promise<Record<string, unknown>[]> {
-  const rows = await db.rows(`SELECT ${columns} FROM (${readModel(name)}) ORDER BY ALL`);
-  return rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, value === null ? null : String(value)])),
-  );
-}
-
-const item = (row: Row): Row => ({
-  item_id: 1,
-  title: 'A',
-  price: 10,
-  currency: 'EUR',
-  url: 'u',
-  site_id: 7,
-  site_name: 'Shop',
-  site_host: 'shop.example',
-  first_seen_at: at(1),
-  last_seen_at: at(5),
-  last_changed_at: at(5),
-  is_listed: true,
-  run_id: 'earlier run',
-  change_id: 100,
-  ...row,
-});
-
-const change = (row: Row): Row => ({
-  change_id: 101,
-  item_id: 1,
-  kind: 'CHANGED',
-  observed_at: at(6),
-  price: 11,
-  previous_price: 10,
-  currency: 'EUR',
-  changes: '{"price":[10,11]}',
-  title: 'A',
-  url: 'u',
-  site_id: 7,
-  ...row,
-});
-
-async function loadWorld(world: { ground?: Row[]; reread?: Row[]; changes?: Row[]; renamed?: Row[] }): Promise<void> {
-  await loadRows(db, 'ground_items', 'items', world.ground ?? []);
-  await loadRows(db, 'reread_items', 'items', world.reread ?? []);
-  await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
-  await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
-  await db.run('CREATE OR REPLACE TEMP TABLE different_items (item_id BIGINT)');
-}
-
 describe('items that must be read whole', () => {
-  const needed = async () => (await readModelRows('needs', 'item_id')).map((row) => row.item_id);
+  const needed = async () => (await readModelRows(db, 'needs', 'item_id')).map((row) => row.item_id);
 
   test.each([
     ['a price change alone', {}, false],
@@ -89,22 +30,22 @@ describe('items that must be read whole', () => {
     ['a change of an unknown item', { item_id: 2 }, true],
     ['a change whose item is gone', { item_id: null }, false],
   ])('for %s', async (_name, changed, needs) => {
-    await loadWorld({ ground: [item({})], changes: [change(changed)] });
+    await loadWorld(db, { ground: [item({})], changes: [change(changed)] });
     expect((await needed()).length > 0).toBe(needs);
   });
 
   test('are asked for since the first of their changes, once each', async () => {
-    await loadWorld({
+    await loadWorld(db, {
       ground: [item({})],
       changes: [
         change({ kind: 'NEW', observed_at: at(8) }),
         change({ change_id: 102, kind: 'REMOVED', observed_at: at(7) }),
       ],
     });
-    expect(await readModelRows('needs', 'item_id, observed_at')).toEqual([
+    expect(await readModelRows(db, 'needs', 'item_id, observed_at')).toEqual([
       { item_id: '1', observed_at: expect.any(String) },
     ]);
-    expect(await readModelRows('needs', 'CAST(observed_at AS VARCHAR) AS since')).toEqual([{ since: shown(7) }]);
+    expect(await readModelRows(db, 'needs', 'CAST(observed_at AS VARCHAR) AS since')).toEqual([{ since: shown(7) }]);
   });
 });
 
@@ -112,10 +53,10 @@ describe('changes applied to items', () => {
   const COLUMNS = `item_id, title, CAST(price AS VARCHAR) AS price, CAST(previous_price AS VARCHAR) AS previous_price,
     CAST(price_changed_at AS VARCHAR) AS price_changed_at, is_listed, CAST(removed_at AS VARCHAR) AS removed_at,
     CAST(last_changed_at AS VARCHAR) AS last_changed_at, change_id, site_name`;
-  const applied = () => readModelRows('apply', COLUMNS);
+  const applied = () => readModelRows(db, 'apply', COLUMNS);
 
   test('in order of their ids, whatever order they come in', async () => {
-    await loadWorld({
+    await loadWorld(db, {
       ground: [item({})],
       changes: [
         change({ change_id: 103, price: 13, previous_price: 12, observed_at: at(8) }),
@@ -135,17 +76,20 @@ describe('changes applied to items', () => {
   });
 
   test('do nothing a second time, nor when the row shows a later moment', async () => {
-    await loadWorld({ ground: [item({})], changes: [change({ change_id: 100 }), change({ observed_at: at(4) })] });
+    await loadWorld(db, { ground: [item({})], changes: [change({ change_id: 100 }), change({ observed_at: at(4) })] });
     expect(await applied()).toEqual([]);
   });
 
   test('at exactly the time of the row are applied again', async () => {
-    await loadWorld({ ground: [item({ price: 11, previous_price: 10 })], changes: [change({ observed_at: at(5) })] });
+    await loadWorld(db, {
+      ground: [item({ price: 11, previous_price: 10 })],
+      changes: [change({ observed_at: at(5) })],
+    });
     expect(await applied()).toMatchObject([{ price: '11.0000', previous_price: '10.0000', change_id: '101' }]);
   });
 
   test('take a price away, which is not to leave it as it was', async () => {
-    await loadWorld({ ground: [item({})], changes: [change({ price: null, changes: '{"price":[10,null]}' })] });
+    await loadWorld(db, { ground: [item({})], changes: [change({ price: null, changes: '{"price":[10,null]}' })] });
     expect(await applied()).toMatchObject([{ price: null, previous_price: '10.0000' }]);
   });
 
@@ -165,14 +109,14 @@ describe('changes applied to items', () => {
       changes: '{}',
       observed_at: at(7),
     });
-    await loadWorld({ ground: [item({})], changes: [removed] });
+    await loadWorld(db, { ground: [item({})], changes: [removed] });
     expect(await applied()).toMatchObject([{ is_listed: 'false', removed_at: shown(6), price: '10.0000' }]);
-    await loadWorld({ ground: [item({})], changes: [again, removed] });
+    await loadWorld(db, { ground: [item({})], changes: [again, removed] });
     expect(await applied()).toMatchObject([{ is_listed: 'true', removed_at: null, price: '9.0000', change_id: '102' }]);
   });
 
   test('give way to a whole read, which was made after them', async () => {
-    await loadWorld({
+    await loadWorld(db, {
       ground: [item({})],
       reread: [item({ title: 'B', price: 20, change_id: null, last_changed_at: at(9) })],
       changes: [change({})],
@@ -183,12 +127,12 @@ describe('changes applied to items', () => {
   });
 
   test('of an item that is not in the lake make no row', async () => {
-    await loadWorld({ changes: [change({ item_id: 5 }), change({ change_id: 102, item_id: null })] });
+    await loadWorld(db, { changes: [change({ item_id: 5 }), change({ change_id: 102, item_id: null })] });
     expect(await applied()).toEqual([]);
   });
 
   test('leave rows alone that nothing is said of, but for the new name of their website', async () => {
-    await loadWorld({
+    await loadWorld(db, {
       ground: [item({}), item({ item_id: 2, site_id: 8 })],
       renamed: [{ site_id: 7, name: 'Store', host: 'shop.example', is_current: true }],
     });
@@ -219,7 +163,7 @@ describe('websites', () => {
     }
     const columns =
       'site_id, name, attribution, CAST(valid_from AS VARCHAR) AS since, is_current, valid_to IS NULL AS is_open, run_id';
-    return readModelRows('sites', columns);
+    return readModelRows(db, 'sites', columns);
   }
 
   test('that are shown as they are known stay one row', async () => {

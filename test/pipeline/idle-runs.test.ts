@@ -18,6 +18,7 @@ const ROW: RunRow = {
   cursor_from: null,
   cursor_to: 9223372036854775807n,
   caught_up: true,
+  stale_items: 0n,
   caught_up_at: '2026-11-20T06:00:01.000Z',
   listing_unknown: 0n,
   calls: 2n,

@@ -1,0 +1,81 @@
+-- Whole reads, judged by what was told: lists and single items may lag behind the feed, each by another amount.
+-- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
+-- hour. A read that is rejected leaves the row so far in place: it is older than that row, or stale and not needed now.
+-- Views: needed_items (needs), reread_items (whole reads, one an item), ground_items (the rows so far), stale_items and
+-- history (the lake's), pending_changes; variable read_at.
+WITH asked AS (
+  SELECT item_id, min(observed_at) AS observed_at, bool_or(is_needed) AS is_needed
+  FROM (
+    SELECT item_id, observed_at, true AS is_needed FROM needed_items
+    UNION ALL SELECT item_id, NULL, false FROM reread_items
+  )
+  GROUP BY item_id
+),
+told AS (
+  SELECT
+    item_id,
+    bool_or(is_pending) AS is_pending,
+    max(observed_at) FILTER (kind = 'CHANGED') AS changed_at,
+    arg_max(kind, change_id) FILTER (kind <> 'CHANGED') AS listing,
+    arg_max(observed_at, change_id) FILTER (kind <> 'CHANGED') AS listing_at,
+    max(observed_at) FILTER (kind = 'REMOVED') AS removal_at,
+    max(observed_at) FILTER (kind IN ('NEW', 'RELISTED')) AS relisting_at,
+    min(change_id) AS first_change_id,
+    max(change_id) AS last_change_id,
+    min(observed_at) AS first_observed_at,
+    list(observed_at) AS moments
+  FROM (
+    SELECT item_id, change_id, kind, observed_at, true AS is_pending FROM pending_changes SEMI JOIN asked USING (item_id)
+    UNION ALL
+    SELECT h.item_id, h.change_id, h.kind, h.observed_at, false
+    FROM history AS h JOIN stale_items AS s ON s.item_id = h.item_id AND h.change_id >= s.change_id
+  )
+  GROUP BY item_id
+),
+judged AS (
+  SELECT
+    a.item_id,
+    a.is_needed,
+    s.item_id IS NOT NULL AND NOT coalesce(t.is_pending, false) AS is_carried,
+    s.first_read_at,
+    CASE
+      WHEN r.item_id IS NULL THEN 'not found'
+      WHEN k.item_id IS NOT NULL AND is_older_row(
+          r.last_changed_at, r.last_seen_at, r.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
+          r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title)
+        THEN 'older than the copy'
+      -- Where the feed dates changes a little later than items do, a time that is new and no change's is the last one's.
+      WHEN t.changed_at > r.last_changed_at AND NOT (
+          r.last_changed_at >= t.changed_at - INTERVAL 1 MINUTE
+          AND NOT list_contains(t.moments, r.last_changed_at)
+          AND coalesce(r.last_changed_at > k.last_changed_at, true))
+        THEN 'a change is not shown'
+      WHEN t.listing = 'REMOVED'
+          AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at)
+        THEN 'the removal is not shown'
+      WHEN t.listing = 'RELISTED'
+          AND NOT shows_relisting(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, coalesce(t.removal_at, k.removed_at))
+        THEN 'the relisting is not shown'
+    END AS reason,
+    coalesce(s.change_id, t.first_change_id) AS first_change_id,
+    greatest(t.last_change_id, k.change_id) AS change_id,
+    coalesce(s.observed_at, t.first_observed_at, a.observed_at) AS observed_at
+  FROM asked AS a
+  LEFT JOIN reread_items AS r USING (item_id)
+  LEFT JOIN (FROM ground_items SEMI JOIN asked USING (item_id)) AS k USING (item_id)
+  LEFT JOIN stale_items AS s USING (item_id)
+  LEFT JOIN told AS t USING (item_id)
+),
+moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now),
+final AS (
+  SELECT * REPLACE (
+    -- What an hour of reads shows is taken as it is.
+    CASE WHEN NOT is_carried OR first_read_at > moment.now - INTERVAL 1 HOUR THEN reason END AS reason,
+    CASE WHEN is_carried THEN first_read_at ELSE moment.now END AS first_read_at
+  )
+  FROM judged, moment
+)
+SELECT
+  item_id, is_needed, reason, first_change_id, change_id, observed_at, first_read_at,
+  reason IS NOT NULL AND (reason = 'older than the copy' OR is_carried OR NOT is_needed) AS is_rejected
+FROM final

@@ -1,0 +1,40 @@
+import type { Database } from '../duckdb/connection.js';
+import { selectColumns } from './batch.js';
+import { readModel } from './model-sql.js';
+
+/** Items of which no read shows yet what was told of them (table stale_items). */
+export interface StaleItems {
+  count: bigint;
+  /** SQL of the table after the run; undefined when it stays as it is. */
+  select: string | undefined;
+}
+
+/**
+ * Table `judged_reads`: for each whole read and each needed item, what the read lacks. Needs `needed_items` (findNeeds),
+ * `reread_items`, `ground_items`, `pending_changes`, the lake's views and variable `read_at`.
+ */
+export async function judgeReads(db: Database): Promise<void> {
+  await db.run(`CREATE OR REPLACE TEMP TABLE judged_reads AS ${readModel('judged_reads')}`);
+}
+
+/** Needed items that a read was found of, which shows too little. Needs `judged_reads`. */
+export async function listStaleReads(db: Database): Promise<bigint[]> {
+  const rows = await db.rows(`SELECT item_id FROM judged_reads
+    WHERE is_needed AND reason IS NOT NULL AND reason <> 'not found' ORDER BY item_id`);
+  return rows.map((row) => row.item_id as bigint);
+}
+
+/** What table stale_items becomes. Needs `judged_reads`. */
+export async function selectStaleItems(db: Database): Promise<StaleItems> {
+  await db.run(`CREATE OR REPLACE TEMP TABLE next_stale_items AS
+    SELECT item_id, reason, first_change_id AS change_id, observed_at, first_read_at,
+      CAST(getvariable('run_id') AS VARCHAR) AS run_id
+    FROM judged_reads WHERE is_needed AND reason IS NOT NULL`);
+  const facts = 'SELECT item_id, reason, change_id, first_read_at';
+  const row = await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM stale_items) AS before,
+    (SELECT count(*) FROM (${facts} FROM next_stale_items INTERSECT ${facts} FROM stale_items)) AS same
+    FROM next_stale_items`);
+  const count = row?.n as bigint;
+  const isSame = count === row?.before && count === row?.same;
+  return { count, select: isSame ? undefined : `SELECT ${selectColumns('stale_items')} FROM next_stale_items` };
+}

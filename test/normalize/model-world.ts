@@ -1,0 +1,89 @@
+/** Rows as the models see them: a day of one item, and what is told and read of it. */
+import { Database } from '../../src/duckdb/connection.js';
+import { createMacros, readModel } from '../../src/normalize/model-sql.js';
+import { loadRows } from '../../src/pipeline/ledger.js';
+
+type Value = string | number | bigint | boolean | null;
+export type Row = Record<string, Value>;
+
+export const NOW = '2026-11-20T12:00:00Z';
+/** Hours of 20 November. */
+export const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
+export const shown = (hour: number) => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00+00`;
+
+export async function openModels(): Promise<Database> {
+  const db = await Database.open();
+  await createMacros(db);
+  await db.run("SET VARIABLE run_id = 'this run'");
+  await db.run(`SET VARIABLE read_at = '${NOW}'`);
+  return db;
+}
+
+export async function readModelRows(db: Database, name: string, columns: string): Promise<Record<string, unknown>[]> {
+  const rows = await db.rows(`SELECT ${columns} FROM (${readModel(name)}) ORDER BY ALL`);
+  return rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, value === null ? null : String(value)])),
+  );
+}
+
+export const item = (row: Row): Row => ({
+  item_id: 1,
+  title: 'A',
+  price: 10,
+  currency: 'EUR',
+  url: 'u',
+  site_id: 7,
+  site_name: 'Shop',
+  site_host: 'shop.example',
+  first_seen_at: at(1),
+  last_seen_at: at(5),
+  last_changed_at: at(5),
+  is_listed: true,
+  run_id: 'earlier run',
+  change_id: 100,
+  ...row,
+});
+
+/** A row that this run read whole. */
+export const read = (row: Row): Row => item({ run_id: 'this run', change_id: null, ...row });
+
+export const change = (row: Row): Row => ({
+  change_id: 101,
+  item_id: 1,
+  kind: 'CHANGED',
+  observed_at: at(6),
+  price: 11,
+  previous_price: 10,
+  currency: 'EUR',
+  changes: '{"price":[10,11]}',
+  title: 'A',
+  url: 'u',
+  site_id: 7,
+  ...row,
+});
+
+export interface ModelWorld {
+  ground?: Row[];
+  reread?: Row[];
+  changes?: Row[];
+  renamed?: Row[];
+  /** Rows of the lake's tables. */
+  stale?: Row[];
+  history?: Row[];
+  /** Changes up to it happened before whole rows were read. */
+  watermark?: number;
+}
+
+export async function loadWorld(db: Database, world: ModelWorld): Promise<void> {
+  await loadRows(db, 'ground_items', 'items', world.ground ?? []);
+  await loadRows(db, 'reread_items', 'items', world.reread ?? []);
+  await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
+  await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
+  await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
+  await loadRows(db, 'history', 'history', world.history ?? []);
+  await db.run('CREATE OR REPLACE TEMP TABLE different_items (item_id BIGINT)');
+  await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
+  await db.run(`CREATE OR REPLACE TEMP TABLE judged_reads AS ${readModel('judged_reads')}`);
+}
