@@ -1,16 +1,16 @@
 -- name: item_price_last_change
 -- severity: error
--- description: An item has the price that its last change told, unless it changed since. Within a run only its items are looked at.
+-- description: An item has the price that its last change told, unless it changed or was listed again since. Within a run only its items are looked at.
 -- next: Compare the item with /items/{id}; when the service says the item's price, its last change is missing in history.
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')
 ),
 last_told AS (
-  SELECT item_id, arg_max(price, moment) AS price, max(observed_at) AS observed_at
+  SELECT item_id, arg_max(price, moment) AS price, arg_max(kind, moment) AS kind, max(observed_at) AS observed_at
   FROM (
-    SELECT item_id, price, observed_at, epoch_us(observed_at)::HUGEINT * 18446744073709551616 + coalesce(change_id, -1) AS moment
+    SELECT item_id, price, kind, observed_at, epoch_us(observed_at)::HUGEINT * 18446744073709551616 + coalesce(change_id, -1) AS moment
     FROM history
-    WHERE price IS NOT NULL
+    WHERE item_id IS NOT NULL
       -- What webhooks brought ahead of the feed is not in items yet.
       AND (origin <> 'webhook' OR change_id <= (SELECT max(cursor_to) FROM runs))
       AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
@@ -20,4 +20,7 @@ last_told AS (
 SELECT item_id, items.price, told.price AS last_told, told.observed_at
 FROM items
 JOIN last_told AS told USING (item_id)
-WHERE items.price <> told.price AND items.last_changed_at <= told.observed_at
+WHERE items.price <> told.price
+  AND items.last_changed_at <= told.observed_at
+  -- A relisting need not move last_changed_at.
+  AND NOT coalesce(items.last_seen_at > told.observed_at AND told.kind = 'REMOVED', false)

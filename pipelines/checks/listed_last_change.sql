@@ -1,6 +1,6 @@
 -- name: listed_last_change
 -- severity: error
--- description: An item is removed exactly if its last change says so, unless it changed since. Within a run only its items are looked at.
+-- description: An item is removed exactly if its last change says so, unless it changed, was found or was removed since. Within a run only its items are looked at.
 -- next: Compare the item with /items/{id} and its history; pricelake sync --reconcile repairs items.
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')
@@ -20,4 +20,7 @@ last_told AS (
 SELECT item_id, items.removed_at, told.kind AS last_kind, told.observed_at
 FROM items
 JOIN last_told AS told USING (item_id)
-WHERE (items.removed_at IS NOT NULL) <> (told.kind = 'REMOVED') AND items.last_changed_at <= told.observed_at
+WHERE (items.removed_at IS NOT NULL) <> (told.kind = 'REMOVED')
+  AND items.last_changed_at <= told.observed_at
+  -- Neither a removal nor a relisting need move last_changed_at.
+  AND coalesce(CASE WHEN items.removed_at IS NULL THEN items.last_seen_at ELSE items.removed_at END <= told.observed_at, true)

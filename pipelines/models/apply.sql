@@ -1,8 +1,8 @@
 -- Rows of items that the pending changes and whole reads make new. A whole read that shows all that was told is the row.
 -- To other rows the changes are applied in order; replays and overlaps do nothing.
 -- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
--- Views: ground_items (rows so far), reread_items (whole reads, one an item), pending_changes, renamed_sites,
--- different_items (whole rows of the ground that are not as the lake has them); table judged_reads.
+-- Views: ground_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
+-- pending_changes, renamed_sites, different_items (whole rows of the ground that are not as the lake has them).
 WITH last_changes AS (
   SELECT item_id, max(change_id) AS change_id FROM pending_changes WHERE item_id IS NOT NULL GROUP BY item_id
 ),
@@ -13,17 +13,11 @@ touched AS (
   UNION
   SELECT item_id FROM ground_items SEMI JOIN renamed_sites USING (site_id)
 ),
-reads AS (
-  SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current, true AS is_reread
-  FROM reread_items AS r
-  JOIN judged_reads AS j USING (item_id)
-  WHERE NOT j.is_rejected
-),
 base AS (
   SELECT *, false AS is_current, false AS is_reread
-  FROM ground_items SEMI JOIN touched USING (item_id) ANTI JOIN reads USING (item_id)
+  FROM ground_items SEMI JOIN touched USING (item_id) ANTI JOIN taken_reads USING (item_id)
   UNION ALL BY NAME
-  SELECT * FROM reads
+  SELECT *, true AS is_reread FROM taken_reads
 ),
 eligible AS (
   SELECT c.*

@@ -1,17 +1,10 @@
 -- Whole reads, judged by what was told: lists and single items may lag behind the feed, each by another amount.
 -- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
--- hour. A read that is rejected leaves the row so far in place: it is older than that row, or stale and not needed now.
+-- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row told.
+-- What pages brought beside the needed items is left to the changes that tell of it.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), ground_items (the rows so far), stale_items and
 -- history (the lake's), pending_changes; variable read_at.
-WITH asked AS (
-  SELECT item_id, min(observed_at) AS observed_at, bool_or(is_needed) AS is_needed
-  FROM (
-    SELECT item_id, observed_at, true AS is_needed FROM needed_items
-    UNION ALL SELECT item_id, NULL, false FROM reread_items
-  )
-  GROUP BY item_id
-),
-told AS (
+WITH told AS (
   SELECT
     item_id,
     bool_or(is_pending) AS is_pending,
@@ -25,7 +18,7 @@ told AS (
     min(observed_at) AS first_observed_at,
     list(observed_at) AS moments
   FROM (
-    SELECT item_id, change_id, kind, observed_at, true AS is_pending FROM pending_changes SEMI JOIN asked USING (item_id)
+    SELECT item_id, change_id, kind, observed_at, true AS is_pending FROM pending_changes SEMI JOIN needed_items USING (item_id)
     UNION ALL
     SELECT h.item_id, h.change_id, h.kind, h.observed_at, false
     FROM history AS h JOIN stale_items AS s ON s.item_id = h.item_id AND h.change_id >= s.change_id
@@ -34,8 +27,7 @@ told AS (
 ),
 judged AS (
   SELECT
-    a.item_id,
-    a.is_needed,
+    n.item_id,
     s.item_id IS NOT NULL AND NOT coalesce(t.is_pending, false) AS is_carried,
     s.first_read_at,
     CASE
@@ -59,10 +51,10 @@ judged AS (
     END AS reason,
     coalesce(s.change_id, t.first_change_id) AS first_change_id,
     greatest(t.last_change_id, k.change_id) AS change_id,
-    coalesce(s.observed_at, t.first_observed_at, a.observed_at) AS observed_at
-  FROM asked AS a
+    coalesce(s.observed_at, t.first_observed_at, n.observed_at) AS observed_at
+  FROM needed_items AS n
   LEFT JOIN reread_items AS r USING (item_id)
-  LEFT JOIN (FROM ground_items SEMI JOIN asked USING (item_id)) AS k USING (item_id)
+  LEFT JOIN (FROM ground_items SEMI JOIN needed_items USING (item_id)) AS k USING (item_id)
   LEFT JOIN stale_items AS s USING (item_id)
   LEFT JOIN told AS t USING (item_id)
 ),
@@ -76,6 +68,6 @@ final AS (
   FROM judged, moment
 )
 SELECT
-  item_id, is_needed, reason, first_change_id, change_id, observed_at, first_read_at,
-  reason IS NOT NULL AND (reason = 'older than the copy' OR is_carried OR NOT is_needed) AS is_rejected
+  item_id, reason, first_change_id, change_id, observed_at, first_read_at,
+  reason IS NOT NULL AND (reason = 'older than the copy' OR is_carried) AS is_rejected
 FROM final

@@ -1,9 +1,11 @@
 -- Items whose row is not what history tells: the change that was applied last, and changes after it.
+-- The API document says that lastChangedAt updates with CHANGED. It does not say that it equals observedAt, or that a
+-- removal or a relisting moves it: a row that was seen, or removed, later than its last change shows more than that.
 -- Parameter $cursor: feed cursor up to which items are applied; changes behind it are not due yet.
 WITH last_applied AS (
   SELECT k.*, h.change_id IS NULL AS is_unknown, h.item_id AS changed_item, h.kind, h.observed_at,
     h.price AS told_price,
-    h.previous_price IS NOT NULL OR coalesce(json_exists(h.changes, '$.price'), false) AS is_price_change
+    is_price_change(h.previous_price, h.price, h.changes) AS is_price_change
   FROM items AS k
   LEFT JOIN history AS h USING (change_id)
   WHERE k.change_id IS NOT NULL
@@ -13,12 +15,12 @@ faults AS (
     CASE
       WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
       WHEN changed_item IS DISTINCT FROM item_id THEN 'change ' || change_id || ' is of item ' || coalesce(changed_item, 0)
-      WHEN last_changed_at < observed_at THEN 'last_changed_at is before its last change'
       -- A row that was read whole since may show more than the change tells.
       WHEN last_changed_at > observed_at THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
-      WHEN kind = 'REMOVED' AND removed_at IS NULL THEN 'removed_at is null after a REMOVED'
-      WHEN kind IN ('NEW', 'RELISTED') AND removed_at IS NOT NULL THEN 'removed_at is set after a ' || kind
+      WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)
+        THEN 'removed_at is null after a REMOVED'
+      WHEN kind IN ('NEW', 'RELISTED') AND removed_at <= observed_at THEN 'removed_at is set after a ' || kind
     END AS fault
   FROM last_applied
 ),

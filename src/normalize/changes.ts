@@ -87,7 +87,7 @@ export async function createPendingChanges(
     `SELECT ${selectColumns('history')} FROM ${from} WHERE change_id > CAST('${applyFrom}' AS BIGINT)`;
   const isPassed = cursor === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${cursor}' AS BIGINT)`;
   const published = withHistory ? `UNION ALL ${select('history')} AND item_id IS NOT NULL AND ${isPassed}` : '';
-  const recent = `SELECT ${selectColumns('history')} FROM feed_changes ANTI JOIN items USING (item_id)
+  const recent = `SELECT ${selectColumns('history')} FROM feed_changes ANTI JOIN items USING (item_id) ANTI JOIN stale_items USING (item_id)
     WHERE change_id <= getvariable('watermark') AND item_id IS NOT NULL AND observed_at >= (
       SELECT max(observed_at) FROM feed_changes WHERE change_id <= getvariable('watermark')
     ) - INTERVAL ${LAG_MS} MILLISECOND`;

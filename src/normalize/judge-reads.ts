@@ -10,17 +10,20 @@ export interface StaleItems {
 }
 
 /**
- * Table `judged_reads`: for each whole read and each needed item, what the read lacks. Needs `needed_items` (findNeeds),
+ * Table `judged_reads`: for each needed item, what its whole read lacks; and view `taken_reads`, the reads that become rows. Needs `needed_items` (findNeeds),
  * `reread_items`, `ground_items`, `pending_changes`, the lake's views and variable `read_at`.
  */
 export async function judgeReads(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE TEMP TABLE judged_reads AS ${readModel('judged_reads')}`);
+  await db.run(`CREATE OR REPLACE TEMP VIEW taken_reads AS
+    SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
+    FROM reread_items AS r JOIN judged_reads AS j USING (item_id) WHERE NOT j.is_rejected`);
 }
 
 /** Needed items that a read was found of, which shows too little. Needs `judged_reads`. */
 export async function listStaleReads(db: Database): Promise<bigint[]> {
   const rows = await db.rows(`SELECT item_id FROM judged_reads
-    WHERE is_needed AND reason IS NOT NULL AND reason <> 'not found' ORDER BY item_id`);
+    WHERE reason IS NOT NULL AND reason <> 'not found' ORDER BY item_id`);
   return rows.map((row) => row.item_id as bigint);
 }
 
@@ -29,7 +32,7 @@ export async function selectStaleItems(db: Database): Promise<StaleItems> {
   await db.run(`CREATE OR REPLACE TEMP TABLE next_stale_items AS
     SELECT item_id, reason, first_change_id AS change_id, observed_at, first_read_at,
       CAST(getvariable('run_id') AS VARCHAR) AS run_id
-    FROM judged_reads WHERE is_needed AND reason IS NOT NULL`);
+    FROM judged_reads WHERE reason IS NOT NULL`);
   const facts = 'SELECT item_id, reason, change_id, first_read_at';
   const row = await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM stale_items) AS before,
     (SELECT count(*) FROM (${facts} FROM next_stale_items INTERSECT ${facts} FROM stale_items)) AS same

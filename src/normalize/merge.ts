@@ -1,11 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
-import type { DataFile } from '../model.js';
+import { type DataFile, LAG_MS } from '../model.js';
 import { type RelationOptions, tableRelation, toRelationFile } from '../table-relation.js';
-  // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
-  await db.run(`CREATE OR REPLACE TEMP TABLE doubted_items AS
-    SELECT item_id, first_seen_at AS observed_at FROM missing_items WHERE ${isWhole}
-      AND first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`);
 import { selectColumns } from './batch.js';
 import { readModel } from './model-sql.js';
 

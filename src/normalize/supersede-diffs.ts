@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import type { DataFile, TableState } from '../model.js';
-import { tableRelation } from '../table-relation.js';
+import { tableRelation, toRelationFile } from '../table-relation.js';
 import { selectColumns } from './batch.js';
 import { readModel } from './model-sql.js';
 
@@ -31,7 +31,11 @@ export async function supersedeDiffs(db: Database, root: string, history: TableS
   if (files.length === 0) return none;
   const place = (file: DataFile) => path.join(root, 'history', file.path);
   const relation = (some: DataFile[], more?: string) =>
-    tableRelation('history', some.map(place), more === undefined ? history : { ...history, more });
+    tableRelation(
+      'history',
+      some.map((file) => toRelationFile(file, place(file))),
+      more === undefined ? history : { ...history, more },
+    );
   await db.run(`CREATE OR REPLACE TEMP VIEW diff_rows AS
     SELECT * FROM ${relation(files, 'filename = true')} WHERE change_id IS NULL`);
   await db.run(`CREATE OR REPLACE TEMP TABLE superseded_diffs AS ${readModel('superseded_diffs')}`);

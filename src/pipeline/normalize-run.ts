@@ -110,7 +110,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const merge = await mergeItems(db, ground);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const good = items.exported.typed + items.reread.typed + changes.typed;
-  const itemsWritten = await countWritten(db, items, ground);
+  const itemsWritten = await countWritten(db, items.exported, ground);
   const written = itemsWritten + changes.typed - changes.repeated;
   return {
     merge,
@@ -167,15 +167,13 @@ async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Mom
 }
 
 /** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
-async function countWritten(db: Database, { exported, reread }: Record<'exported' | 'reread', Tally>, ground: Ground) {
-  const stale = await db.row(
-    'SELECT count(*) AS n FROM judged_reads SEMI JOIN reread_items USING (item_id) WHERE is_rejected',
-  );
-  const rereads = reread.typed - reread.repeated - (stale?.n as bigint);
+async function countWritten(db: Database, exported: Tally, ground: Ground): Promise<bigint> {
+  const taken = await db.row('SELECT count(*) AS n FROM taken_reads');
+  const rereads = taken?.n as bigint;
   if (ground.kind === 'lake') return rereads;
   const rows = ground.kind === 'first' ? 'exported_items' : 'different_items';
   const count =
-    await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM ${rows} SEMI JOIN reread_items USING (item_id)) AS replaced
+    await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM ${rows} SEMI JOIN taken_reads USING (item_id)) AS replaced
     FROM ${rows}`);
   const whole = ground.kind === 'first' ? exported.typed - exported.repeated : (count?.n as bigint);
   return whole - (count?.replaced as bigint) + rereads;

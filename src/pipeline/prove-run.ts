@@ -56,18 +56,10 @@ async function loadSample({ db, typer }: SampleGround, { files, missing }: Lande
   for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
 }
 
-/** What changed about when the newest change was observed that the lake knows, or later, is news and no mismatch. */
 async function judgeSample(db: Database, fence: string | null): Promise<Proof> {
-  await db.run(
-    `CREATE OR REPLACE TEMP TABLE judged_sample AS
-    SELECT e.item_id, coalesce(d.differences, []) AS differences
-    FROM exported_items AS e LEFT JOIN (${readModel('compare')}) AS d USING (item_id)
-    WHERE e.last_changed_at <= coalesce(
-      (SELECT max(observed_at) FROM history WHERE origin = 'feed'), CAST($1 AS TIMESTAMP WITH TIME ZONE), e.last_changed_at
-    ) - INTERVAL 1 MINUTE
-    UNION ALL SELECT item_id, ['missing'] FROM missing_sample`,
-    [fence],
-  );
+  await db.run('SET VARIABLE sample_fence = $1', [fence]);
+  await db.run(`CREATE OR REPLACE TEMP VIEW compared_items AS ${readModel('compare')}`);
+  await db.run(`CREATE OR REPLACE TEMP TABLE judged_sample AS ${readModel('judged_sample')}`);
   const row = await db.row(`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,
       coalesce(CAST(to_json(list({'item_id': item_id, 'differences': differences}) FILTER (len(differences) > 0)) AS VARCHAR), '[]')
         AS differences

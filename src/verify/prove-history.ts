@@ -10,6 +10,7 @@ export const historyProof: Proof = {
   claims: 'Each item is as the last change that was applied to it tells, and no change of history was left out.',
   async prove(context, report) {
     await createReplayedViews(context, ['items', 'history']);
+    await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));
     const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
     const cursor = context.tables.get('items')?.txn.get(TXN_CURSOR) ?? 0n;
     const result = await context.db.connection.stream(sql, { cursor }, { cursor: BIGINT });

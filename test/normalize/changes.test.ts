@@ -132,7 +132,7 @@ describe('new changes', () => {
 
 describe('pending changes', () => {
   const pend = async (bounds: Partial<PendingBounds>) => {
-    await createPendingChanges(db, { applyFrom: 0n, cursor: undefined, withHistory: false, ...bounds });
+    await createPendingChanges(db, { applyFrom: 0n, cursor: undefined, withHistory: false, isWhole: false, ...bounds });
     return readTitles('pending_changes');
   };
 

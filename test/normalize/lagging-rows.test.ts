@@ -99,10 +99,9 @@ describe('a read of an item that changed', () => {
     expect(await judge({ changes: [change({ kind: 'NEW' })] })).toEqual([{ reason: 'not found', isRejected: false }]);
   });
 
-  test('that a list brought beside, and that lags, is rejected', async () => {
-    expect(await judge({ ground, reread: [read({})], changes: [change({})] })).toEqual([
-      { reason: 'a change is not shown', isRejected: true },
-    ]);
+  test('that a list brought beside is no row: what the change tells is', async () => {
+    expect(await judge({ ground, reread: [read({ title: 'as read' })], changes: [change({})] })).toEqual([]);
+    expect(await readModelRows(db, 'apply', 'title, change_id')).toEqual([{ title: 'A', change_id: '101' }]);
   });
 });
 

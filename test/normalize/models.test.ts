@@ -119,7 +119,7 @@ describe('changes applied to items', () => {
     await loadWorld(db, {
       ground: [item({})],
       reread: [item({ title: 'B', price: 20, change_id: null, last_changed_at: at(9) })],
-      changes: [change({})],
+      changes: [change({ changes: '{"price":[10,11],"stock":[1,2]}' })],
     });
     expect(await applied()).toMatchObject([
       { title: 'B', price: '20.0000', change_id: '101', last_changed_at: shown(9) },

@@ -1,0 +1,29 @@
+-- Sampled items and the names of the values that differ from the lake's. News is no mismatch: what changed about when the
+-- newest change was observed that the lake knows, or later; nor is a read that lags behind the lake.
+-- Views: exported_items (reads of the sample), missing_sample (items that the service does not show), items, history,
+-- stale_items (the lake); variable sample_fence (up to when a lake without the feed is complete; null is not known).
+WITH told AS (
+  SELECT coalesce(
+    (SELECT max(observed_at) FROM history WHERE origin = 'feed'),
+    CAST(getvariable('sample_fence') AS TIMESTAMP WITH TIME ZONE)
+  ) - INTERVAL 1 MINUTE AS until
+)
+SELECT e.item_id, coalesce(d.differences, []) AS differences
+FROM exported_items AS e
+JOIN items AS k USING (item_id)
+LEFT JOIN compared_items AS d USING (item_id)
+CROSS JOIN told
+WHERE coalesce(greatest(e.last_changed_at, e.removed_at) <= told.until, true)
+  AND NOT coalesce(e.removed_at IS NULL AND k.removed_at IS NOT NULL AND e.last_seen_at > told.until, false)
+  AND NOT is_older_row(
+    e.last_changed_at, e.last_seen_at, e.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
+    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title)
+  AND e.item_id NOT IN (SELECT item_id FROM stale_items)
+UNION ALL
+SELECT item_id, ['missing']
+FROM missing_sample
+JOIN items AS k USING (item_id)
+CROSS JOIN told
+-- An item that is new may not show everywhere yet.
+WHERE coalesce(k.first_seen_at <= told.until - INTERVAL 1 HOUR, true)
+  AND item_id NOT IN (SELECT item_id FROM stale_items)
