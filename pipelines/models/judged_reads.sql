@@ -38,7 +38,7 @@ judged AS (
         THEN 'older than the copy'
       -- Where the feed dates changes a little later than items do, a time that is new and no change's is the last one's.
       WHEN t.changed_at > r.last_changed_at AND NOT (
-          r.last_changed_at >= t.changed_at - INTERVAL 1 MINUTE
+          r.last_changed_at >= t.changed_at - feed_skew()
           AND NOT list_contains(t.moments, r.last_changed_at)
           AND coalesce(r.last_changed_at > k.last_changed_at, true))
         THEN 'a change is not shown'

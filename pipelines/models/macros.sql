@@ -95,11 +95,14 @@ CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
+-- How much later than lastChangedAt, or removedAt, a change may be observed.
+CREATE OR REPLACE TEMP MACRO feed_skew() AS INTERVAL 2 MINUTE;
+
 -- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
--- Listing states are compared by themselves, since the service need not move lastChangedAt with them. A change may be
--- observed up to a minute after lastChangedAt: rows that agree in price and title may differ by that.
+-- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree in
+-- price and title may differ by what the feed dates changes later.
 CREATE OR REPLACE TEMP MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
-  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - INTERVAL 1 MINUTE), false)
+  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - feed_skew()), false)
   OR coalesce(a_changed <= b_changed AND CASE
     WHEN a_removed IS NULL THEN b_removed > a_seen
     ELSE b_removed IS NULL AND b_seen > a_removed

@@ -5,11 +5,14 @@ import type { Io } from '../io.js';
 import type { Landing } from '../landing/landing.js';
 import type { Dataset, ScopePart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
+import { findRecentWindow } from './recent-window.js';
 
 /** Where the service stood before whole rows are read: whatever they may miss, lies behind it. */
 export interface Fence {
   /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
   cursor: bigint | undefined;
+  /** An hour of changes before it begins behind this one; undefined where the feed is read from further back. */
+  from: bigint | undefined;
   /** When the item that changed last did so, ISO 8601; undefined when there is no item. */
   changedAt: string | undefined;
   /** Items in all, removed ones included. One in several of the datasets asked for counts in each. */
@@ -30,18 +33,19 @@ const newestItem = z.looseObject({
  * part the time of the newest change of an item (/items by `-lastChanged`). Of several parts the newest holds: they are
  * asked within seconds, and `changedSince` reaches back an hour behind it.
  * @param client asks about all datasets
+ * @param feed new: the feed is read from about the fence on, and no further back
  */
 export async function landFence(
   client: ApiClient,
   landing: Landing,
   parts: readonly ScopePart[],
-  hasFeed: boolean,
+  feed: 'none' | 'known' | 'new',
   io: Io,
 ): Promise<Fence> {
   const { journal } = landing;
   if (journal.last('fence') === undefined) {
     const asked = parts.length === 1 && parts[0] !== undefined ? parts[0].client : client;
-    const cursor = hasFeed ? ((await readNewestChange(asked)) ?? 0n) : null;
+    const { newest: cursor, from } = await readNewest(asked, feed);
     const counts: { dataset: bigint; items: bigint }[] = [];
     let changedAt: string | null = null;
     let items = 0n;
@@ -52,7 +56,14 @@ export async function landFence(
       items += newest.totalElements;
       if (part.dataset !== undefined) counts.push({ dataset: part.dataset, items: newest.totalElements });
     }
-    const fence = { cursor, changedAt, items, ...(counts.length === 0 ? {} : { counts }), at: io.now().toISOString() };
+    const fence = {
+      cursor,
+      ...(from === undefined ? {} : { from }),
+      changedAt,
+      items,
+      ...(counts.length === 0 ? {} : { counts }),
+      at: io.now().toISOString(),
+    };
     await journal.append({ type: 'fence', ...fence, calls: client.calls() });
     io.log('debug', 'landed', { what: 'fence', cursor, changedAt, items });
   }
@@ -60,9 +71,18 @@ export async function landFence(
   const counts = landed?.counts?.map(({ dataset, items }) => [dataset, items] as const);
   return {
     cursor: landed?.cursor ?? undefined,
+    from: landed?.from,
     changedAt: landed?.changedAt ?? undefined,
     items: landed?.items ?? 0n,
     counts: new Map<Dataset, bigint>(counts ?? [[undefined, landed?.items ?? 0n]]),
     at: landed?.at ?? '',
   };
+}
+
+async function readNewest(
+  client: ApiClient,
+  feed: 'none' | 'known' | 'new',
+): Promise<{ newest: bigint | null; from?: bigint }> {
+  if (feed === 'none') return { newest: null };
+  return feed === 'new' ? findRecentWindow(client) : { newest: (await readNewestChange(client)) ?? 0n };
 }

@@ -66,6 +66,8 @@ const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('fence'),
     cursor: int64Text.nullable(),
+    /** Behind it the last hour of changes begins; absent where the feed is read from further back. */
+    from: int64Text.optional(),
     changedAt: z.string().nullable(),
     items: int64Text,
     /** Items of each dataset that was asked for by itself. */

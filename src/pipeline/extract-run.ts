@@ -58,7 +58,10 @@ export async function extractRun(run: Run): Promise<Extract> {
   const backfill = await takeBackfill(landing, run.lake.root);
   const copied = mode === 'snapshot' ? parts : listParts(client, added);
   const others = copied.filter(({ dataset }) => !parts.some((part) => part.dataset === dataset));
-  const fence = isRead ? await landFence(client, landing, [...parts, ...others], withFeed, io) : undefined;
+  const isNew = readBegin(run).cursorFrom === null && run.pipeline.source.history !== 'feed';
+  const fence = isRead
+    ? await landFence(client, landing, [...parts, ...others], withFeed ? (isNew ? 'new' : 'known') : 'none', io)
+    : undefined;
   if (fence !== undefined) {
     const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
     const onPage = typePages(run);
@@ -69,7 +72,7 @@ export async function extractRun(run: Run): Promise<Extract> {
     if (planned !== undefined) await coverStandstill(run, planned, fence, onPage);
   }
   const start = fence?.cursor ?? 0n;
-  const feeds = planFeeds(run, parts, added, start);
+  const feeds = planFeeds(run, parts, added, fence?.from ?? start);
   const feed = await landFeed(client, landing, feeds, withFeed, io);
   const feedFrom = least(feeds.map(({ from }) => from));
   const isWhole = mode !== 'feed' && fence !== undefined;
@@ -80,10 +83,8 @@ export async function extractRun(run: Run): Promise<Extract> {
 /** Where the feed of each part begins: behind what the lake has of it, or where the history that is wanted does. */
 function planFeeds(run: Run, parts: readonly ScopePart[], added: readonly bigint[], start: bigint): FeedPart[] {
   const { cursorFrom } = readBegin(run);
-  const { history } = run.pipeline.source;
-  const isWanted = history === 'feed';
-  // With the newest change itself, history knows up to when items' histories are told by others than the feed.
-  const first = isWanted ? 0n : history === 'items' && start > 0n ? start - 1n : start;
+  const isWanted = run.pipeline.source.history === 'feed';
+  const first = isWanted ? 0n : start;
   return parts.map((part) => {
     if (cursorFrom === null) return { ...part, from: first };
     // The feed of all datasets can't be had for the new ones alone.
