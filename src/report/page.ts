@@ -111,6 +111,13 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
       text: `The copy holds ${held}. Whether ${unknown} at most are still listed is not known.`,
     };
   }
+  if (last.stale_items > 0n) {
+    const stale = countOf(last.stale_items, 'item');
+    return {
+      state: 'attention',
+      text: `The copy holds ${held}. ${stale} may be out of date: the service lags behind its feed.`,
+    };
+  }
   if (!last.caught_up) return { state: 'attention', text: `The copy holds ${held}, and more changes were waiting.` };
   return {
     state: 'good',

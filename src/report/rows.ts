@@ -33,6 +33,7 @@ export const runRow = z.object({
   caught_up: z.boolean(),
   caught_up_at: newer<Date | null>(z.date(), null),
   listing_unknown: newer(z.bigint(), 0n),
+  stale_items: newer(z.bigint(), 0n),
   reason: newer(z.string(), ''),
   calls: z.bigint(),
   export_rows: z.bigint(),

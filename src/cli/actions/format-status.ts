@@ -18,6 +18,7 @@ export function formatStatus(status: ShownStatus, width: number | undefined): st
   const lines = [
     formatPointer(status),
     formatListing(status),
+    formatStale(status),
     formatLag(status),
     formatOpen(status),
     formatLock(status),
@@ -47,6 +48,13 @@ function formatListing({ listing }: Status): string {
   if (listing === undefined) return '';
   const { run, unknown, reason } = listing;
   return `not caught up: run ${run} could not establish whether ${formatCount(unknown)} items at most are still listed (${reason})`;
+}
+
+/** Nothing, where reads have shown all that the feed told. */
+function formatStale({ tables }: Status): string {
+  const stale = tables.find(({ table }) => table === 'stale_items')?.rows ?? 0n;
+  if (stale === 0n) return '';
+  return `not caught up: the service does not show yet what the feed told of ${formatCount(stale)} items (table stale_items); the next sync reads them again`;
 }
 
 function formatLag({ lag }: Status): string {
