@@ -10,13 +10,16 @@ export function formatReport(report: RunReport, lakePath: string): string {
   const again = report.resumed ? ', continued after an interruption' : '';
   if (!report.published) {
     const histories = describeHistories(report).map((line) => `${line}\n`);
-    return `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n${histories.join('')}`;
+    const listing = describeListing(row, count).map((line) => `${line}: ${toPlainLine(row.reason)}\n`);
+    const summary = `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n`;
+    return [summary, ...listing, ...histories].join('');
   }
   const failed = checks.filter((check) => check.violations > 0n);
   const lines = [
-    `Run ${row.run_number} (${row.mode}: ${row.reason}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`,
+    `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`,
     `  received ${count(row.received)} rows = ${count(row.written)} written + ${count(row.rejected)} rejected + ${count(row.deduplicated)} deduplicated`,
     `  items ${count(row.items)} · ${describeCursor(row)} · ${row.calls} calls · ${count(row.export_rows)} export rows${row.overage ? ' (with overage)' : ''}`,
+    ...describeListing(row, count),
     ...describeFindings(row, count),
     ...describeHistories(report),
     `  checks ${checks.length - failed.length} of ${checks.length} passed`,
@@ -31,6 +34,12 @@ export function formatReport(report: RunReport, lakePath: string): string {
 
 function describeCursor({ cursor_to }: RunRow): string {
   return cursor_to === null ? 'no cursor' : `cursor ${cursor_to}`;
+}
+
+/** What a run by polling could not establish; the run's reason says why. */
+function describeListing({ listing_unknown }: RunRow, count: (n: bigint) => string): string[] {
+  if ((listing_unknown ?? 0n) === 0n) return [];
+  return [`  not caught up: whether ${count(listing_unknown ?? 0n)} items at most are still listed is not known`];
 }
 
 /** How far items' histories are read. */

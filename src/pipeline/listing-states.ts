@@ -17,9 +17,9 @@ export async function createListingItems(
   await db.run(`CREATE OR REPLACE TEMP VIEW listing_items AS ${readModel('listing_items')}`);
 }
 
-/** Whether the service is seen to return removals by `changedSince`; `since` is what the run has polled by. */
-export async function findEvidence(db: Database, since: string): Promise<boolean> {
-  await db.run('SET VARIABLE polled_since = $1', [since]);
+/** Whether the service is seen to return removals by `changedSince`; `since` is what all that was read was polled by. */
+export async function findEvidence(db: Database, since: string | undefined): Promise<boolean> {
+  await db.run('SET VARIABLE polled_since = $1', [since ?? null]);
   const row = await db.row(readModel('listing_evidence'));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
 }
@@ -40,7 +40,7 @@ export async function compareListing(db: Database, answer: string): Promise<List
     FROM compared_listing AS c
     LEFT JOIN (SELECT site_id, count(*) FILTER (NOT is_listed) AS removed, count(*) FILTER (NOT is_read) AS unread
       FROM listing_items GROUP BY site_id) AS l ON CAST(l.site_id AS VARCHAR) = c.id
-    WHERE c.facet = 'site' ORDER BY site`);
+    WHERE c.facet = 'site' AND c.id IS NOT NULL ORDER BY site`);
   const others = await db.row("SELECT count(*) AS n FROM compared_listing WHERE facet <> 'site' AND service <> lake");
   return { sites: rows as unknown as SiteCount[], isSuspect: others?.n !== 0n };
 }

@@ -14,6 +14,7 @@ export interface OpenListing {
 }
 
 const NAMES = 3;
+const NAME_LENGTH = 60;
 
 /** Items at most of which it is not established whether they are listed, and why; 0 and no words where it is. */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
@@ -59,7 +60,7 @@ function explainCalls(wanted: OpenListing['wanted']): string {
 
 function nameSites(sites: readonly SiteCount[]): string {
   const named = sites.slice(0, NAMES).map(({ name, site, service, lake }) => {
-    return `${name === '' ? `website ${site}` : name} (service ${service}, lake ${lake})`;
+    return `${name === '' ? `website ${site}` : name.slice(0, NAME_LENGTH)} (service ${service}, lake ${lake})`;
   });
   const more = sites.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more websites` : ''}`;

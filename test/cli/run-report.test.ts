@@ -53,6 +53,17 @@ describe('the report of a run', () => {
     expect(formatReport(reportOf({ cursor_to: null }), './lake')).toContain('no cursor');
   });
 
+  test('says what a run by polling could not establish, also where nothing changed', () => {
+    const report = reportOf({ listing_unknown: 1_234n, reason: 'counts differ on Shop\u001b[2J 1' });
+    const told = 'not caught up: whether 1,234 items at most are still listed is not known';
+    for (const published of [true, false]) {
+      const text = formatReport({ ...report, published }, './lake');
+      expect(text).toContain(told);
+      expect(text).toContain('counts differ on Shop');
+      expect(text).not.toContain('\u001b');
+    }
+  });
+
   test('is one JSON object for machines: cursors as text, what differs as JSON', () => {
     const json = JSON.parse(toJsonText(describeReport(reportOf(), './lake'))) as Record<string, unknown>;
     expect(json).toMatchObject({

@@ -73,6 +73,7 @@ function describeFacts({ overview, runs, checks, summary, histories, credits }: 
     newestChange: overview.newest_change,
     lastRunAt: last?.finished_at ?? null,
     caughtUp: last?.caught_up ?? null,
+    listingUnknown: last?.listing_unknown ?? null,
     currentUpTo: runs.find(({ caught_up_at }) => caught_up_at !== null)?.caught_up_at ?? null,
     addsUp: runs.every(({ adds_up }) => adds_up),
     failedChecks: checks.filter(({ violations }) => violations > 0n).map(({ name }) => name),
