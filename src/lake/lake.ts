@@ -10,6 +10,7 @@ export type { Lake } from './layout.js';
 /** What an operating system leaves in a folder that is otherwise empty. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
+const MARKER = '{"format":"pricelake","version":1}\n';
 const formatSchema = z.strictObject({ format: z.literal('pricelake'), version: z.literal(1) });
 
 /**
@@ -28,7 +29,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
     }
     await refuseForeignFolder(lake);
     await mkdir(privatePath(lake, 'tmp'), { recursive: true });
-    await writeDurably(lake, privatePath(lake, 'format.json'), '{"format":"pricelake","version":1}\n');
+    await writeMarker(lake);
   } else if (!formatSchema.safeParse(marker).success) {
     throw new PricelakeError(
       'lake_invalid',
@@ -38,6 +39,37 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   }
   if (options.create) await mkdir(privatePath(lake, 'tmp'), { recursive: true });
   return lake;
+}
+
+export async function writeMarker(lake: Lake): Promise<void> {
+  await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
+}
+
+/**
+ * Opens a lake also where its marker is damaged or gone, as long as runs have landed in it. Nothing is written.
+ * @throws PricelakeError `lake_invalid` as openLake does for everything else
+ */
+export async function openDamagedLake(path: string): Promise<{ lake: Lake; damage: string | undefined }> {
+  const lake = { root: resolve(path) };
+  try {
+    return { lake: await openLake(path, { create: false }), damage: undefined };
+  } catch (error) {
+    if (!(error instanceof PricelakeError) || !(await isMarkerDamaged(lake)) || !(await hasLandings(lake))) throw error;
+    const file = privatePath(lake, 'format.json');
+    return { lake, damage: error.message.startsWith(file) ? error.message : `${file}: missing` };
+  }
+}
+
+/** False for the marker of another format version, which is in order. */
+async function isMarkerDamaged(lake: Lake): Promise<boolean> {
+  const marker = (await readMarker(lake).catch(() => undefined)) as { format?: unknown; version?: unknown } | undefined;
+  return marker?.format !== 'pricelake' || typeof marker.version !== 'number';
+}
+
+async function hasLandings(lake: Lake): Promise<boolean> {
+  const names = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
+  return names.some((name) => /^\d{6,}-/.test(name));
 }
 
 /**
@@ -58,7 +90,12 @@ async function readMarker(lake: Lake): Promise<unknown> {
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined;
     if (cause instanceof SyntaxError) {
-      throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint: 'Restore it from a backup.' }, { cause });
+      throw new PricelakeError(
+        'lake_invalid',
+        `${path}: not JSON`,
+        { hint: '`pricelake rebuild` writes it anew, and makes the tables from the kept raw bytes.' },
+        { cause },
+      );
     }
     throw cause;
   }

@@ -114,7 +114,7 @@ function refuseUnknownTables(path: string, tables: object | undefined): void {
   throw new PricelakeError(
     'lake_invalid',
     `${path}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table ${unknown.join(', ')}`,
-    { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.' },
+    { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.', newer: true },
   );
 }
 

@@ -9,6 +9,7 @@ import { REBUILD_HINT, readLog } from './delta-log.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 import { clearLockLeftovers } from './lock.js';
 import { readPointer } from './publish.js';
+import { rebuildPath } from './swap-lake.js';
 import { findExpiredFiles } from './vacuum.js';
 
 /**
@@ -39,7 +40,7 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   }
   await clearFolder(privatePath(lake, 'staging'));
   await clearFolder(privatePath(lake, 'tmp'));
-  await rm(privatePath(lake, 'rebuild'), { recursive: true, force: true });
+  await rm(rebuildPath(lake), { recursive: true, force: true });
   await clearLockLeftovers(lake);
 }
 

@@ -115,13 +115,31 @@ export async function peekUnfinishedRun(lakeRoot: string): Promise<LandedRun | u
 /** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Changes nothing. */
 export async function listLandedRuns(lakeRoot: string): Promise<LandedRun[]> {
   const runs: LandedRun[] = [];
-  for (const runId of await listRuns(lakeRoot)) {
-    const folder = path.join(landingRoot(lakeRoot), runId);
-    const journal = await JournalEntries.read(path.join(folder, JOURNAL));
-    const begin = journal.last('begin');
-    if (begin !== undefined) runs.push({ runNumber: begin.runNumber, runId: begin.runId, folder, journal });
-  }
+  for (const runId of await listRuns(lakeRoot)) runs.push(...(await readRun(lakeRoot, runId)));
   return runs;
+}
+
+/** None where a crash came before its first line. */
+async function readRun(lakeRoot: string, name: string): Promise<LandedRun[]> {
+  const folder = path.join(landingRoot(lakeRoot), name);
+  const journal = await JournalEntries.read(path.join(folder, JOURNAL));
+  const begin = journal.last('begin');
+  return begin === undefined ? [] : [{ runNumber: begin.runNumber, runId: begin.runId, folder, journal }];
+}
+
+/** The same, but for runs whose journal is damaged, which are told of. */
+export async function listSoundRuns(lakeRoot: string): Promise<{ runs: LandedRun[]; damaged: string[] }> {
+  const runs: LandedRun[] = [];
+  const damaged: string[] = [];
+  for (const runId of await listRuns(lakeRoot)) {
+    try {
+      runs.push(...(await readRun(lakeRoot, runId)));
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      damaged.push(error.message);
+    }
+  }
+  return { runs, damaged };
 }
 
 /**

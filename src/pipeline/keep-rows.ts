@@ -3,56 +3,53 @@ import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { describeAttributions, readAttributions } from '../lake/attribution.js';
 import { commitTable } from '../lake/commit.js';
-import { hashDataFile } from '../lake/data-file.js';
 import type { Lake } from '../lake/lake.js';
-import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
 import { type TableName, TXN_CURSOR, TXN_DAY, TXN_FIRST_DAY, TXN_RUN, TXN_WEBHOOK } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
-import type { LockedLake } from './locked-lake.js';
+import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 
 /**
  * Rows that a rebuild keeps as they are, because the runs that made them are not done again: history, rejects and closed
  * days of older runs, and websites as they were then.
  */
-export async function seedTables(locked: LockedLake, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
+export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const [start] = plan.runs;
   if (plan.isWhole || start === undefined) return;
   const begin = start.journal.last('begin');
-  await prepareReplayed(locked, plan);
+  await prepareReplayed(old, plan);
   const older = 'run_id NOT IN (FROM replayed_runs)';
   // What the first complete copy showed to be different was told by comparing it with a lake that is no more.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin?.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${selectColumns(table)} FROM ${table} WHERE ${where}`;
   const txn = cursor === undefined ? {} : { [TXN_CURSOR]: cursor };
-  await keepRows(locked, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), txn);
-  await markWebhooks(locked, rebuilt, cursor ?? 0n, io);
-  await keepRows(locked, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
-  await keepRows(locked, rebuilt, plan, io, 'rejects', select('rejects', older));
+  await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), txn);
+  await markWebhooks(old, rebuilt, cursor ?? 0n, io);
+  await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
+  await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
   // The complete copy had the items before it to compare with: days that it brought up to date stay as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
-  await keepDays(locked, rebuilt, plan, io, select('price_spread_daily', `${older} OR ${redone}`));
+  await keepDays(old, rebuilt, plan, io, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
 /** Closed days that older runs made; those that came since are made again. */
-async function keepDays(locked: LockedLake, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
-  const { txn } = await readTable(locked.lake, 'price_spread_daily');
-  if ((txn[TXN_DAY] ?? 0n) === 0n) return;
-  await refuseUnreadable(locked, 'price_spread_daily');
-  const row = await locked.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
+async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
+  if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
+  const txn = old.readNotes('price_spread_daily');
+  const row = await old.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
   const day = (row?.day as bigint | null) ?? 0n;
   const reach = txn[TXN_FIRST_DAY] === undefined ? {} : { [TXN_FIRST_DAY]: txn[TXN_FIRST_DAY] };
   const marks = day === 0n ? {} : { [TXN_DAY]: day, ...reach };
-  await keepRows(locked, rebuilt, plan, io, 'price_spread_daily', select, marks);
+  await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, marks);
 }
 
 /** Changes that webhooks had brought ahead of the cursor stand in the kept history: the feed's are theirs again. */
-async function markWebhooks({ db }: LockedLake, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
+async function markWebhooks({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
   await createTableView(db, rebuilt, 'history', 'rebuilt_history');
   const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin = 'webhook'");
   const ahead = (newest?.id as bigint | null) ?? 0n;
@@ -62,20 +59,20 @@ async function markWebhooks({ db }: LockedLake, rebuilt: Lake, cursor: bigint, i
 }
 
 /** Items that a complete copy before or at the start of the rebuild lacked: no kept byte tells of them. */
-export async function keepGoneItems(locked: LockedLake, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
-  const { db } = locked;
+export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
+  const { db } = old;
   await createTableView(db, rebuilt, 'items', 'rebuilt_items');
   const later = plan.runs.slice(1).map(({ runId }) => quoteLiteral(runId));
   const where = `gone_at IS NOT NULL ${later.length === 0 ? '' : `AND run_id NOT IN (${later.join(', ')})`}`;
   const select = `SELECT ${selectColumns('items')} FROM items ANTI JOIN rebuilt_items USING (item_id) WHERE ${where}`;
-  await keepRows(locked, rebuilt, plan, io, 'items', select);
+  await keepRows(old, rebuilt, plan, io, 'items', select);
 }
 
 /** Rows of the ledger, to tell what is missing; undefined when the table can't be read. */
-export async function readRunFacts({ db, lake }: LockedLake): Promise<RunFacts[] | undefined> {
-  if (!(await isReadable({ db, lake }, 'runs'))) return undefined;
+export async function readRunFacts(old: OldTables): Promise<RunFacts[] | undefined> {
+  if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
-    await db.rows(`SELECT run_number, run_id, written + rejected + coalesce(differences, 0) + coalesce(gone, 0) > 0 AS left_rows
+    await old.db.rows(`SELECT run_number, run_id, written + rejected + coalesce(differences, 0) + coalesce(gone, 0) > 0 AS left_rows
     FROM runs ORDER BY run_number`);
   return rows.map((row) => ({
     runNumber: row.run_number as bigint,
@@ -84,19 +81,33 @@ export async function readRunFacts({ db, lake }: LockedLake): Promise<RunFacts[]
   }));
 }
 
+/** True when the lake keeps closed days. */
+function keepsDays(old: OldTables): boolean {
+  const isDamaged = old.inspection.damaged.has('price_spread_daily');
+  return isDamaged
+    ? old.countRows('price_spread_daily') > 0n
+    : (old.readNotes('price_spread_daily')[TXN_DAY] ?? 0n) > 0n;
+}
+
 /**
- * Makes the table's view, if each file of the table is as its writer left it; false when one is missing or damaged, or
- * when columns are of another type now.
+ * What would be lost: rows of older runs, which no kept raw bytes make anew, in tables that can't be read whole.
+ * @returns a line a table
  */
-export async function isReadable({ db, lake }: Pick<LockedLake, 'db' | 'lake'>, table: TableName): Promise<boolean> {
-  const { files, drift } = await readTable(lake, table);
-  if (drift.retyped.length > 0) return false;
-  for (const { path, sha256 } of files) {
-    const found = await hashDataFile(tablePath(lake, table, path)).catch(ignoreMissing);
-    if (found === undefined || (sha256 !== undefined && found !== sha256)) return false;
+export async function findLosses(old: OldTables, plan: RebuildPlan): Promise<string[]> {
+  if (plan.isWhole) return [];
+  const tables: TableName[] = ['history', 'items', 'sites', 'rejects'];
+  if (keepsDays(old)) tables.push('price_spread_daily');
+  const losses: string[] = [];
+  for (const table of tables) {
+    const readable = await old.open(table);
+    if (readable === 'whole') continue;
+    const rows = old.countRows(table);
+    const count = rows === 0n ? '' : ` of ${rows} rows`;
+    const which = `those${count} that runs before ${plan.runs[0]?.runId} made`;
+    const what = readable === 'rest' ? 'some may be missing' : 'are lost';
+    losses.push(`${table}: ${which} ${what} (${old.explain(table)})`);
   }
-  await createTableView(db, lake, table, table);
-  return true;
+  return losses;
 }
 
 /** Websites before the moment: rows that came later are not there yet, and those that ended later are current. */
@@ -107,20 +118,27 @@ function selectSitesAt(moment: string): string {
     FROM sites WHERE valid_from < ${at}`;
 }
 
-async function refuseUnreadable(locked: LockedLake, table: TableName): Promise<void> {
-  if (await isReadable(locked, table)) return;
-  throw new PricelakeError('lake_invalid', `${table} can't be read, and holds rows that no kept raw bytes make anew`, {
-    hint: '`pricelake verify` names the damaged files; restore them from a backup.',
-  });
+/** @throws PricelakeError `lake_invalid` that names what would be lost */
+export function refuseLosses(losses: readonly string[]): void {
+  if (losses.length === 0) return;
+  const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
+  throw new PricelakeError(
+    'lake_invalid',
+    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that no kept raw bytes make anew: ${losses.join('; ')}`,
+    {
+      hint: '`pricelake verify` names the damaged files; restore them from a backup, or go on without these rows with `pricelake rebuild --accept-loss`.',
+      losses,
+    },
+  );
 }
 
-async function prepareReplayed({ db }: LockedLake, plan: RebuildPlan): Promise<void> {
+async function prepareReplayed({ db }: OldTables, plan: RebuildPlan): Promise<void> {
   await db.run('CREATE OR REPLACE TEMP TABLE replayed_runs (run_id VARCHAR)');
   for (const { runId } of plan.runs) await db.run('INSERT INTO replayed_runs VALUES ($1)', [runId]);
 }
 
 async function keepRows(
-  locked: LockedLake,
+  old: OldTables,
   rebuilt: Lake,
   plan: RebuildPlan,
   io: Io,
@@ -128,13 +146,15 @@ async function keepRows(
   select: string,
   txn: Record<string, bigint> = {},
 ): Promise<void> {
-  const { db } = locked;
-  await refuseUnreadable(locked, table);
-  await refuseUnreadable(locked, 'sites');
-  const metadata = describeAttributions(await readAttributions(db, 'sites'));
+  const { db } = old;
+  // What can't be read was told to be lost, and accepted.
+  const isReadable = (await old.open(table)) !== 'nothing';
+  const hasSites = (await old.open('sites')) !== 'nothing';
+  const metadata = describeAttributions(hasSites ? await readAttributions(db, 'sites') : []);
   const { files, txn: standing } = await readTable(rebuilt, table);
   const layout = files[0] === undefined ? {} : { partitionBy: Object.keys(files[0].partitionValues) };
-  const add = await stageTable(db, rebuilt, { table, runId: 'rebuild', select, metadata, ...layout });
+  const stage = { table, runId: 'rebuild', select, metadata, ...layout };
+  const add = isReadable ? await stageTable(db, rebuilt, stage) : [];
   const before = (plan.runs[0]?.runNumber ?? 1n) - 1n;
   const change = { table, add, remove: [], txn: { [TXN_RUN]: standing[TXN_RUN] ?? before, ...txn } };
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });

@@ -5,11 +5,13 @@ import type { Io } from '../io.js';
 import { refuseUnknownColumns } from '../lake/column-drift.js';
 import { explainDamage } from '../lake/damage.js';
 import { findForeignChanges, refuseForeignChanges } from '../lake/foreign-changes.js';
-import { type Lake, openLake } from '../lake/lake.js';
+import { type Inspection, inspectLake } from '../lake/inspect-lake.js';
+import { type Lake, openDamagedLake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
+import { finishSwap } from '../lake/swap-lake.js';
 import { TABLE_NAMES } from '../model.js';
 
 const MEMORY_LIMIT = '800MB';
@@ -34,17 +36,51 @@ export async function withLockedLake<T>(
   work: (locked: LockedLake) => Promise<T>,
 ): Promise<T> {
   const lake = await openLake(lakePath, { create: false });
-  const lock = await lockLake(lake, io);
-  const workFolder = path.join(lake.root, '_pricelake', 'work', 'maintenance');
-  const stop = AbortSignal.any([signal, lock.lost]);
-  try {
+  const open = async () => {
     const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
     refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
     refuseUnknownColumns(lake, states);
     await recoverLake(lake, io);
+  };
+  return holdLake(lake, io, signal, open, work);
+}
+
+/**
+ * The same for a lake of which logs, lake.json or its marker may be damaged: it is locked and looked at, and stays as it is.
+ * @throws PricelakeError `lake_invalid` when there is no lake, or a newer version wrote it, `lake_locked`.
+ */
+export async function withDamagedLake<T>(
+  lakePath: string,
+  io: Io,
+  signal: AbortSignal,
+  work: (locked: LockedLake, inspection: Inspection & { markerDamage: string | undefined }) => Promise<T>,
+): Promise<T> {
+  const { lake, damage: markerDamage } = await openDamagedLake(lakePath);
+  return holdLake(
+    lake,
+    io,
+    signal,
+    async () => {},
+    async (locked) => work(locked, { ...(await inspectLake(lake)), markerDamage }),
+  );
+}
+
+async function holdLake<T>(
+  lake: Lake,
+  io: Io,
+  signal: AbortSignal,
+  open: () => Promise<void>,
+  work: (locked: LockedLake) => Promise<T>,
+): Promise<T> {
+  const lock = await lockLake(lake, io);
+  const workFolder = path.join(lake.root, '_pricelake', 'work', 'maintenance');
+  const stop = AbortSignal.any([signal, lock.lost]);
+  try {
+    await finishSwap(lake);
+    await open();
     await rm(workFolder, { recursive: true, force: true });
     await mkdir(workFolder, { recursive: true });
-    const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT, signal: stop });
+    const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT });
     try {
       return await explainDamage(lake.root, () => work({ lake, db, stop }));
     } finally {

@@ -22,13 +22,13 @@ export interface RebuildPlan {
  * from the last complete snapshot on.
  * @param landed runs whose raw bytes are kept, in order
  * @param published rows of table `runs`; undefined when it can't be read
- * @param cursor feed cursor of the lake; undefined when it has none
+ * @param cursor feed cursor of the lake; undefined when it has none, `unknown` when nothing tells
  * @throws PricelakeError `landing_gone` naming what is missing.
  */
 export function planRebuild(
   landed: readonly LandedRun[],
   published: readonly RunFacts[] | undefined,
-  cursor: bigint | undefined,
+  cursor: bigint | undefined | 'unknown',
 ): RebuildPlan {
   const ended = landed.filter(({ journal }) => journal.last('end') !== undefined);
   const snapshots = ended.filter(({ journal }) => journal.last('decision')?.mode === 'snapshot');
@@ -49,7 +49,7 @@ export function planRebuild(
 function findMissing(
   runs: readonly LandedRun[],
   published: readonly RunFacts[] | undefined,
-  cursor: bigint | undefined,
+  cursor: bigint | undefined | 'unknown',
 ): string | undefined {
   const kept = new Set(runs.map(({ runId }) => runId));
   const start = runs[0]?.runNumber ?? 0n;
@@ -63,7 +63,8 @@ function findMissing(
     if (at !== undefined && from !== at) return `changes from cursor ${at} to ${from}, before run ${runId}, are gone`;
     at = journal.last('feed.done')?.cursor ?? at;
   }
-  return at === cursor ? undefined : `changes from cursor ${at} to ${cursor} are gone`;
+  if (cursor === 'unknown' || cursor === undefined || (at !== undefined && at >= cursor)) return undefined;
+  return `changes from cursor ${at} to ${cursor} are gone`;
 }
 
 function refuse(missing: string): PricelakeError {

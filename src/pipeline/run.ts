@@ -18,6 +18,7 @@ import { type LakeLock, lockLake } from '../lake/lock.js';
 import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
+import { finishSwap } from '../lake/swap-lake.js';
 import { createTableViews } from '../lake/views.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
 import { type Scope, TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
@@ -88,6 +89,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
   let landing: Landing | undefined;
   try {
+    await finishSwap(lake);
     const states = await readStates(lake);
     const repairs = await planRepairs(lake, states, pipeline);
     const found = acceptTables(lake, states);

@@ -3,12 +3,14 @@ import { describeLakePipeline } from '../../pipeline/lake-pipeline.js';
 import { readPipeline } from '../../pipeline/pipeline-file.js';
 import { rebuildLake } from '../../pipeline/rebuild.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
+import { toPlainLine } from '../plain-text.js';
 import { formatCount } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface RebuildRequest {
   pipeline?: string | undefined;
   lake?: string | undefined;
+  acceptLoss?: boolean | undefined;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface RebuildRequest {
 export async function runRebuild(request: RebuildRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
   const pipeline = await choosePipeline(request, context);
-  const report = await rebuildLake(pipeline, io, signal);
+  const report = await rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss });
   if (!json) {
     const rows = report.tables.map(({ table, version, rowsBefore, rowsAfter }) => [
       table,
@@ -31,6 +33,9 @@ export async function runRebuild(request: RebuildRequest, context: CommandContex
     const { length } = report.runs;
     const runs = length === 1 ? 'one run' : `${length} runs`;
     await output.write(`Made from the raw bytes of ${runs}, from ${report.runs[0]} on, without a call.\n`);
+    for (const what of report.damage) await output.write(`damaged: ${toPlainLine(what)}\n`);
+    for (const what of report.carried) await output.write(`carried over: ${toPlainLine(what)}\n`);
+    for (const what of report.lost) await output.write(`lost: ${toPlainLine(what)}\n`);
   }
   return { lake: pipeline.lake.path, ...report };
 }

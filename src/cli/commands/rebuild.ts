@@ -4,6 +4,7 @@ import { runCommand } from '../run-command.js';
 interface RebuildArguments {
   pipeline?: string;
   lake?: string;
+  acceptLoss?: boolean;
 }
 
 export const rebuildCommand: CommandModule<object, RebuildArguments> = {
@@ -13,10 +14,14 @@ export const rebuildCommand: CommandModule<object, RebuildArguments> = {
     yargs
       .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML)' })
       .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake; needs no pipeline file' })
+      .option('accept-loss', {
+        type: 'boolean',
+        describe: 'Go on where rows are lost that only damaged tables had; without it, nothing is done',
+      })
       .example('$0 rebuild prices.yaml', 'After an update, or with another lake.tables.items.partitionBy')
       .example('$0 rebuild --lake /data/lake', 'The same without a key: repair damaged files')
       .epilogue(
-        'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one.',
+        'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one. Logs, lake.json and format.json may be damaged: what stands in the raw bytes is enough.',
       ) as Argv<RebuildArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-rebuild.js')).runRebuild(argv, context)),

@@ -1,0 +1,96 @@
+import { stat } from 'node:fs/promises';
+import { PricelakeError } from '../errors.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../model.js';
+import { refuseUnknownColumns } from './column-drift.js';
+import { hashDataFile } from './data-file.js';
+import { findForeignChanges } from './foreign-changes.js';
+import { nameCommit } from './foreign-commit.js';
+import { ignoreMissing, type Lake, tablePath } from './layout.js';
+import { type Pointer, readPointer } from './publish.js';
+import { readTable } from './read.js';
+
+/** A lake that may be damaged: what can be read of it, and what can't. */
+export interface Inspection {
+  /** What lake.json says; undefined when it is missing or damaged. */
+  pointer: Pointer | undefined;
+  /** Tables whose log can be replayed, also those that another program changed. */
+  states: Map<TableName, TableState>;
+  /** Tables whose log is damaged, or that another program changed: what is wrong, in words. */
+  damaged: Map<TableName, string>;
+  /** What is wrong with lake.json. */
+  pointerDamage: string | undefined;
+}
+
+/**
+ * Looks at every log and at lake.json, and changes nothing.
+ * @throws PricelakeError `lake_invalid` when a newer version wrote the lake.
+ */
+export async function inspectLake(lake: Lake): Promise<Inspection> {
+  const read = await tryRead(() => readPointer(lake));
+  const pointer = read.value;
+  const states = new Map<TableName, TableState>();
+  const damaged = new Map<TableName, string>();
+  for (const table of TABLE_NAMES) {
+    const { value: state, damage } = await tryRead(() => readTable(lake, table));
+    if (state === undefined) damaged.set(table, damage ?? '');
+    else await inspectTable(lake, state, pointer, damaged);
+    if (state !== undefined) states.set(table, state);
+  }
+  refuseUnknownColumns(
+    lake,
+    [...states.values()].filter(({ table }) => !damaged.has(table)),
+  );
+  return { pointer, states, damaged, pointerDamage: read.damage };
+}
+
+async function inspectTable(
+  lake: Lake,
+  state: TableState,
+  pointer: Pointer | undefined,
+  damaged: Map<TableName, string>,
+): Promise<void> {
+  const { table, version } = state;
+  const published = pointer?.tables[table]?.version ?? -1n;
+  if (published > version) {
+    const what = `its log ends at version ${version}, lake.json names version ${published}`;
+    damaged.set(table, `${tablePath(lake, table)}: ${what}`);
+  }
+  const { value: changes = [], damage } = await tryRead(() => findForeignChanges(lake, [state], pointer));
+  const [change] = changes;
+  if (damage !== undefined) damaged.set(table, damage);
+  if (change !== undefined) {
+    damaged.set(table, `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`);
+  }
+}
+
+async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?: string }> {
+  try {
+    return { value: await read() };
+  } catch (error) {
+    const isDamage = error instanceof PricelakeError && error.code === 'lake_invalid' && error.facts.newer !== true;
+    if (isDamage) return { damage: error.message };
+    throw error;
+  }
+}
+
+/** A data file of a table as a run left it. */
+export interface KeptFile {
+  /** Relative to the lake. */
+  path: string;
+  bytes: number;
+  sha256?: string | undefined;
+}
+
+/** Why these files are not as their writer left them, in words; undefined when all are. */
+export async function findDamagedFile(
+  files: readonly KeptFile[],
+  locate: (path: string) => string,
+): Promise<string | undefined> {
+  for (const { path, bytes, sha256 } of files) {
+    const info = await stat(locate(path)).catch(ignoreMissing);
+    if (info === undefined) return `${path} is missing`;
+    if (info.size !== bytes) return `${path} has ${info.size} bytes, not ${bytes}`;
+    if (sha256 !== undefined && (await hashDataFile(locate(path))) !== sha256) return `${path} has another checksum`;
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import { readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { TABLE_NAMES, type TableName } from '../model.js';
+import { makeFolder, syncFolder, writeDurably } from './durable.js';
+import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
+
+const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
+const orderSchema = z.strictObject({ tables: z.array(z.enum(TABLE_NAMES)) });
+
+/** `_pricelake/rebuild`: a whole lake that stands ready to take the place of this one. */
+export function rebuildPath(lake: Lake): string {
+  return privatePath(lake, 'rebuild');
+}
+
+/** While it is there, a swap is under way; it names the tables that the new lake has. */
+function orderPath(lake: Lake): string {
+  return privatePath(lake, 'swap.json');
+}
+
+/** Puts the tables of the lake in `_pricelake/rebuild` into the place of this lake's, logs and all. */
+export async function swapLake(lake: Lake): Promise<void> {
+  const rebuilt = { root: rebuildPath(lake) };
+  const tables: TableName[] = [];
+  for (const table of TABLE_NAMES) if (await exists(tablePath(rebuilt, table))) tables.push(table);
+  await makeFolder(privatePath(lake, 'tmp'));
+  // THE COMMIT POINT: from here on every command that writes finishes the swap before anything else.
+  await writeDurably(lake, orderPath(lake), `${JSON.stringify({ tables })}\n`);
+  await finishSwap(lake);
+}
+
+/** Goes on with a swap that a crash cut off. Call it under the lock; true when there was one. */
+export async function finishSwap(lake: Lake): Promise<boolean> {
+  const text = await readFile(orderPath(lake), 'utf8').catch(ignoreMissing);
+  if (text === undefined) return false;
+  const { tables } = orderSchema.parse(JSON.parse(text));
+  const rebuilt = { root: rebuildPath(lake) };
+  const aside = privatePath(lake, 'replaced');
+  await makeFolder(aside);
+  for (const table of TABLE_NAMES) {
+    const isNew = await exists(tablePath(rebuilt, table));
+    // One that is not there any more stands in its place already.
+    if (!isNew && tables.includes(table)) continue;
+    if (await exists(tablePath(lake, table))) {
+      await rm(join(aside, table), { recursive: true, force: true });
+      await rename(tablePath(lake, table), join(aside, table));
+    }
+    if (isNew) await rename(tablePath(rebuilt, table), tablePath(lake, table));
+    await syncFolder(lake.root);
+  }
+  for (const name of PUBLISHED) {
+    if (await exists(join(rebuilt.root, name))) await rename(join(rebuilt.root, name), join(lake.root, name));
+  }
+  await syncFolder(lake.root);
+  await rm(orderPath(lake));
+  await syncFolder(privatePath(lake));
+  for (const folder of [aside, rebuilt.root]) await rm(folder, { recursive: true, force: true });
+  return true;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(ignoreMissing)) !== undefined;
+}

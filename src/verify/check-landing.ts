@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ignoreMissing } from '../lake/layout.js';
+
+/** What was found of the raw bytes of a run. */
+export interface LandingCheck {
+  /** What speaks against them; `file` is relative to the run's folder. */
+  faults: { file: string; what: string }[];
+  /** Files that the journal names. */
+  files: number;
+  /** Pieces of files that an older version landed without a checksum: their length alone was compared. */
+  unchecked: number;
+  /** Undefined where the journal does not say that the run has ended. */
+  endedAt: string | undefined;
+}
+
+/** A piece of a file, as a line of the journal names it. */
+interface Piece {
+  file: string;
+  /** Behind the last byte; undefined where the line names a whole file by its checksum. */
+  end: number | undefined;
+  sha256: string | undefined;
+}
+
+interface Line {
+  type?: string;
+  [field: string]: unknown;
+}
+
+const JOURNAL = 'journal.ndjson';
+const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
+
+/**
+ * Reads the journal of a run and every file that it names, in code that shares nothing with what wrote them: lines are
+ * whole, in order and as they were written, and files have their length and checksum.
+ */
+export async function checkLanding(folder: string): Promise<LandingCheck> {
+  const check: LandingCheck = { faults: [], files: 0, unchecked: 0, endedAt: undefined };
+  const fail = (file: string, what: string) => check.faults.push({ file, what });
+  const text = await readFile(join(folder, JOURNAL), 'utf8').catch(ignoreMissing);
+  if (text === undefined) {
+    fail(JOURNAL, 'is missing');
+    return check;
+  }
+  const lines = readLines(text, (what) => fail(JOURNAL, what));
+  if (lines[0]?.type !== 'begin') fail(JOURNAL, 'does not begin with the beginning of a run');
+  const ends = lines.filter(({ type }) => type === 'end');
+  check.endedAt = typeof ends[0]?.at === 'string' ? ends[0].at : undefined;
+  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'goes on behind the end of the run');
+  checkExports(lines, (what) => fail(JOURNAL, what));
+  for (const [file, pieces] of listPieces(lines)) {
+    check.files += 1;
+    check.unchecked += pieces.filter(({ sha256 }) => sha256 === undefined).length;
+    const what = await compareFile(join(folder, file), pieces);
+    if (what !== undefined) fail(file, what);
+  }
+  return check;
+}
+
+function readLines(text: string, fail: (what: string) => void): Line[] {
+  const lines: Line[] = [];
+  let sum = '';
+  const texts = text.split('\n');
+  if (texts.pop() !== '') fail('its last line is cut short');
+  for (const [index, whole] of texts.entries()) {
+    const [tail, claimed] = SUM.exec(whole) ?? [];
+    const line = tail === undefined ? whole : `${whole.slice(0, -tail.length)}}`;
+    sum = createHash('sha256').update(sum).update(line).digest('hex').slice(0, 16);
+    try {
+      lines.push(JSON.parse(line) as Line);
+    } catch {
+      fail(`line ${index + 1} is not JSON`);
+      return lines;
+    }
+    if (claimed !== undefined && claimed !== sum) {
+      fail(`line ${index + 1} or one before it is not as it was written: its checksum differs`);
+      return lines;
+    }
+  }
+  return lines;
+}
+
+/** A complete export has the rows that its segments have. */
+function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
+  for (const { type, shard, attempt, landed } of lines) {
+    if (type !== 'export.done' && type !== 'export.cut') continue;
+    const segments = lines.filter(
+      (one) => one.type === 'export.segment' && one.shard === shard && one.attempt === attempt,
+    );
+    const rows = segments.reduce((total, one) => total + Number(one.rows), 0);
+    if (String(rows) !== String(landed)) fail(`export ${shard} landed ${landed} rows; its segments have ${rows}`);
+  }
+}
+
+/** Entries whose file has one name in each run. */
+const FILES: Record<string, string> = {
+  'feed.page': 'feed.ndjson',
+  event: 'webhook.ndjson',
+  backfill: 'history.ndjson',
+};
+
+function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
+  const kept = new Set<string>();
+  for (const { type, shard, attempt } of lines) {
+    if (type === 'export.done' || type === 'export.cut') kept.add(`${shard} ${attempt}`);
+  }
+  const files = new Map<string, Piece[]>();
+  for (const line of lines) {
+    const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
+    // Segments of an export that broke off are void, and removed.
+    const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
+    if (file === undefined || isVoid) continue;
+    const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
+    const sha256 = whole ?? (typeof line.sha256 === 'string' ? line.sha256 : undefined);
+    const end = whole === undefined ? Number(line.end ?? line.bytes ?? 0) : undefined;
+    files.set(file, [...(files.get(file) ?? []), { file, end, sha256 }]);
+  }
+  return files;
+}
+
+/** What differs, in words; undefined when nothing does. Bytes behind the last piece are not the run's. */
+async function compareFile(path: string, pieces: readonly Piece[]): Promise<string | undefined> {
+  const info = await stat(path).catch(ignoreMissing);
+  const last = pieces.at(-1)?.end ?? 0;
+  if (info === undefined) return last === 0 && pieces.every(({ end }) => end === 0) ? undefined : 'is missing';
+  if (info.size < last) return `has ${info.size} bytes; the journal names ${last}`;
+  let start = 0;
+  for (const { end, sha256 } of pieces) {
+    const stop = end ?? info.size;
+    const found = sha256 === undefined ? undefined : await hashBytes(path, start, stop);
+    if (found !== sha256) return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
+    start = stop;
+  }
+  return undefined;
+}
+
+async function hashBytes(path: string, start: number, end: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (end > start) {
+    const bytes = createReadStream(path, { start, end: end - 1, highWaterMark: 1 << 20 });
+    for await (const chunk of bytes) hash.update(chunk as Buffer);
+  }
+  return hash.digest('hex');
+}
