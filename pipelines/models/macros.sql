@@ -123,3 +123,24 @@ CREATE OR REPLACE TEMP MACRO shows_relisting(changed, seen, removed, observed_at
     WHEN removed IS NULL THEN coalesce(seen >= coalesce(removed_before_at, seen), true)
     ELSE removed > observed_at
   END;
+
+-- Names of datasets from a text that lists them, with ; | or , between (as landed.ts hands it over: a list of the text
+-- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: variable
+-- dataset_pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.
+-- Between names that are not known only ; and | separate.
+CREATE OR REPLACE TEMP MACRO split_names(text) AS
+  list_transform(
+    list_filter(
+      list_transform(
+        flatten(list_transform(
+          string_split(
+            regexp_replace(regexp_replace(text, '[;|,]', '\0\0', 'g'),
+              coalesce(getvariable('dataset_pattern')::VARCHAR, '[^\s\S]()'), chr(30) || '\1' || chr(30), 'g'),
+            chr(30)),
+          lambda piece, nth: CASE WHEN nth % 2 = 0 THEN [piece] ELSE string_split_regex(piece, '[;|]+') END)),
+        lambda name: regexp_replace(name, '^[\s,]+|[\s,]+$', '', 'g')),
+      lambda name: name <> ''),
+    lambda name: regexp_replace(name, '([;|,])[;|,]', '\1', 'g'));
+
+CREATE OR REPLACE TEMP MACRO dataset_names(names) AS
+  CASE WHEN starts_with(names[1], chr(57586)) THEN split_names(substr(names[1], 2)) ELSE names END;

@@ -47,7 +47,8 @@ async function createItemView(
   absent: readonly ItemValue[] = [],
 ): Promise<Tally> {
   const own = files.filter((file) => origins.includes(file.origin));
-  await db.run(`CREATE OR REPLACE TEMP VIEW typed_${name} AS ${goodRows(own, EMPTY_ITEMS)}`);
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_${name} AS
+    SELECT * REPLACE (dataset_names(datasets) AS datasets) FROM (${goodRows(own, EMPTY_ITEMS)})`);
   // Few of many items are repeated, those that moved while parts were read: only these are put in order.
   await db.run(`CREATE OR REPLACE TEMP TABLE repeated_${name} AS
     SELECT item_id, count(*) AS rows FROM typed_${name} GROUP BY item_id HAVING count(*) > 1`);

@@ -1,4 +1,5 @@
 import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { NAMES_MARK } from './dataset-names.js';
 import { ITEM_VALUE_NAMES } from './item-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
@@ -53,7 +54,8 @@ function readText(name: string, value: string): string {
     const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
     return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
   }
-  const names = `list_filter(string_split_regex(${value}, '\\s*[;|]\\s*'), lambda name: name <> '')`;
+  // Text that lists names is parted once they are known (dataset-names.ts).
+  const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
 

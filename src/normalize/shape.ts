@@ -23,7 +23,7 @@ export interface Shape {
   fields: Map<string, string>;
   /** Canonical value → SQL over those fields. What the columns of CSV do not show is not in it. */
   values: Map<ItemValue, string>;
-  /** Of `attributes` and `datasets` those that flat rows hold as text: JSON, or names with `;` or `|` between. */
+  /** Of `attributes` and `datasets` those that flat rows hold as text: JSON, or a list of names. */
   texts: Set<ItemValue>;
   /** Fields that the document does not name: name in `extra` → SQL of its JSON, in CSV of its text or JSON. */
   unknown: Map<string, string>;

@@ -5,6 +5,7 @@ import type { LandedDatasets } from '../extract/datasets.js';
 import { TXN_CURSOR, TXN_WEBHOOK } from '../model.js';
 import { createItemViews, selectRejects, type Tally } from '../normalize/batch.js';
 import { createNewChanges, createPendingChanges, findWebhookAhead } from '../normalize/changes.js';
+import { setDatasetNames } from '../normalize/dataset-names.js';
 import type { ItemValue } from '../normalize/item-names.js';
 import { judgeReads, listStaleReads, type StaleItems, selectStaleItems } from '../normalize/judge-reads.js';
 import {
@@ -201,6 +202,10 @@ function chooseGround(run: Run, { mode, fence }: Extract): Ground {
 /** By their names, as items give them: datasets that can be read. Rows of the lake may give one its former name. */
 async function nameDatasets({ db, scope }: Run, visible: LandedDatasets['datasets']): Promise<DatasetNames> {
   const known = (await db.rows('SELECT dataset_id, name FROM datasets')) as { dataset_id: bigint; name: string }[];
+  await setDatasetNames(
+    db,
+    [...visible, ...known].map(({ name }) => name),
+  );
   const byId = new Map<bigint, string[]>();
   for (const { id, name } of visible) {
     const before = known.filter(({ dataset_id }) => dataset_id === id).map((row) => row.name);
