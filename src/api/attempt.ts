@@ -1,6 +1,7 @@
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { BaseUrl } from './api-url.js';
+import type { EndCall } from './call-counter.js';
 import type { Cleaner } from './clean-text.js';
 import { collectStart, decodeBody, readEncoding } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
@@ -28,7 +29,7 @@ export interface AttemptContext {
   io: Io;
   signal: AbortSignal;
   /** Stands before each request; throws when no call is left. What it returns is told if the service was reached. */
-  beginCall(): (reached: boolean) => void;
+  beginCall(): EndCall;
 }
 
 export interface Request {
@@ -79,11 +80,11 @@ async function exchange(request: Request, target: string, context: AttemptContex
   const endCall = context.beginCall();
   try {
     const answer = await context.transport.get(target, headers);
-    endCall(true);
+    endCall(true, answer.status === 200);
     context.serviceClock.note(answer.headers.date);
     return answer;
   } catch (error) {
-    endCall(error instanceof ExchangeFault && error.sent);
+    endCall(error instanceof ExchangeFault && error.sent, false);
     if (!(error instanceof ExchangeFault)) throw error;
     throw explainExchangeFault(error, request, context);
   }

@@ -1,21 +1,28 @@
 import type { PricelakeError } from '../errors.js';
 
+/** Told of a request that has ended: whether the service was reached, and whether a 200 came. */
+export type EndCall = (reached: boolean, answered: boolean) => void;
+
 /** Counts the requests that reached the service, and holds them to a limit. */
 export interface CallCounter {
   count(): number;
+  /** Of these, the ones that brought no 200: the document does not say whether the service counts them. */
+  countRefused(): number;
   setLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
-  /** Begins a request; its end says if the service was reached. Throws when no call is left. */
-  begin(): (reached: boolean) => void;
+  /** Begins a request; its end says how it went. Throws when no call is left. */
+  begin(): EndCall;
 }
 
 /** A request that is under way counts as made until it is known: side by side none passes the limit. */
 export function createCallCounter(): CallCounter {
   let made = 0;
+  let refused = 0;
   let underWay = 0;
   let limit = Number.POSITIVE_INFINITY;
   let explain: ((made: number) => PricelakeError) | undefined;
   return {
     count: () => made,
+    countRefused: () => refused,
     setLimit(left, refuse) {
       limit = left === null ? Number.POSITIVE_INFINITY : made + underWay + left;
       explain = refuse;
@@ -23,9 +30,10 @@ export function createCallCounter(): CallCounter {
     begin() {
       if (explain !== undefined && made + underWay >= limit) throw explain(made);
       underWay += 1;
-      return (reached) => {
+      return (reached, answered) => {
         underWay -= 1;
         if (reached) made += 1;
+        if (reached && !answered) refused += 1;
       };
     },
   };

@@ -56,6 +56,8 @@ export interface ApiClient {
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** Requests that reached the service so far, every attempt and redirect counted. */
   calls(): number;
+  /** Of these, the ones that were refused or not answered: whether the service counts them is not documented. */
+  refusedCalls(): number;
   /** Now by the service's clock, from the `Date` headers of its answers; undefined where none had a valid one. */
   serviceTime(): Date | undefined;
   /** Ends whatever is under way and closes the connections. */
@@ -109,6 +111,7 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
     setRate: bucket.setRate,
     setCallLimit: counter.setLimit,
     calls: counter.count,
+    refusedCalls: counter.countRefused,
     serviceTime: context.serviceClock.now,
     async close() {
       detach();

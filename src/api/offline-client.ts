@@ -15,6 +15,7 @@ export function createOfflineClient(purpose: string): ApiClient {
     setRate: () => {},
     setCallLimit: () => {},
     calls: () => 0,
+    refusedCalls: () => 0,
     serviceTime: () => undefined,
     close: async () => {},
   };

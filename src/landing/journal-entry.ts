@@ -49,7 +49,8 @@ const journalEntry = z.discriminatedUnion('type', [
     datasets: z.array(int64Text).optional(),
   }),
   z.strictObject({ type: z.literal('try'), at: z.string() }),
-  z.strictObject({ type: z.literal('calls'), calls: z.number() }),
+  /** `refused`: those of the process's calls that brought no 200. */
+  z.strictObject({ type: z.literal('calls'), calls: z.number(), refused: z.number().optional() }),
   /** What the service had counted this month when a try began, and when the run's calls were made; null: not known. */
   z.strictObject({ type: z.literal('usage.before'), counted: usage, calls: z.number() }),
   z.strictObject({ type: z.literal('usage.after'), counted: usage, calls: z.number() }),

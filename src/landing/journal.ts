@@ -37,6 +37,16 @@ export class JournalEntries {
     }
     return tries.reduce((sum, calls) => sum + calls, taken);
   }
+
+  /** Of these, the ones that are known to have brought no 200: a process that was killed tells none. */
+  countRefused(): number {
+    const tries: number[] = [0];
+    for (const entry of this.entries) {
+      if (entry.type === 'try') tries.push(0);
+      else if (entry.type === 'calls') tries[tries.length - 1] = entry.refused ?? 0;
+    }
+    return tries.reduce((sum, refused) => sum + refused, 0);
+  }
 }
 
 /** A run's journal: append-only lines, synced. */

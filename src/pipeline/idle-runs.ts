@@ -19,6 +19,7 @@ const INT64_FIELDS = new Set<keyof RunRow>([
   'listing_unknown',
   'stale_items',
   'calls',
+  'calls_refused',
   'export_rows',
   'export_rows_landed',
   'export_rows_lost',

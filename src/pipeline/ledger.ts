@@ -21,6 +21,7 @@ export type RunRow = {
   caught_up_at: string | null;
   listing_unknown: bigint | null;
   calls: bigint;
+  calls_refused: bigint;
   export_rows: bigint;
   export_rows_landed: bigint;
   export_rows_lost: bigint;

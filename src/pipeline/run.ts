@@ -20,6 +20,7 @@ import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { createTableViews } from '../lake/views.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
 import { type Scope, TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../model.js';
 import { findItemPath } from '../normalize/item-names.js';
@@ -243,11 +244,24 @@ export async function dropIdleRun(run: Run): Promise<void> {
   await dropRun(run.landing);
 }
 
+/** What this process has called so far. */
+export function noteCalls({ client }: Pick<Run, 'client'>): Extract<JournalEntry, { type: 'calls' }> {
+  return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
+}
+
+/** A try that ends early was mostly refused: the run's row tells so, when a later try writes it. */
+async function noteLastCalls(run: Run): Promise<void> {
+  const { journal } = run.landing;
+  if (journal.last('end') !== undefined || run.client.refusedCalls() === 0) return;
+  await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
+}
+
 /** Lets go of everything; the landing stays, so that an unfinished run can go on. */
 export async function closeRun(run: Run): Promise<void> {
   await run.typer.finish().catch(() => {}); // nothing may use the database when it closes
   run.db.close();
   await rm(run.workFolder, { recursive: true, force: true });
+  await noteLastCalls(run);
   await run.landing.journal.close().catch(() => {}); // an idle run has closed it
   await run.client.close();
   await run.lock.release();

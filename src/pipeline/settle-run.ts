@@ -14,7 +14,7 @@ import { type FacetProof, NO_FACET_PROOF } from './prove-facets.js';
 import { NO_PRODUCT_PROOF, type ProductProof } from './prove-products.js';
 import { NO_PROOF, type Proof } from './prove-run.js';
 import { reportDrift } from './report-drift.js';
-import { type Run, readBegin } from './run.js';
+import { noteCalls, type Run, readBegin } from './run.js';
 import { readLakeScope } from './scope.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
@@ -62,7 +62,7 @@ export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> 
   const { journal } = run.landing;
   const settled = journal.last('tally');
   if (settled !== undefined) return settled;
-  await journal.append({ type: 'tally', ...tally }, { type: 'calls', calls: run.client.calls() });
+  await journal.append({ type: 'tally', ...tally }, noteCalls(run));
   run.io.log('debug', 'settled', { ...tally });
   return tally;
 }
@@ -95,7 +95,7 @@ export async function describeRun(
 ): Promise<RunRow> {
   const { landing, io } = run;
   const { journal } = landing;
-  await journal.append({ type: 'calls', calls: run.client.calls() });
+  await journal.append(noteCalls(run));
   const begin = readBegin(run);
   const finished = io.now();
   const items = await run.db.row('SELECT count(*) AS n FROM items');
@@ -113,6 +113,7 @@ export async function describeRun(
     cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
     ...describeCurrency(extract, journal, stale),
     calls: BigInt(journal.countCalls()),
+    calls_refused: BigInt(journal.countRefused()),
     ...countExportRows(run),
     ...found.usage,
     bytes_received: BigInt(countBytes(run, extract)),

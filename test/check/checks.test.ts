@@ -155,6 +155,13 @@ describe('the shipped checks', () => {
       },
     },
     {
+      check: 'ledger_matches_plan',
+      when: 'the service counted fewer calls than those that it answered',
+      rows: {
+        runs: [{ run_number: '2', calls: '60', calls_refused: '20', usage_calls: '29', usage_export_rows: '10' }],
+      },
+    },
+    {
       check: 'rejects_few',
       when: 'a tenth was rejected',
       rows: { runs: [{ run_number: '2', rejected: '1', written: '7' }] },

@@ -197,5 +197,27 @@ test('calls are counted over lines that tell none, and with those of backfills t
   await write(BEGIN, page(0n, 2), item, { ...item, calls: 7 }, item, { type: 'backfill', rows: 1, bytes: 10 });
   expect((await JournalEntries.read(file)).countCalls()).toBe(7);
   await write({ type: 'backfill', rows: 1, bytes: 10, made: 5 });
-  expect((await JournalEntries.read(file)).countCalls()).toBe(12);
+  const journal = await Journal.open(file);
+  await journal.append({ ...item, calls: undefined });
+  expect(journal.countCalls()).toBe(12);
+  await journal.close();
+});
+
+test('calls that were refused are counted process by process, and are none where nobody told', async () => {
+  const calls = (refused?: number): JournalEntry => ({
+    type: 'calls',
+    calls: 9,
+    ...(refused === undefined ? {} : { refused }),
+  });
+  await write(
+    BEGIN,
+    calls(),
+    { type: 'try', at: BEGIN.at },
+    calls(2),
+    calls(3),
+    { type: 'try', at: BEGIN.at },
+    calls(4),
+  );
+  expect((await JournalEntries.read(file)).countRefused()).toBe(7);
+  expect((await JournalEntries.read(file)).countCalls()).toBe(27);
 });

@@ -24,6 +24,7 @@ const ROW: RunRow = {
   calls: 2n,
   export_rows: 0n,
   export_rows_landed: 0n,
+  calls_refused: 0n,
   export_rows_lost: 0n,
   overage: false,
   overage_blocks: 0n,
