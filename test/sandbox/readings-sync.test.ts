@@ -1,10 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openWorld, readItems, readTruth } from '../pipeline/world.js';
+import type { World } from '../pipeline/world.js';
+import { openWorld, readItems, readTruth, type WorldOptions } from '../pipeline/world.js';
 
-/** A lake over a sandbox with these habits holds what the service holds, after a first copy and two syncs. */
-async function expectCopy(readings: string[]): Promise<void> {
-  const world = await openWorld({ items: 120, sites: 3, pastDays: 6, readings });
+/** A lake over a small sandbox holds what the service holds, after a first copy and two syncs. */
+async function expectCopy(options: WorldOptions, prepare: (world: World) => void = () => {}): Promise<void> {
+  const world = await openWorld({ items: 100, sites: 3, pastDays: 6, ...options });
   onTestFinished(() => world.close());
+  prepare(world);
   await world.sync();
   for (const changes of [40, 25]) {
     await world.sandbox.advance({ hours: 1, changes });
@@ -14,7 +16,25 @@ async function expectCopy(readings: string[]): Promise<void> {
 }
 
 test('a lake is exact whose service names changes otherwise and leaves lastChangedAt on removals', () =>
-  expectCopy([
-    ...['lastChangedAt=stays', 'changes.price=absent', 'changes.attributes=prefixed', 'changes.category=slug'],
-    ...['timestamps=milliseconds', 'feed.oldCursor=410', 'export.headers=always', 'quotaHeaders=short'],
-  ]));
+  expectCopy({
+    readings: [
+      ...['lastChangedAt=stays', 'changes.price=absent', 'changes.attributes=prefixed', 'changes.category=slug'],
+      ...['timestamps=milliseconds', 'feed.oldCursor=410', 'export.headers=always', 'quotaHeaders=short'],
+    ],
+  }));
+
+test('a lake is exact whose service writes CSV with a byte order mark, CRLF and semicolons, and has no title for some', () =>
+  expectCopy(
+    {
+      readings: [
+        ...['csv.lines=crlf', 'csv.bom=yes', 'csv.lists=semicolon', 'feed.title=null', 'timestamps=seconds'],
+        ...['changes.category=path', 'products.offers=all', 'calls.refused=always', 'unknownDataset=empty'],
+      ],
+    },
+    ({ pipeline }) => {
+      pipeline.source.export = 'csv';
+    },
+  ));
+
+test('a lake is exact without the feed, where removals leave lastChangedAt and changedSince does not return them', () =>
+  expectCopy({ readings: ['lastChangedAt=stays', 'recentOnFree=402'], limits: { changeFeed: false } }));

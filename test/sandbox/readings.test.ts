@@ -12,8 +12,12 @@ import {
   productPage,
 } from '../../src/api/contract.js';
 import { PricelakeError } from '../../src/errors.js';
+import { SimulatedClock } from '../../src/sandbox/clock.js';
 import { Readings } from '../../src/sandbox/readings/readings.js';
 import { describeReadings, describeValues, factsOf, READING_NAMES } from '../../src/sandbox/readings/registry.js';
+import { advanceWorld } from '../../src/sandbox/world/advance-world.js';
+import { generateWorld } from '../../src/sandbox/world/generate-world.js';
+import { World } from '../../src/sandbox/world/world.js';
 import { parse, Service } from './service.js';
 
 const WORLD = { items: 450, sites: 4, pastDays: 6 };
@@ -348,6 +352,25 @@ describe('answers that lag behind the feed', () => {
     const listed = items.filter((line) => line.includes('"removedAt":null')).length;
     expect(after.sites.reduce((sum, site) => sum + Number(site.items), 0)).toBe(listed);
     expect((await service.read('/datasets', z.array(dataset))).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [[], 0],
+    [['lag.items=1s'], 1],
+  ])('readings %j keep rows as they stood only where an answer lags', async (specs, kept) => {
+    const world = await World.create(new Readings(specs));
+    const now = Date.parse('2026-11-20T06:00:00Z');
+    await generateWorld(world, { seed: 1, items: 60, sites: 3, startAt: now, pastDays: 6 });
+    world.livedUntil = now;
+    if (world.readings.hasLag) world.keepPast(0);
+    const clock = new SimulatedClock(new Date(now), 'frozen');
+    await advanceWorld(world, clock, { hours: 0.01, changes: 30 });
+    const rows = () => world.database.use((session) => session.row('SELECT count(*) AS rows FROM past'));
+    expect(Math.sign(Number((await rows())?.rows))).toBe(kept);
+    await advanceWorld(world, clock, { hours: 2, changes: 0 });
+    await advanceWorld(world, clock, { hours: 0.01, changes: 0 });
+    expect(Number((await rows())?.rows)).toBe(0);
+    await world.close();
   });
 
   it('each lags by its own time, and 0s is as it is now', async () => {

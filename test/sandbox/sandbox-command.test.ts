@@ -71,7 +71,7 @@ describe('pricelake sandbox', () => {
     expect(text).toMatch(/curl -H 'Authorization: Bearer sandbox_live_\w+'/);
   });
 
-  it('takes limits, overage, keys, faults and the shape of export rows', async () => {
+  it('takes limits, overage, keys, faults, readings and the shape of export rows', async () => {
     const flags = [
       '--limit',
       'exportRowsPerMonth=30',
@@ -92,6 +92,10 @@ describe('pricelake sandbox', () => {
       'plan:429@2',
       '--export-shape',
       'flat-snake',
+      '--reading',
+      'export.headers=always',
+      '--reading',
+      'csv.lists=semicolon',
     ];
     const server = run(['--items', '50', '--json', ...flags, ...more]);
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
@@ -109,6 +113,7 @@ describe('pricelake sandbox', () => {
     expect(changes[0].observedAt > '2026-11-15').toBe(true);
     const answer = await get('/export?status=all');
     expect(answer.headers.get('x-export-truncated')).toBe('true');
+    expect(answer.headers.get('x-export-overage')).toBe('false');
     expect(await answer.text()).toContain('source_model_id,source_name,first_seen_at');
   });
 
@@ -123,6 +128,8 @@ describe('pricelake sandbox', () => {
     ['--data /no/such/file.ndjson', '/no/such/file.ndjson'],
     ['--limit callsPerMonth=3', 'apiCallsPerMonth'],
     ['--fault export:melt', "no kind 'melt'"],
+    ['--reading lag.item=120s', 'did you mean lag.items?'],
+    ['--reading timestamps=nanoseconds', 'shortest | seconds | milliseconds | microseconds'],
     ['--clock fast', 'frozen, real and 60x'],
     ['--start tomorrow', '--start "tomorrow"'],
     ['--rate -1', '--rate -1'],
