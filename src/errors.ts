@@ -13,7 +13,9 @@ export type ErrorCode =
   | 'snapshot_incomplete' // an export ended early
   | 'lake_locked' // another run holds the lake
   | 'lake_invalid' // the folder holds something else, or is damaged
+  | 'lake_read_only' // the folder can't be written: permissions, or a read-only file system
   | 'disk_full'
+  | 'open_files' // the system lets the process open no more files
   | 'gate_failed' // a gate check failed: the batch is held
   | 'offline' // a command that makes no call would need one
   | 'landing_gone' // the raw bytes that rebuild needs are not kept any more

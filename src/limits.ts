@@ -27,6 +27,9 @@ export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
  */
 export const MAX_EMPTY_PAGES = 10;
 
+/** What is read by recursion may be nested so deep; no answer of the API is deeper than ten but in `attributes`. */
+export const MAX_JSON_DEPTH = 500;
+
 /** A row above this is rejected with its place: DuckDB reads no larger object of JSON. */
 export const MAX_ROW_BYTES = 16 * MIB;
 

@@ -19,7 +19,7 @@ SELECT
     WHEN kind IS NULL OR kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')
       THEN 'kind ' || coalesce('"' || kind || '"', 'null') || ' is not NEW, CHANGED, REMOVED or RELISTED'
     WHEN exact_instant(observed_at) IS NULL
-      THEN 'observedAt ' || coalesce('"' || observed_at || '"', 'null') || ' is not a date-time'
+      THEN 'observedAt ' || coalesce('"' || observed_at || '"', 'null') || ' is not a date-time of the years 1 to 9999'
     WHEN price IS NOT NULL AND exact_money(price) IS NULL THEN 'price "' || price || '" does not fit DECIMAL(18,4)'
     WHEN previous_price IS NOT NULL AND exact_money(previous_price) IS NULL
       THEN 'previousPrice "' || previous_price || '" does not fit DECIMAL(18,4)'

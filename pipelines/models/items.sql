@@ -35,15 +35,15 @@ WITH typed AS (
       WHEN source_id IS NOT NULL AND exact_bigint(source_id) IS NULL
         THEN 'source.modelId "' || source_id || '" is not an int64'
       WHEN price_changed_at IS NOT NULL AND exact_instant(price_changed_at) IS NULL
-        THEN 'priceChangedAt "' || price_changed_at || '" is not a date-time'
+        THEN 'priceChangedAt "' || price_changed_at || '" is not a date-time of the years 1 to 9999'
       WHEN first_seen_at IS NOT NULL AND exact_instant(first_seen_at) IS NULL
-        THEN 'firstSeenAt "' || first_seen_at || '" is not a date-time'
+        THEN 'firstSeenAt "' || first_seen_at || '" is not a date-time of the years 1 to 9999'
       WHEN last_seen_at IS NOT NULL AND exact_instant(last_seen_at) IS NULL
-        THEN 'lastSeenAt "' || last_seen_at || '" is not a date-time'
+        THEN 'lastSeenAt "' || last_seen_at || '" is not a date-time of the years 1 to 9999'
       WHEN last_changed_at IS NOT NULL AND exact_instant(last_changed_at) IS NULL
-        THEN 'lastChangedAt "' || last_changed_at || '" is not a date-time'
+        THEN 'lastChangedAt "' || last_changed_at || '" is not a date-time of the years 1 to 9999'
       WHEN removed_at IS NOT NULL AND exact_instant(removed_at) IS NULL
-        THEN 'removedAt "' || removed_at || '" is not a date-time'
+        THEN 'removedAt "' || removed_at || '" is not a date-time of the years 1 to 9999'
     END AS reject_reason
   FROM landed_items
 )

@@ -19,11 +19,16 @@ CREATE OR REPLACE TEMP MACRO exact_money(x) AS
     END
   END;
 
--- An instant: an ISO 8601 date-time with Z or an offset (UTC without one), cut to microseconds.
+-- An instant: an ISO 8601 date-time with Z or an offset (UTC without one), of the years 1 to 9999 in UTC, which all
+-- readers of Parquet can hold. Digits beyond the microsecond are dropped, which is the earlier microsecond; the drift of the
+-- schema tells of them. 24:00 is the next day's 00:00; a leap second has no place in the type and is none.
 -- The patterns of LIKE spare the usual form the slower regular expression.
 CREATE OR REPLACE TEMP MACRO exact_instant(x) AS
   CASE WHEN (x LIKE '2___-__-__T__:__:__Z' OR x LIKE '2___-__-__T__:__:__.%Z') AND NOT contains(x, ' ') AND NOT contains(x, '.Z')
-            OR regexp_full_match(x, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?')
+       THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE)
+       WHEN regexp_full_match(x, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?')
+            AND TRY_CAST(x AS TIMESTAMP WITH TIME ZONE)
+                BETWEEN TIMESTAMPTZ '0001-01-01 00:00:00+00' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'
        THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
 
 -- Sum of a GTIN's digits with GS1's weights, 1 and 3 by turns from the right; a multiple of 10 when the check digit holds.

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { hasSystemCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { BaseUrl } from './api-url.js';
 import type { EndCall } from './call-counter.js';
@@ -90,9 +90,15 @@ async function exchange(request: Request, target: string, context: AttemptContex
   }
 }
 
-function explainExchangeFault(fault: ExchangeFault, request: Request, context: AttemptContext): Trouble {
+function explainExchangeFault(
+  fault: ExchangeFault,
+  request: Request,
+  context: AttemptContext,
+): Trouble | PricelakeError {
   const { host } = context.base;
   const { reason, passing, cause } = explainFault(fault.cause, context.timeouts, context.cleaner);
+  // Another attempt would bring the same headers.
+  if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
   const what = fault.sent ? `no answer from ${host}` : `${host} cannot be reached`;
   const facts = {
     host,

@@ -1,4 +1,6 @@
 import { isSafeNumber, LosslessNumber, parse } from 'lossless-json';
+import { isTooDeep } from '../json-depth.js';
+import { MAX_JSON_DEPTH } from '../limits.js';
 
 /**
  * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a
@@ -14,9 +16,10 @@ const INTEGER = /^-?\d+$/;
  * the text as it arrived (not a string: a JSON string stays distinguishable from a number).
  * Takes JSON.parse unless a token is at risk. Of a repeated key the last value holds, as in JSON.parse.
  *
- * @throws SyntaxError for text that is not JSON.
+ * @throws SyntaxError for text that is not JSON, or nested too deep.
  */
 export function parseExactJson(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} deep`);
   if (!TOKEN_AT_RISK.test(text)) return JSON.parse(text);
   return parse(text, null, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }

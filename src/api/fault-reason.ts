@@ -30,6 +30,8 @@ function nameFault(code: string, timeouts: Timeouts): string | undefined {
       return `no answer within ${toSeconds(timeouts.headersMs)}`;
     case 'UND_ERR_BODY_TIMEOUT':
       return `no data for ${toSeconds(timeouts.stallMs)}`;
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return 'the headers of the answer are larger than 16 KiB';
     case 'UND_ERR_SOCKET':
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       return 'the connection closed early';

@@ -21,6 +21,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   query: EXIT.usage,
   // A wrong or damaged folder: a person has to act, trying again changes nothing.
   lake_invalid: EXIT.usage,
+  lake_read_only: EXIT.usage,
   offline: EXIT.usage,
   landing_gone: EXIT.usage,
   nothing_held: EXIT.usage,
@@ -39,6 +40,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   bad_request: EXIT.unexpected,
   contract: EXIT.unexpected,
   disk_full: EXIT.unexpected,
+  open_files: EXIT.unexpected,
 };
 
 /** The process's exit code for an error; `stopped` exits as the signal's convention wants (128 + number). */
@@ -48,8 +50,9 @@ export function exitCodeOf(error: unknown): number {
   return error.facts.signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
 }
 
-/** The stable code of any error: `disk_full` also for the system's ENOSPC, `unexpected` for what nobody named. */
+/** The stable code of any error: `disk_full` and `open_files` also for the system's own, `unexpected` for what nobody named. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
+  if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';
   return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
 }

@@ -12,6 +12,8 @@ export interface DescribedValue {
   members?: ReadonlyMap<string, DescribedValue>;
   /** Elements of a list, or values of an object whose names are free. */
   each?: DescribedValue;
+  /** True for a date-time: columns keep it to the microsecond. */
+  isTime?: true;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
@@ -27,6 +29,7 @@ const WIRE_KINDS = new Map<unknown, JsonKind[]>([
 export function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = WIRE_KINDS.get(schema);
   if (wire !== undefined) return { kinds: new Set(wire) };
+  if (schema === contract.dateTime) return { kinds: new Set(['string']), isTime: true };
   if (schema instanceof z.ZodNullable) {
     const inner = describeValue(schema.unwrap());
     return { ...inner, kinds: new Set([...inner.kinds, 'null']) };

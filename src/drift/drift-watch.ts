@@ -10,6 +10,8 @@ export interface SeenField {
   rows: number;
   /** How many of each kind, and the first one. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
+  /** Times whose digits beyond the microsecond no column keeps. */
+  finer: { rows: number; sample: string } | undefined;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
@@ -19,6 +21,9 @@ export type FindPath = (parent: string, name: string) => string | undefined;
 
 /** Names of fields come from the service: so many of one object are told apart. */
 const MOST_FIELDS = 500;
+
+/** A digit other than 0 behind the sixth of a second's fraction. */
+const FINER = /\.\d{6}\d*[1-9]/;
 
 /** Counts which fields and kinds of values the rows of a run have, by the answer that brought them. */
 export class DriftWatch {
@@ -48,6 +53,10 @@ export class DriftWatch {
       seen.sample ??= value;
     }
     const { path, described } = field;
+    if (described?.isTime === true && typeof value === 'string' && FINER.test(value)) {
+      field.finer ??= { rows: 0, sample: value };
+      field.finer.rows++;
+    }
     if (described === undefined || path === undefined || typeof value !== 'object' || value === null) return;
     if (described.each !== undefined) {
       field.each ??= newField(`${path}[]`, described.each);
@@ -72,7 +81,7 @@ export class DriftWatch {
 }
 
 function newField(path: string | undefined, described: DescribedValue | undefined): SeenField {
-  return { path, described, rows: 0, kinds: new Map(), members: new Map(), each: undefined };
+  return { path, described, rows: 0, kinds: new Map(), finer: undefined, members: new Map(), each: undefined };
 }
 
 /** Nothing but the document's own name will do. */

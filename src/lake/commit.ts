@@ -10,11 +10,11 @@ import { deleteFiles, removeEmptyFolders } from './delete-files.js';
 import { type MetaData, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { type LogState, logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
-import { explainDiskFull } from './disk-full.js';
 import { createExclusively, makeFolder, syncFolder } from './durable.js';
 import { isEmptyFile } from './empty-file.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
+import { explainSystemFault } from './system-fault.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 export interface CommitInfo {
@@ -49,12 +49,12 @@ export async function commitTable(lake: Lake, wanted: TableChange, info: CommitI
   const metaData = planMetaData(state, loadTableSchema(change.table), change, info);
   const lines = writeLines(state, change, txn, metaData, info);
   const version = state.version + 1n;
-  await explainDiskFull(tablePath(lake, change.table), () => publishVersion(lake, change, version, lines));
+  await explainSystemFault(tablePath(lake, change.table), () => publishVersion(lake, change, version, lines));
   const retentionMs = readRetentionMs(metaData ?? state.metaData);
   const superseded = change.remove.map((file) => file.path);
   if (retentionMs === 0) await deleteFiles(lake, change.table, superseded);
   if (version > 0n && version % CHECKPOINT_INTERVAL === 0n) {
-    await explainDiskFull(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
+    await explainSystemFault(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
     await cleanLog(lake, change.table, info.at, retentionMs);
   }
   return version;

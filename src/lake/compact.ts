@@ -7,7 +7,6 @@ import { loadTableSchema } from '../schemas.js';
 import { tableRelation, toRelationFile } from '../table-relation.js';
 import { describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
-import { explainDiskFull } from './disk-full.js';
 import { isEmptyFile } from './empty-file.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
 import { type Compaction, flattenTables, sortMisplaced } from './flatten.js';
@@ -18,6 +17,7 @@ import { isCompactionDue, planCompaction, planRewrite } from './plan-compaction.
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
 import { stageTable } from './stage.js';
+import { explainSystemFault } from './system-fault.js';
 
 export type { Compaction } from './flatten.js';
 
@@ -110,7 +110,7 @@ async function writeAnew(
   const { partitionBy: usual, key } = loadTableSchema(table);
   const order = [...usual, ...key].map(quoteIdentifier).join(', ');
   const select = `SELECT * FROM ${tableRelation(table, sources)} ORDER BY ${order}`;
-  return explainDiskFull(lake.root, async () => {
+  return explainSystemFault(lake.root, async () => {
     const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
     refuseOtherRows(table, files, added);
     const change = { table, add: added, remove: files, txn: {}, dataChange: false };

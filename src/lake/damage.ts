@@ -1,4 +1,5 @@
 import { PricelakeError } from '../errors.js';
+import { isSystemFault } from './system-fault.js';
 
 /** How DuckDB says that a Parquet file is missing or not as it was written. */
 const DAMAGE =
@@ -13,6 +14,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
     return await work();
   } catch (cause) {
     if (cause instanceof PricelakeError || !(cause instanceof Error) || !DAMAGE.test(cause.message)) throw cause;
+    if (isSystemFault(cause)) throw cause;
     const [reason] = cause.message.split('\n', 1);
     throw new PricelakeError(
       'lake_invalid',

@@ -3,11 +3,10 @@ import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promise
 import { z } from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
-import { explainDiskFull } from './disk-full.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
-
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';
+import { explainSystemFault } from './system-fault.js';
 
 export type { LakeLock } from './heartbeat.js';
 
@@ -32,7 +31,7 @@ const STALE_MS = 60_000;
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   const owner = { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
   const mine = privatePath(lake, `lock.new.${owner.token}`);
-  return explainDiskFull(privatePath(lake), async () => {
+  return explainSystemFault(privatePath(lake), async () => {
     try {
       const file = await open(mine, 'wx+');
       try {

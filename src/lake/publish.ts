@@ -5,11 +5,11 @@ import { PricelakeError } from '../errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../model.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeCatalog } from './catalog.js';
-import { explainDiskFull } from './disk-full.js';
 import { writeDurably } from './durable.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { ignoreMissing, type Lake } from './layout.js';
 import { readTable } from './read.js';
+import { explainSystemFault } from './system-fault.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 const digits = z
@@ -58,7 +58,7 @@ export interface Publication {
  * @throws PricelakeError `disk_full`
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
-  await explainDiskFull(lake.root, async () => {
+  await explainSystemFault(lake.root, async () => {
     await writeDurably(lake, join(lake.root, 'ATTRIBUTION.md'), writeAttributions(publication.attributions));
     await writePublished(lake, publication, await readPointer(lake));
   });

@@ -9,7 +9,6 @@ import { PricelakeError } from '../errors.js';
 import type { StagedFile, TableName } from '../model.js';
 import { loadTableSchema, type TableSchema } from '../schemas.js';
 import { sealDataFile } from './data-file.js';
-import { explainDiskFull } from './disk-full.js';
 import { nameDataFile } from './file-name.js';
 import { type Lake, privatePath } from './layout.js';
 import {
@@ -21,6 +20,7 @@ import {
 } from './partition-value.js';
 import { planSlices } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
+import { explainSystemFault } from './system-fault.js';
 
 export interface Stage {
   table: TableName;
@@ -55,7 +55,7 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
   // A folder a stage: one that fails is removed whole, and gives its space back.
   const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
   try {
-    return await explainDiskFull(folder, () => writeFiles(db, schema, stage, partitionBy, folder));
+    return await explainSystemFault(folder, () => writeFiles(db, schema, stage, partitionBy, folder));
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -1,11 +1,9 @@
 import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { MAX_ROW_BYTES } from '../limits.js';
 import { NAMES_MARK } from './dataset-names.js';
 import { ITEM_VALUE_NAMES } from './item-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
-
-/** DuckDB reads no larger object of JSON, and is told so for a record of CSV. */
-const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
 /** How the rows stand in a landed file, one a line. */
 export type Layout =
@@ -19,6 +17,8 @@ export interface LandedFile {
   layout: Layout;
   /** Long numbers are quoted behind NUMBER_MARK. */
   marked: boolean;
+  /** True where a row is larger than may be typed: DuckDB takes it or not, by where it stands in the file. */
+  hasTooLarge?: boolean;
   /** Name that rejects give as their place. */
   part: string;
   /** When its rows were read, ISO 8601. */

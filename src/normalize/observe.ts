@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { isTooDeep } from '../json-depth.js';
 
 /** Files up to this size are looked at whole. */
 const WHOLE_BYTES = 4 * 1024 * 1024;
@@ -19,7 +20,8 @@ export async function observeRows(path: string, onRow: (row: unknown) => void): 
 /** Names and kinds are looked at: numbers that JSON.parse rounds don't matter here. */
 function parseOrNothing(line: string): unknown {
   try {
-    return JSON.parse(line);
+    // Whoever looks at the row goes through it by recursion.
+    return isTooDeep(line) ? undefined : JSON.parse(line);
   } catch {
     return undefined;
   }

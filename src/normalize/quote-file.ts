@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { MAX_ROW_BYTES } from '../limits.js';
 import { readWholeLines } from '../ndjson.js';
 import type { LandedFile } from './landed.js';
 import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
+
+const NEWLINE = 0x0a;
 
 /** The file itself, or where it holds numbers that DuckDB would round, a copy with these quoted. */
 export async function quoteFile(source: string, readAt: string, workFolder: string): Promise<LandedFile> {
@@ -11,8 +14,11 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   const target = path.join(workFolder, `${part}.quoted`);
   let out: Awaited<ReturnType<typeof open>> | undefined;
   let copied = 0;
+  let hasTooLarge = false;
   try {
     for await (const lines of readWholeLines(source)) {
+      // A line that long comes with its last piece, in front of what else is in that.
+      hasTooLarge ||= lines.length > MAX_ROW_BYTES && !lines.subarray(0, MAX_ROW_BYTES + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {
         out = await open(target, 'w');
@@ -28,5 +34,5 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
     await out?.close();
   }
   const marked = out !== undefined;
-  return { path: marked ? target : source, layout: 'lines', marked, part, readAt };
+  return { path: marked ? target : source, layout: 'lines', marked, hasTooLarge, part, readAt };
 }

@@ -4,14 +4,16 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { parse } from 'lossless-json';
 import { parseCsvRecord, readCsvRecords } from '../csv.js';
+import { isTooDeep } from '../json-depth.js';
+import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../limits.js';
 import { readLines } from '../ndjson.js';
 import { structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readObject } from './observe-csv.js';
 
 const SAFE_LENGTH = 15;
-/** A row's wrapped line holds it twice; DuckDB reads objects of 16 MB. */
-const MAX_ROW_CHARACTERS = 5_000_000;
+/** Of the raw text of a row that fills its line nearly alone. */
+const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns {
   columns: readonly string[];
@@ -47,14 +49,10 @@ export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: n
     for await (const row of readRows(task)) {
       if (good.destroyed || bad.destroyed) break;
       task.onRow?.();
-      const value = JSON.stringify(row.value) ?? 'null';
-      const reason = row.reason ?? findMismatch(row.value, structs, task.fields) ?? findHalfCharacter(value);
-      if (reason === undefined) counts.good++;
-      else counts.bad++;
-      const stream = reason === undefined ? good : bad;
-      const place = JSON.stringify({ n: row.place, raw: row.raw }).slice(0, -1);
-      const last = reason === undefined ? `"row":${value}` : `"reason":${JSON.stringify(reason)}`;
-      if (!stream.write(`${place},${last}}\n`)) await once(stream, 'drain');
+      const { line, isGood } = wrapRow(row, (value) => findMismatch(value, structs, task.fields));
+      counts[isGood ? 'good' : 'bad']++;
+      const stream = isGood ? good : bad;
+      if (!stream.write(line)) await once(stream, 'drain');
     }
   } finally {
     good.end();
@@ -62,6 +60,33 @@ export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: n
   }
   await written;
   return counts;
+}
+
+/** The line that DuckDB will read: no longer than it reads objects. */
+function wrapRow(row: SievedRow, findFault: (value: unknown) => string | undefined): { line: string; isGood: boolean } {
+  const value = JSON.stringify(row.value) ?? 'null';
+  const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
+  const wrap = (last: string, characters = MAX_RAW_CHARACTERS) =>
+    `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
+  const refuse = (why: string) => ({ line: wrap(`"reason":${JSON.stringify(why)}`), isGood: false });
+  if (reason !== undefined) return refuse(reason);
+  for (const characters of [MAX_RAW_CHARACTERS, FEW_CHARACTERS]) {
+    const line = wrap(`"row":${value}`, characters);
+    if (Buffer.byteLength(line) <= MAX_ROW_BYTES) return { line, isGood: true };
+  }
+  return refuse(describeSize(Buffer.byteLength(row.raw)));
+}
+
+/** The beginning of a long text, and how long it is: the landing has all of it. */
+function shortenRaw(raw: string, characters: number): string {
+  if (raw.length <= characters) return raw;
+  // A half of a character at the cut becomes a mark of its own.
+  const start = Buffer.from(raw.slice(0, characters)).toString();
+  return `${start}… (${Buffer.byteLength(raw)} bytes in all)`;
+}
+
+function describeSize(bytes: number): string {
+  return `the row has ${bytes} bytes, and no more than ${MAX_ROW_BYTES} can be typed`;
 }
 
 interface SievedRow {
@@ -81,7 +106,7 @@ async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
     place++;
     const raw = bytes.toString('utf8');
     if (raw.trim() === '') continue;
-    yield { place, raw, ...(isUtf8(bytes) ? parseLine(raw) : { reason: 'not valid UTF-8' }) };
+    yield { place, raw, ...parseRow(bytes, raw, parseLine) };
   }
 }
 
@@ -90,14 +115,19 @@ async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<Sieve
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
     const raw = bytes.toString('utf8');
-    if (!isHeader)
-      yield { place: line, raw, ...(isUtf8(bytes) ? parseCsvRow(raw, csv) : { reason: 'not valid UTF-8' }) };
+    if (!isHeader) yield { place: line, raw, ...parseRow(bytes, raw, (text) => parseCsvRow(text, csv)) };
     isHeader = false;
   }
 }
 
-function parseCsvRow(text: string, { columns, objects }: CsvColumns): { value?: unknown; reason?: string } {
-  if (text.length > MAX_ROW_CHARACTERS) return { reason: `longer than ${MAX_ROW_CHARACTERS} characters` };
+type Parsed = Pick<SievedRow, 'value' | 'reason'>;
+
+function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Parsed): Parsed {
+  if (bytes.length > MAX_ROW_BYTES) return { reason: describeSize(bytes.length) };
+  return isUtf8(bytes) ? parseText(text) : { reason: 'not valid UTF-8' };
+}
+
+function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
   const cells = parseCsvRecord(text);
   if (cells === undefined) return { reason: 'not valid CSV: a quote stands where none may' };
   if (cells.length !== columns.length) return { reason: `${cells.length} cells, the header has ${columns.length}` };
@@ -105,6 +135,7 @@ function parseCsvRow(text: string, { columns, objects }: CsvColumns): { value?: 
   for (const name of objects) {
     const cell = value[name] ?? null;
     if (cell === null) continue;
+    if (isTooDeep(cell)) return { reason: TOO_DEEP };
     if (readObject(cell) === undefined) return { reason: `${name} is not a JSON object` };
     value[name] = JSON.stringify(parse(cell, undefined, { parseNumber: keepNumber })) ?? null;
   }
@@ -112,8 +143,8 @@ function parseCsvRow(text: string, { columns, objects }: CsvColumns): { value?: 
 }
 
 /** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */
-function parseLine(text: string): { value?: unknown; reason?: string } {
-  if (text.length > MAX_ROW_CHARACTERS) return { reason: `longer than ${MAX_ROW_CHARACTERS} characters` };
+function parseLine(text: string): Parsed {
+  if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
     return { value: parse(text, undefined, { parseNumber: keepNumber }) };
   } catch (error) {
@@ -124,6 +155,8 @@ function parseLine(text: string): { value?: unknown; reason?: string } {
 function keepNumber(token: string): number | string {
   return token.length <= SAFE_LENGTH && !/[eE]/.test(token) ? Number(token) : `${NUMBER_MARK}${token}`;
 }
+
+const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} deep`;
 
 /** What JSON.stringify has to escape is half a character: no UTF-8 text, and so no column, can hold it. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;

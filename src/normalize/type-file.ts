@@ -81,6 +81,7 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
   const { part } = sources[0].landed;
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
+  if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
   // Columns of CSV are read by their place.
   if (new Set(sources.map(({ landed }) => JSON.stringify(landed.columns))).size > 1) return undefined;
   try {

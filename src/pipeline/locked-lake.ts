@@ -12,6 +12,7 @@ import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
 import { finishSwap } from '../lake/swap-lake.js';
+import { explainSystemFault } from '../lake/system-fault.js';
 import { TABLE_NAMES } from '../model.js';
 
 const MEMORY_LIMIT = '800MB';
@@ -29,7 +30,16 @@ export interface LockedLake {
  * @throws PricelakeError `lake_invalid` when there is no lake, a newer version wrote it or another program changed it,
  * `lake_locked`.
  */
-export async function withLockedLake<T>(
+export function withLockedLake<T>(
+  lakePath: string,
+  io: Io,
+  signal: AbortSignal,
+  work: (locked: LockedLake) => Promise<T>,
+): Promise<T> {
+  return explainSystemFault(lakePath, () => lockAndWork(lakePath, io, signal, work));
+}
+
+async function lockAndWork<T>(
   lakePath: string,
   io: Io,
   signal: AbortSignal,

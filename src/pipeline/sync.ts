@@ -1,8 +1,8 @@
 import type { RunCaps } from '../extract/allowance.js';
 import type { Io } from '../io.js';
 import { explainDamage } from '../lake/damage.js';
-import { explainDiskFull } from '../lake/disk-full.js';
 import { refreshPointer } from '../lake/publish.js';
+import { explainSystemFault } from '../lake/system-fault.js';
 import type { CheckResult } from '../model.js';
 import { auditRun } from './audit-run.js';
 import { compactRun } from './compact-run.js';
@@ -49,7 +49,7 @@ export interface SyncOptions {
 /**
  * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
  * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere goes on from there.
- * @throws PricelakeError `disk_full` wherever the disk ran out of space, `lake_invalid` for damaged files of tables; what the stages throw passes through.
+ * @throws PricelakeError `disk_full`, `open_files` or `lake_read_only` for what the machine refuses, `lake_invalid` for damaged files of tables; what the stages throw passes through.
  */
 export function syncPipeline(
   pipeline: Pipeline,
@@ -57,7 +57,7 @@ export function syncPipeline(
   signal?: AbortSignal,
   options: SyncOptions = {},
 ): Promise<RunReport> {
-  return explainDiskFull(pipeline.lake.path, () =>
+  return explainSystemFault(pipeline.lake.path, () =>
     explainDamage(pipeline.lake.path, () => runWithHistories(pipeline, io, signal, options)),
   );
 }

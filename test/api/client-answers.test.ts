@@ -140,3 +140,23 @@ test('an answer that ends with its connection, cut, is asked for again', async (
   expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":[1,2]}');
   expect(urls).toHaveLength(2);
 });
+
+test('JSON nested 100,000 deep is a contract error, whole or in a field', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  for (const body of [deep, `{"plan":"pro","more":${deep}}`, `{"plan":${deep}}`]) {
+    const { client } = await startService((_request, response) => sendJson(response, 200, body));
+    const error = await catchError(client.json('/plan', {}, z.looseObject({ plan: z.string() })));
+    expect(error.code).toBe('contract');
+    expect(error.message).toContain('GET /api/v1/plan: the answer is not JSON (nested more than 500 deep)');
+  }
+});
+
+test('megabytes of headers are a contract error, and not asked for again', async () => {
+  const { client, urls } = await startService((_request, response) => {
+    response.socket?.write(`HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(2_000_000)}\r\n`);
+  });
+  const error = await catchError(client.bytes('/items', {}));
+  expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.any(String) } });
+  expect(error.message).toBe('GET /api/v1/items: the headers of the answer are larger than 16 KiB');
+  expect(urls).toHaveLength(1);
+});

@@ -124,6 +124,18 @@ describe('rows as the document describes them', () => {
 });
 
 describe('what the document does not describe', () => {
+  test('or leaves open: a time finer than a microsecond is found, since columns keep no more of it', () => {
+    const fine = { ...ITEM, lastSeenAt: '2026-11-20T00:00:00.1234567Z', removedAt: '2026-11-20T00:00:00.123456789' };
+    const plain = { ...ITEM, lastSeenAt: '2026-11-20T00:00:00.123456000Z', title: '0.12345678' };
+    expect(tell('/items', [fine, plain, fine])).toEqual([
+      'precision lastSeenAt string/string 2/3 "2026-11-20T00:00:00.1234567Z"',
+      'precision removedAt string/string|null 2/3 "2026-11-20T00:00:00.123456789"',
+    ]);
+    expect(tell('/changes', [{ ...CHANGE, observedAt: '2026-11-20T00:00:00.0000001Z' }])).toHaveLength(1);
+    const text = { ...flat(ITEM), last_seen_at: '2026-11-20T00:00:00.1234567Z' };
+    expect(find('/export', [text], 'csv').map(({ finding }) => finding)).toEqual(['precision']);
+  });
+
   test('is an unknown field, with the rows that have it and a value, inside of objects and lists as well', () => {
     expect(tell('/items', [ITEM, { ...ITEM, energy: 'A++', site: { ...SITE, vat: [1] } }])).toEqual([
       'unknown site.vat array/ 1/2 [1]',

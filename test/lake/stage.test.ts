@@ -3,10 +3,10 @@ import { copyFile, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sealDataFile } from '../../src/lake/data-file.js';
-import { explainDiskFull } from '../../src/lake/disk-full.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { explainSystemFault } from '../../src/lake/system-fault.js';
 import { loadTableSchema } from '../../src/schemas.js';
 import { ITEM, makeFolder, makeLake, openDatabase, select } from './fixture.js';
 
@@ -93,7 +93,7 @@ test.each([
   new Error('IO Error: Could not write file "x": No space left on device'),
 ])('a full disk is explained (%s)', async (cause) => {
   const work = () => Promise.reject(cause);
-  await expect(explainDiskFull('/lake', work)).rejects.toMatchObject({ code: 'disk_full', cause });
+  await expect(explainSystemFault('/lake', work)).rejects.toMatchObject({ code: 'disk_full', cause });
   const other = new Error('else');
-  await expect(explainDiskFull('/lake', () => Promise.reject(other))).rejects.toBe(other);
+  await expect(explainSystemFault('/lake', () => Promise.reject(other))).rejects.toBe(other);
 });

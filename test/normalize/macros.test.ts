@@ -129,6 +129,22 @@ describe('exact_instant', () => {
     });
   });
 
+  test('at the edge of what a column holds is exact, or none: years 1 to 9999 in UTC, the end of a day, no leap second', async () => {
+    await expectResults('exact_instant', {
+      '0001-01-01T00:00:00Z': '0001-01-01 00:00:00+00',
+      '9999-12-31T23:59:59.999999999Z': '9999-12-31 23:59:59.999999+00',
+      '1969-12-31T23:59:59.9999999Z': '1969-12-31 23:59:59.999999+00',
+      '2026-11-20T24:00:00Z': '2026-11-21 00:00:00+00',
+      '0000-12-31T23:59:59Z': null,
+      '0001-01-01T00:00:00+01:00': null,
+      '9999-12-31T24:00:00Z': null,
+      '9999-12-31T23:59:59-01:00': null,
+      '2016-12-31T23:59:60Z': null,
+      '2016-12-31T23:59:60.5Z': null,
+      '2026-11-20T24:00:01Z': null,
+    });
+  });
+
   test('takes nothing else that a cast would make a time of', async () => {
     const others = [
       ...['', 'epoch', 'infinity', '-infinity', 'now', 'today', '1763618400', '2026-11-20', '2026/11/20 06:00:00'],

@@ -151,6 +151,56 @@ describe('lines of items', () => {
     expect(await rows.rejects()).toMatchObject([{ line: '2', raw: bad }]);
   });
 
+  test('of which one is larger than the parser takes: it is rejected by its size, others as large as may be are kept', async () => {
+    const large = itemLine({ id: '1', title: `"${'x'.repeat(15_900_000)}"` });
+    const tooLarge = itemLine({ id: '2', title: `"${'ä'.repeat(8_400_000)}"` });
+    const rows = await typing.items([large, tooLarge, itemLine({ id: '3' })].map((line) => `${line}\n`).join(''));
+    expect(await rows.select('SELECT item_id, length(title) > 15000000 FROM typed ORDER BY 1')).toEqual([
+      ['1', 'true'],
+      ['3', expect.anything()],
+    ]);
+    const [reject, ...others] = await rows.rejects();
+    expect(others).toEqual([]);
+    const bytes = Buffer.byteLength(tooLarge);
+    expect(reject).toMatchObject({
+      line: '2',
+      reason: `the row has ${bytes} bytes, and no more than 16777216 can be typed`,
+    });
+    const raw = String(reject?.raw);
+    expect(raw).toMatch(/ä… \(\d+ bytes in all\)$/);
+    expect(raw.length).toBeLessThan(1_100_000);
+  });
+
+  test('of which one is nested 100,000 deep beside one that is broken: both are rejected, the others kept', async () => {
+    const deep = itemLine({ attributes: `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}` });
+    const rows = await typing.items([deep, BROKEN, itemLine({ id: '3' })].map((line) => `${line}\n`).join(''));
+    expect(await rows.select('SELECT item_id FROM typed')).toEqual([['3']]);
+    expect(await rows.rejects()).toMatchObject(
+      [{ reason: 'nested more than 500 deep' }, { reason: /not valid JSON/ }].map(({ reason }, index) => ({
+        line: String(index + 1),
+        reason: expect.stringMatching(reason),
+      })),
+    );
+  });
+
+  test('with a time at the edge of what a column holds: it is exact to the microsecond, or rejected with a reason', async () => {
+    const times = [
+      '0000-01-01T00:00:00Z',
+      '2016-12-31T23:59:60Z',
+      '2026-11-20T24:00:00Z',
+      '2026-11-20T06:00:00.123456789Z',
+    ];
+    const lines = times.map((time, index) => itemLine({ id: String(index), lastSeenAt: `"${time}"` }));
+    const rows = await typing.items(lines.map((line) => `${line}\n`).join(''));
+    expect(await rows.select('SELECT item_id, epoch_us(last_seen_at) FROM typed ORDER BY 1')).toEqual([
+      ['2', String(Date.UTC(2026, 10, 21) * 1000)],
+      ['3', String(Date.UTC(2026, 10, 20, 6) * 1000 + 123_456)],
+    ]);
+    expect((await rows.rejects()).map(({ reason }) => reason)).toEqual(
+      times.slice(0, 2).map((time) => `lastSeenAt "${time}" is not a date-time of the years 1 to 9999`),
+    );
+  });
+
   test('of which one is not UTF-8: that one is rejected', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"id":1,"title":"'),

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
 import type { PricelakeError } from '../../src/errors.js';
-import { explainDiskFull } from '../../src/lake/disk-full.js';
+import { explainSystemFault } from '../../src/lake/system-fault.js';
 import { syncPipeline } from '../../src/pipeline/sync.js';
 import { disk, mountFullDisk } from './full-disk.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
@@ -111,7 +111,7 @@ describe('a disk that is full', () => {
   test('is told from other errors by the texts of DuckDB, for want of room to spill as well', async () => {
     const db = await Database.open({ memoryLimit: '20MB', tempDirectory: path.join(world.folder, 'spill') });
     try {
-      const explain = (sql: string) => explainDiskFull('lake', () => db.run(sql));
+      const explain = (sql: string) => explainSystemFault('lake', () => db.run(sql));
       const copy = "COPY (FROM range(1000)) TO '/dev/full' (FORMAT parquet)";
       await expect(explain(copy)).rejects.toMatchObject({ code: 'disk_full' });
       await db.run("SET max_temp_directory_size = '1MB'");
