@@ -1,14 +1,20 @@
+import { readFile, stat } from 'node:fs/promises';
 import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-drift.js';
-import type { Proof } from './proof.js';
+import { ignoreMissing, tablePath } from '../lake/layout.js';
+import { readPointer } from '../lake/publish.js';
+import type { Proof, Report, VerifyContext } from './proof.js';
+import type { ReplayedTable } from './replay-log.js';
 
 export const logProof: Proof = {
   name: 'logs',
   claims:
-    'Every log can be replayed from its beginning; its checkpoints and columns are what the replay and schemas/ say.',
-  async prove({ tables, logFindings }, report) {
-    for (const finding of logFindings) report(finding);
+    'Every log can be replayed from its beginning, entries say who wrote them and fit each other; checkpoints and columns are what the replay and schemas/ say; no other program changed a row.',
+  async prove(context, report) {
+    for (const finding of context.logFindings) report(finding);
+    const pointer = await readPointer(context.lake).catch(() => undefined);
     const notes: string[] = [];
-    for (const { table, schema, schemaString } of tables.values()) {
+    for (const state of context.tables.values()) {
+      const { table, schema, schemaString } = state;
       const drift = compareColumns(schema, schemaString);
       if (drift.unknown.length > 0)
         report({ table, what: `has ${nameColumns(drift.unknown)} of a newer version of pricelake` });
@@ -16,8 +22,50 @@ export const logProof: Proof = {
       if (drift.missing.length > 0) {
         notes.push(`${table} is of an older version: its next commit adds ${nameColumns(drift.missing)}`);
       }
+      notes.push(...compareForeign(state, pointer?.tables[table]?.version ?? -1n, report));
+      await compareCheckpointPointer(context, state, report);
     }
-    const count = [...tables.values()].reduce((sum, { commits }) => sum + BigInt(commits), 0n);
+    const count = [...context.tables.values()].reduce((sum, { commits }) => sum + BigInt(commits), 0n);
     return { count, of: 'commits', notes };
   },
 };
+
+/** Changes that no run went on from are findings; of the others a run has taken note, or could not know better. */
+function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
+  const repaired = txn.get('pricelake.accepted') ?? -1n;
+  const notes: string[] = [];
+  for (const { version, name, changesRows } of foreign) {
+    const isLeft = BigInt(version) <= published || BigInt(version) <= repaired;
+    if (changesRows && !isLeft)
+      report({ table, what: `version ${version} (${name}) changed rows, and no run repaired it` });
+    else if (changesRows && BigInt(version) > repaired)
+      notes.push(`${table}: version ${version} (${name}) changed rows`);
+    else notes.push(`${table}: version ${version} is another program's (${name})`);
+  }
+  return notes;
+}
+
+/** `_last_checkpoint` spares readers a listing: it must name a checkpoint that is there. */
+async function compareCheckpointPointer(
+  { lake }: VerifyContext,
+  { table }: ReplayedTable,
+  report: Report,
+): Promise<void> {
+  const text = await readFile(tablePath(lake, table, '_delta_log', '_last_checkpoint'), 'utf8').catch(ignoreMissing);
+  if (text === undefined) return;
+  const file = `${table}/_delta_log/_last_checkpoint`;
+  const version = readVersion(text);
+  if (version === undefined) return report({ table, file, what: 'is damaged' });
+  const name = `${String(version).padStart(20, '0')}.checkpoint.parquet`;
+  const info = await stat(tablePath(lake, table, '_delta_log', name)).catch(ignoreMissing);
+  if (info === undefined) report({ table, file, what: `names ${name}, which is not there` });
+}
+
+function readVersion(text: string): number | undefined {
+  try {
+    const { version } = JSON.parse(text) as { version?: unknown };
+    return Number.isSafeInteger(version) ? (version as number) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
-import { ignoreMissing } from '../lake/layout.js';
+import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/publish.js';
-import { TXN_CURSOR } from '../model.js';
+import { TXN_CURSOR, TXN_RUN } from '../model.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replay-log.js';
 import { createReplayedViews } from './table-views.js';
@@ -15,24 +15,41 @@ const ATTRIBUTION = 'ATTRIBUTION.md';
 export const pointerProof: Proof = {
   name: 'pointer',
   claims:
-    'lake.json, catalog.sql and ATTRIBUTION.md name the versions, files, checksums and credits that the tables have.',
+    'format.json, lake.json, catalog.sql and ATTRIBUTION.md name the format, run, versions, files, checksums and credits that the lake has.',
   async prove(context, report) {
+    await compareMarker(context, report);
     const pointer = await readPointer(context.lake);
     if (pointer === undefined) report({ file: POINTER, what: 'is missing: the next sync writes it' });
     else comparePointer(context, pointer, report);
     await compareCatalog(context, report);
     await compareCredits(context, report);
-    return { count: 3n, of: 'files' };
+    return { count: 4n, of: 'files' };
   },
 };
 
+async function compareMarker({ lake }: VerifyContext, report: Report): Promise<void> {
+  const text = await readFile(privatePath(lake, 'format.json'), 'utf8').catch(ignoreMissing);
+  const file = '_pricelake/format.json';
+  if (text === undefined) report({ file, what: 'is missing' });
+  else if (text.trim() !== '{"format":"pricelake","version":1}') report({ file, what: 'is damaged' });
+}
+
 function comparePointer({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
+  const number = tables.get('runs')?.txn.get(TXN_RUN);
+  if (number !== undefined && pointer.runNumber !== number) {
+    report({ file: POINTER, what: `names run ${pointer.runNumber}; table runs is of run ${number}` });
+  }
+  if (/^\d+-/.test(pointer.runId) && Number.parseInt(pointer.runId, 10) !== Number(pointer.runNumber)) {
+    report({ file: POINTER, what: `names run ${pointer.runId} as number ${pointer.runNumber}` });
+  }
   for (const state of tables.values()) {
     const fail = (what: string) => report({ table: state.table, file: POINTER, what });
     const pointed = pointer.tables[state.table];
     if (pointed === undefined) fail('does not name the table');
     else if (pointed.version !== BigInt(state.version)) fail(`names version ${pointed.version} of ${state.version}`);
     else compareFiles(state, pointed.files, fail);
+    const rows = pointed?.files.reduce((sum, file) => sum + file.rows, 0n);
+    if (rows !== pointed?.rows) fail(`says ${pointed?.rows} rows; its files have ${rows}`);
   }
   const cursor = tables.get('history')?.txn.get(TXN_CURSOR) ?? null;
   if (pointer.cursor !== cursor) {

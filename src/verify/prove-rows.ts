@@ -86,7 +86,9 @@ async function proveFile(
       }
       if (facts === undefined) continue;
       const whole = groups.length === reader.groups.length;
-      for (const fault of compareStats(column, stats, facts, whole)) fail(fault);
+      // Other programs write bounds in ways of their own, of decimals as doubles too.
+      const isOurs = file.sha256 !== undefined;
+      for (const fault of isOurs ? compareStats(column, stats, facts, whole) : []) fail(fault);
       const value = file.partitionValues[column.name];
       if (value !== undefined) comparePartition(column, facts, value, fail);
     }

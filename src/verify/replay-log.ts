@@ -3,6 +3,7 @@ import { isSafeNumber, parse } from 'lossless-json';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
 import type { TableName } from '../model.js';
 import { loadTableSchema, type TableSchema } from '../schemas.js';
+import { checkCommit, type ForeignEntry } from './check-commit.js';
 import { readRows } from './exact-parquet.js';
 import type { Report } from './proof.js';
 
@@ -31,9 +32,13 @@ export interface ReplayedTable {
   /** Path → when it was superseded, ms since the epoch. */
   superseded: Map<string, number>;
   txn: Map<string, bigint>;
+  /** Delta's own id of the table. */
+  id: string | undefined;
   schemaString: string;
   partitionColumns: string[];
   configuration: Record<string, string>;
+  /** Commits that other programs wrote. */
+  foreign: ForeignEntry[];
 }
 
 interface Add {
@@ -46,11 +51,18 @@ interface Add {
 }
 
 /** An action of the protocol, from a commit or a checkpoint. */
-interface Action {
+export interface Action {
   add?: Add | null;
   remove?: { path: string; deletionTimestamp?: number | bigint | null; dataChange?: boolean } | null;
   txn?: { appId: string; version: number | bigint } | null;
-  metaData?: { schemaString: string; partitionColumns: string[]; configuration: Record<string, string> } | null;
+  metaData?: {
+    id?: string;
+    format?: { provider?: string };
+    schemaString: string;
+    partitionColumns: string[];
+    configuration: Record<string, string>;
+  } | null;
+  commitInfo?: { operation?: unknown; engineInfo?: unknown; runId?: unknown; timestamp?: unknown } | null;
   protocol?: { minReaderVersion: number; minWriterVersion: number } | null;
 }
 
@@ -93,9 +105,11 @@ function emptyTable(table: TableName): ReplayedTable {
     files: new Map(),
     superseded: new Map(),
     txn: new Map(),
+    id: undefined,
     schemaString: '',
     partitionColumns: [],
     configuration: {},
+    foreign: [],
   };
 }
 
@@ -121,6 +135,7 @@ async function readCommit(folder: string, name: string): Promise<Action[]> {
 }
 
 function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: string) => void): void {
+  checkCommit(state, actions, fail);
   for (const { metaData } of actions) if (metaData != null) applyMetaData(state, metaData);
   const columns = state.schemaString === '' ? undefined : listColumns(state.schemaString);
   const rows = { added: 0, removed: 0 };
@@ -163,6 +178,7 @@ function listColumns(schemaString: string): string[] {
 }
 
 function applyMetaData(state: ReplayedTable, metaData: NonNullable<Action['metaData']>): void {
+  state.id = metaData.id;
   state.schemaString = metaData.schemaString;
   state.partitionColumns = metaData.partitionColumns;
   state.configuration = metaData.configuration;

@@ -6,6 +6,7 @@ import { TABLE_NAMES, type TableName } from '../model.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';
 import { fileProof, footerProof, orphanProof } from './prove-files.js';
 import { historyProof } from './prove-history.js';
+import { landingProof } from './prove-landing.js';
 import { cursorProof, equationProof, keyProof } from './prove-ledger.js';
 import { logProof } from './prove-logs.js';
 import { pointerProof } from './prove-pointer.js';
@@ -14,6 +15,7 @@ import { type ReplayedTable, replayTable } from './replay-log.js';
 
 /** From the bytes up. */
 const PROOFS: Proof[] = [
+  landingProof,
   logProof,
   fileProof,
   footerProof,

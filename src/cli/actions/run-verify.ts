@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors.js';
-import { openLake } from '../../lake/lake.js';
+import { openDamagedLake } from '../../lake/lake.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import { layOutTable } from '../output/table-layout.js';
@@ -33,7 +33,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   requireCount('--items', items);
   const { lake: path } = await findTarget(request, process.env);
   const { io, signal, json, output } = context;
-  const lake = await openLake(path, { create: false });
+  const { lake } = await openDamagedLake(path);
   const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
   const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
   try {

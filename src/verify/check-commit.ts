@@ -1,0 +1,70 @@
+import type { Action, ReplayedTable } from './replay-log.js';
+
+/** A commit that another program wrote, as the replay sees it. */
+export interface ForeignEntry {
+  version: number;
+  /** `DELETE by delta-rs:py-1.6.6` */
+  name: string;
+  /** True where it says that rows changed. */
+  changesRows: boolean;
+}
+
+const OURS = 'pricelake/';
+
+/** Compares what a log entry says of itself and of its table with what stands before it; `state` is the table before. */
+export function checkCommit(state: ReplayedTable, actions: readonly Action[], fail: (what: string) => void): void {
+  const version = state.version + 1;
+  const infos = actions.filter(({ commitInfo }) => commitInfo != null);
+  const info = infos[0]?.commitInfo;
+  const engine = typeof info?.engineInfo === 'string' ? info.engineInfo : 'an unknown program';
+  const operation = typeof info?.operation === 'string' ? info.operation : 'unknown';
+  if (!engine.startsWith(OURS)) {
+    const changesRows = actions.some(
+      ({ add, remove }) => (add ?? remove) != null && (add ?? remove)?.dataChange !== false,
+    );
+    state.foreign.push({ version, name: `${operation} by ${engine}`.slice(0, 120), changesRows });
+  } else if (infos.length !== 1 || typeof info?.runId !== 'string' || !isTime(info.timestamp)) {
+    fail('does not say which run wrote it, and when');
+  }
+  if (version === 0 && !actions.some(({ protocol }) => protocol != null)) fail('is the first, and has no protocol');
+  if (version === 0 && !actions.some(({ metaData }) => metaData != null)) fail('is the first, and has no metaData');
+  for (const { metaData } of actions) if (metaData != null) checkMetaData(state, metaData, fail);
+  checkPartitions(state, actions, fail);
+}
+
+const isTime = (ms: unknown) => typeof ms === 'number' && Number.isSafeInteger(ms) && ms >= 0;
+
+function checkMetaData(
+  state: ReplayedTable,
+  { id, format, schemaString, partitionColumns }: NonNullable<Action['metaData']>,
+  fail: (what: string) => void,
+): void {
+  if (state.id !== undefined && id !== state.id) fail(`says that the table is ${id}; before it was ${state.id}`);
+  if (format?.provider !== 'parquet') fail(`says that files are ${String(format?.provider)}, not parquet`);
+  const fields = readFields(schemaString);
+  if (fields === undefined) fail('has a schema that is none');
+  if (fields === undefined) return;
+  const names = fields.map(({ name }) => name);
+  for (const name of partitionColumns) if (!names.includes(name)) fail(`partitions by ${name}, which is no column`);
+  const strict = fields.filter(({ nullable }) => nullable !== true).map(({ name }) => name);
+  if (strict.length > 0) fail(`does not let ${strict.join(', ')} be null, as our files do`);
+}
+
+function readFields(schemaString: string): { name: string; nullable?: unknown }[] | undefined {
+  try {
+    return (JSON.parse(schemaString) as { fields: { name: string }[] }).fields;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Each file has a value for every partition column. */
+function checkPartitions(state: ReplayedTable, actions: readonly Action[], fail: (what: string) => void): void {
+  const metaData = actions.find((action) => action.metaData != null)?.metaData;
+  const wanted = [...(metaData?.partitionColumns ?? state.partitionColumns)].sort().join();
+  for (const { add } of actions) {
+    if (add == null) continue;
+    const found = Object.keys(add.partitionValues).sort().join();
+    if (found !== wanted) fail(`adds ${add.path} with values of [${found}]; the table is partitioned by [${wanted}]`);
+  }
+}

@@ -1,0 +1,49 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ignoreMissing, privatePath } from '../lake/layout.js';
+import { checkLanding } from './check-landing.js';
+import type { Proof, VerifyContext } from './proof.js';
+
+const RUN = /^\d{6,}-/;
+
+export const landingProof: Proof = {
+  name: 'landing',
+  claims:
+    'What a rebuild relies on: the journal of every kept run is as it was written, and so is every byte that it names.',
+  async prove(context, report) {
+    const names = await listRuns(context);
+    const published = context.tables.get('runs')?.txn.get('pricelake.run') ?? 0n;
+    let files = 0n;
+    let unchecked = 0;
+    const older: string[] = [];
+    for (const [index, name] of names.entries()) {
+      context.signal.throwIfAborted();
+      const found = await checkLanding(privatePath(context.lake, 'landing', name));
+      const fail = (file: string, what: string) => report({ file: join('_pricelake', 'landing', name, file), what });
+      for (const { file, what } of found.faults) fail(file, what);
+      files += BigInt(found.files) + 1n;
+      unchecked += found.unchecked;
+      if (found.unchecked > 0) older.push(name);
+      // Only the newest run may be under way; a cut at a line's end is no other fault.
+      const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
+      if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
+        fail(
+          'journal.ndjson',
+          'does not say that the run has ended, and it was published: its end is cut off, or a sync goes on with it',
+        );
+      }
+    }
+    const notes =
+      unchecked === 0
+        ? []
+        : [
+            `not checkable: ${unchecked} pieces of files of ${older.length} runs, from ${older[0]} on, landed by a version without checksums; their lengths are right`,
+          ];
+    return { count: files, of: 'files', notes };
+  },
+};
+
+async function listRuns({ lake }: VerifyContext): Promise<string[]> {
+  const names = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
+  return names.filter((name) => RUN.test(name)).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+}

@@ -1,0 +1,142 @@
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runVerify } from '../../src/cli/actions/run-verify.js';
+import type { PricelakeError } from '../../src/errors.js';
+import { writeCheckpoint } from '../../src/lake/checkpoint.js';
+import { openLake } from '../../src/lake/lake.js';
+import type { TableName } from '../../src/model.js';
+import type { ProofResult } from '../../src/verify/verify-lake.js';
+import { openContext } from '../cli/open-context.js';
+import { deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
+import { openWorld, type World } from '../pipeline/world.js';
+
+let world: World;
+let root: string;
+let lakes = 0;
+
+/** A lake after a first copy and a run with news. */
+beforeAll(async () => {
+  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 10 });
+  await world.sync();
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  root = path.join(world.folder, `lake-${++lakes}`);
+  await cp(world.lakePath, root, { recursive: true });
+});
+
+async function verify(): Promise<ProofResult[]> {
+  return runVerify({ lake: root }, openContext(true)).then(
+    (report) => report.proofs as ProofResult[],
+    (error: PricelakeError) => {
+      expect(error.code, error.message).toBe('verify_failed');
+      return error.facts.proofs as ProofResult[];
+    },
+  );
+}
+
+/** What is found: proof → what it says. */
+async function findFaults(): Promise<Record<string, string>> {
+  const failed = (await verify()).filter(({ found }) => found > 0);
+  const lines = ({ findings }: ProofResult) => findings.map(({ table, file, what }) => `${file ?? table} ${what}`);
+  return Object.fromEntries(failed.map((proof) => [proof.name, lines(proof).join('\n')]));
+}
+
+const landing = () => path.join(root, '_pricelake', 'landing');
+
+async function findLanded(run: number, prefix: string): Promise<string> {
+  const runId = (await readdir(landing())).sort()[run] ?? '';
+  const name = (await readdir(path.join(landing(), runId))).find((file) => file.startsWith(prefix)) ?? '';
+  return path.join(landing(), runId, name);
+}
+
+async function edit(file: string, change: (text: string) => string): Promise<void> {
+  const text = await readFile(file, 'latin1');
+  expect(change(text)).not.toBe(text);
+  await writeFile(file, change(text), 'latin1');
+}
+
+const flip = (text: string) => text.slice(0, 99) + String.fromCharCode(text.charCodeAt(99) ^ 1) + text.slice(100);
+const cutLastLine = (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1);
+
+describe('verify finds in the landing', () => {
+  test('a flipped byte in raw NDJSON of an export and of the feed, and a file that is gone', async () => {
+    await edit(await findLanded(0, 'export-'), flip);
+    await edit(await findLanded(1, 'feed'), flip);
+    await rm(await findLanded(0, 'feed'));
+    const { landing: found } = await findFaults();
+    expect(found).toMatch(/000001-\S+export-\S+ bytes 0 to \d+ are not as they landed: their checksum differs/);
+    expect(found).toMatch(/000002-\S+feed\.ndjson bytes \d+ to \d+ are not as they landed/);
+    expect(found).toMatch(/000001-\S+feed\.ndjson is missing/);
+  });
+
+  test('a truncated journal of a finished run, in a line and at the end of one', async () => {
+    await edit(await findLanded(0, 'journal'), (text) => text.slice(0, -20));
+    await edit(await findLanded(1, 'journal'), cutLastLine);
+    const { landing: found } = await findFaults();
+    expect(found).toMatch(/000001-\S+journal\.ndjson its last line is cut short/);
+    expect(found).toMatch(/000002-\S+journal\.ndjson does not say that the run has ended, and it was published/);
+  });
+
+  test('a line of a journal that was altered or taken away', async () => {
+    await edit(await findLanded(0, 'journal'), (text) => text.replace(/"rows":\d/, '"rows":9'));
+    await edit(await findLanded(1, 'journal'), (text) => {
+      const lines = text.split('\n');
+      return [...lines.slice(0, 3), ...lines.slice(4)].join('\n');
+    });
+    const { landing: found } = await findFaults();
+    expect(found?.match(/line \d+ or one before it is not as it was written/g)).toHaveLength(2);
+  });
+});
+
+test('bytes that a version before landed without checksums are not checkable, and no finding', async () => {
+  for (const run of [0, 1]) {
+    await edit(await findLanded(run, 'journal'), (text) => text.replaceAll(/,"(sum|sha256|fileSha256)":"\w+"/g, ''));
+  }
+  const proofs = await verify();
+  const proof = proofs.find(({ name }) => name === 'landing');
+  expect(proof).toMatchObject({
+    found: 0,
+    notes: [expect.stringMatching(/^not checkable: \d+ pieces of files of 2 runs/)],
+  });
+  const context = openContext();
+  await runVerify({ lake: root }, context);
+  expect(context.output.text).toMatch(/landing: not checkable/);
+});
+
+test('verify finds log entries that do not say what they must, and pointers that lead nowhere', async () => {
+  const entry = async (table: TableName, at: number) => (await listLog(root, table)).at(at) ?? '';
+  await edit(await entry('sites', 0), (text) => text.replace(/.*"protocol".*\n/, ''));
+  await edit(await entry('items', -1), (text) => text.replace(/,"runId":"[^"]+"/, ''));
+  await edit(await entry('rejects', 0), (text) => text.replace(/\\"nullable\\":true/, '\\"nullable\\":false'));
+  await writeCheckpoint(await openLake(root, { create: false }), 'runs', new Date());
+  await writeFile(path.join(root, 'runs', '_delta_log', '_last_checkpoint'), '{"version":77}');
+  await writeFile(path.join(root, '_pricelake', 'format.json'), 'garbage');
+  await edit(path.join(root, 'lake.json'), (text) => text.replace(/"runNumber": \d+/, '"runNumber": 7'));
+  const { logs, pointer } = await findFaults();
+  expect(logs).toMatch(/^sites\/_delta_log\/0+\.json is the first, and has no protocol$/m);
+  expect(logs).toMatch(/^items\/_delta_log\/\d+\.json does not say which run wrote it, and when$/m);
+  expect(logs).toMatch(/^rejects\/_delta_log\/0+\.json does not let \w+ be null, as our files do$/m);
+  expect(logs).toMatch(/^runs\/_delta_log\/_last_checkpoint names 0+77\.checkpoint\.parquet, which is not there$/m);
+  expect(pointer).toMatch(/^_pricelake\/format\.json is damaged$/m);
+  expect(pointer).toMatch(/^lake\.json names run 7; table runs is of run 2$/m);
+});
+
+test('verify reads files of other programs, and finds rows that they changed', async () => {
+  for (const table of ['history', 'items'] as const) {
+    await optimize(root, table);
+    await vacuum(root, table);
+  }
+  const optimized = await verify();
+  expect(optimized.filter(({ found }) => found > 0).map(({ name }) => name)).toEqual(['pointer']);
+  expect(optimized.find(({ name }) => name === 'files')?.notes).toEqual([
+    expect.stringMatching(/^not checkable: \d+ files/),
+  ]);
+  const version = await deleteRows(root, 'items', 'item_id % 3 = 0');
+  const { logs } = await findFaults();
+  expect(logs).toBe(`items version ${version} (DELETE by ${ENGINE}) changed rows, and no run repaired it`);
+});
