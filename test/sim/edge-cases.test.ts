@@ -61,7 +61,7 @@ describe('the copy stays exact', () => {
     expect(sites.filter((row) => row.site_id === String(item.siteId))).toHaveLength(2);
   });
 
-  for (const skewMs of [90_000, -1500]) {
+  for (const skewMs of [90_000, -1500] as const) {
     test(`when changes are observed ${skewMs} ms from the times that the item shows`, async () => {
       const copied = await openCopied({ skewMs, changeNames: 'all' });
       for (const event of Object.values(events)) event(copied.world, copied.world.random.pick(listed(copied)));

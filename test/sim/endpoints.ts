@@ -1,7 +1,11 @@
 /** Endpoints of the API document, section 4, over the world: path and query → body. */
+import type { Account } from './account.js';
+import { viewPlan } from './plan.js';
+import { viewProductPage } from './products.js';
+import { findChangeTime, isAsked, selectItems } from './select-items.js';
 import { nameChanges, viewChange, viewItem, writeTime } from './views.js';
 import { Money, type Wire } from './wire-json.js';
-import type { Change, Item, World } from './world.js';
+import type { Change, Item, View, World } from './world.js';
 
 /** An answer of JSON: status and body. */
 export interface JsonAnswer {
@@ -16,69 +20,65 @@ export function refuse(status: number, message: string, more: Record<string, Wir
   return { status, body };
 }
 
-export function answerJson(world: World, path: string, query: URLSearchParams): JsonAnswer {
-  if (path === '/plan') return ok(viewPlan(world));
-  if (path === '/datasets') return ok(viewDatasets(world));
-  if (path === '/changes' && !world.habits.feed) {
-    return refuse(402, 'no feed', {
-      limit: 'changeFeed',
-      allowed: false,
-      plan: 'free',
-      upgradeUrl: 'https://shop.example',
-    });
-  }
-  if (path === '/changes') return ok(viewFeedPage(world, query));
-  if (path === '/changes/recent') return ok(viewRecentPage(world, query));
-  if (path === '/facets') return ok(viewFacets(world, query));
-  if (path === '/items') return ok(viewItemPage(world, query));
+export function answerJson(account: Account, path: string, query: URLSearchParams): JsonAnswer {
+  const { world } = account;
+  const unknown = refuseDataset(world, query);
+  if (unknown !== undefined) return unknown;
+  if (path === '/plan') return ok(viewPlan(account));
+  if (path === '/datasets') return ok(viewDatasets(world, account.view('facets')));
+  if (path === '/changes') return answerFeed(account, query);
+  if (path === '/changes/recent') return answerRecent(world, query);
+  if (path === '/facets') return ok(viewFacets(world, account.view('facets'), query));
+  if (path === '/items') return ok(viewItemPage(world, account.view('items'), query));
+  if (path === '/products') return ok(viewProductPage(world, account.view('products'), query));
   const [, id = '', rest] = /^\/items\/(\d+)(\/history)?$/.exec(path) ?? [];
-  const item = id === '' ? undefined : world.items.get(BigInt(id));
+  const view = account.view('single');
+  const item = id === '' ? undefined : view.item(BigInt(id));
   if (item?.sight !== 'visible') return refuse(404, `nothing here: ${path}`);
-  return ok(rest === undefined ? viewItem(world, item) : viewHistory(world, item));
+  return ok(rest === undefined ? viewItem(world.habits, view, item) : viewHistory(world, item));
 }
 
-function viewPlan({ habits, now }: World): Wire {
-  const rate = { null: { ratePerSecond: null }, absent: {}, fraction: { ratePerSecond: 12.5 } }[habits.rate];
-  return {
-    plan: 'pro',
-    name: 'Pro',
-    status: habits.rate === 'null' ? null : 'ACTIVE',
-    trialEndsAt: null,
-    limits: {
-      datasets: 5,
-      ...rate,
-      exportRowsPerMonth: null,
-      historyDays: 365,
-      changeFeed: habits.feed,
-      seats: 3,
-      sso: true,
-    },
-    lockedDatasets: 0,
-    upgradeUrl: 'https://shop.example/plans',
-    usage:
-      habits.rate === 'absent'
-        ? null
-        : { apiCalls: 5, exportRows: 100, resetsAt: writeTime(now + 10n ** 15n, { fraction: 0, utc: 'Z' }) },
-  };
-}
-
-export const DATASETS = ['Garden', 'Tools'];
-
-/** Whether an item is in the dataset that is asked for. */
-function isAsked(query: URLSearchParams): (item: Item | undefined) => boolean {
+/** "No such dataset" is told for /facets alone; what other endpoints answer is left open. */
+export function refuseDataset({ habits, datasets }: World, query: URLSearchParams): JsonAnswer | undefined {
   const id = query.get('dataset');
-  return (item) => id === null || item?.datasets.includes(DATASETS[Number(id) - 1] ?? '') === true;
+  if (id === null || (Number(id) >= 1 && Number(id) <= datasets.length)) return undefined;
+  if (habits.unknownDataset === 'empty page') return undefined;
+  return refuse(Number(habits.unknownDataset), `no dataset ${id}`);
+}
+
+const NO_FEED = { limit: 'changeFeed', allowed: false, plan: 'free', upgradeUrl: 'https://shop.example' };
+
+function answerFeed(account: Account, query: URLSearchParams): JsonAnswer {
+  const { world } = account;
+  if (!world.habits.feed) return refuse(402, 'no feed', NO_FEED);
+  const refusal = refuseOldCursor(world, BigInt(query.get('after') ?? '0'));
+  return refusal ?? ok(viewFeedPage(account, query));
+}
+
+/** A cursor with changes behind it that the history does not reach any more. */
+function refuseOldCursor(world: World, after: bigint): JsonAnswer | undefined {
+  const { oldCursor } = world.habits;
+  if (after === 0n || (oldCursor !== '400' && oldCursor !== '410')) return undefined;
+  const start = world.historyStart();
+  if (!world.changes.some((change) => change.id > after && change.observedAt < start)) return undefined;
+  return refuse(Number(oldCursor), 'after: the cursor is older than the history');
+}
+
+function answerRecent(world: World, query: URLSearchParams): JsonAnswer {
+  const { feed, recentOnFree } = world.habits;
+  if (feed || recentOnFree === '200') return ok(viewRecentPage(world, query));
+  return recentOnFree === '404' ? refuse(404, 'not here') : refuse(402, 'no feed', NO_FEED);
 }
 
 /** The feed as far as it shows, of the dataset that is asked for. */
 function readFeed(world: World, query: URLSearchParams): Change[] {
-  const isOfIt = isAsked(query);
+  const isOfIt = isAsked(world, query);
   return world.feed().filter((change) => isOfIt(world.items.get(change.itemId)));
 }
 
-export function viewDatasets(world: World): Wire[] {
-  return DATASETS.map((name, index) => {
-    const items = world.visibleItems().filter((item) => item.removedAt === null && item.datasets.includes(name));
+export function viewDatasets(world: World, view: View): Wire[] {
+  return world.datasets.map((name, index) => {
+    const items = view.items.filter((item) => item.removedAt === null && item.datasets.includes(name));
     return {
       id: BigInt(index + 1),
       name,
@@ -87,20 +87,23 @@ export function viewDatasets(world: World): Wire[] {
       sites: new Set(items.map((item) => item.siteId)).size,
       models: 4,
       healthyModels: 3,
-      newestScrapeAt: writeTime(world.now, world.habits),
+      newestScrapeAt: writeTime(view.now, world.habits),
       oldestScrapeAt: null,
     };
   });
 }
 
-function viewFeedPage(world: World, query: URLSearchParams): Wire {
+function viewFeedPage({ world, delivered }: Account, query: URLSearchParams): Wire {
   const { habits } = world;
   const after = BigInt(query.get('after') ?? '0');
   const limit = Number(query.get('limit') ?? 500);
-  const waiting = readFeed(world, query).filter((change) => change.id > after);
+  const start = after === 0n || habits.oldCursor !== 'goes on' ? world.historyStart() : 0n;
+  const waiting = readFeed(world, query).filter((change) => change.id > after && change.observedAt >= start);
   const page = waiting.slice(0, habits.shortPages ? Math.min(limit, 1 + (waiting.length % 37)) : limit);
-  const nextCursor = page.at(-1)?.id ?? after;
+  for (const { id } of page) delivered.add(id);
   const hasMore = waiting.length > page.length || (habits.emptyLastPage && page.length > 0);
+  const newest = habits.idleCursor === 'newest' ? (world.feed().at(-1)?.id ?? 0n) : after;
+  const nextCursor = page.at(-1)?.id ?? (newest > after ? newest : after);
   return { changes: page.map((change) => viewChange(world, change)), hasMore, nextCursor };
 }
 
@@ -118,57 +121,44 @@ function viewRecentPage(world: World, query: URLSearchParams): Wire {
   };
 }
 
-function viewFacets(world: World, query: URLSearchParams): Wire {
-  const listed = world.visibleItems().filter((item) => item.removedAt === null && isAsked(query)(item));
-  const sites = [...world.sites.values()].map(({ id, name, host }) => ({
-    id,
-    name,
-    host,
-    items: listed.filter((item) => item.siteId === id).length,
-  }));
-  const currencies = ['EUR', 'CZK'].map((code) => ({
-    code,
-    items: listed.filter((item) => item.currency === code).length,
-  }));
+function viewFacets(world: World, view: View, query: URLSearchParams): Wire {
+  const isOfIt = isAsked(world, query);
+  const listed = view.items.filter((item) => item.removedAt === null && isOfIt(item));
+  const isShown = (facet: { items: number }) => facet.items > 0 || world.habits.facetZeros === 'shown';
+  const count = (isIn: (item: Item) => boolean) => listed.filter(isIn).length;
+  const sites = view
+    .sites()
+    .map(({ id, name, host }) => ({ id, name, host, items: count((item) => item.siteId === id) }))
+    .filter(isShown);
+  const currencies = ['EUR', 'CZK']
+    .map((code) => ({ code, items: count((item) => item.currency === code) }))
+    .filter(isShown);
   // Subcategories are counted in.
-  const items = listed.filter((item) => item.category !== null).length;
+  const kitchen = count((item) => item.category?.slug === 'kueche');
+  const all = count((item) => item.category !== null);
   const categories = [
-    { id: 1, name: 'Haus', slug: 'haus', path: 'Haus', parentId: null, items },
-    { id: 2, name: 'Küche', slug: 'kueche', path: 'Haus > Küche', parentId: 1, items },
-  ];
+    { id: 1, name: 'Haus', slug: 'haus', path: 'Haus', parentId: null, items: all },
+    { id: 2, name: 'Küche', slug: 'kueche', path: 'Haus > Küche', parentId: 1, items: kitchen },
+  ].filter(isShown);
   return { categories, currencies, sites };
 }
 
-/** Filters of `/items` and `/export`. */
-export function selectItems(world: World, query: URLSearchParams): Item[] {
-  const status = query.get('status') ?? 'active';
-  const since = query.get('changedSince');
-  const site = query.get('site');
-  const isOfIt = isAsked(query);
-  return world.visibleItems().filter((item) => {
-    if (!isOfIt(item)) return false;
-    if (status === 'active' && item.removedAt !== null) return false;
-    if (status === 'removed' && item.removedAt === null) return false;
-    if (site !== null && item.siteId !== BigInt(site)) return false;
-    return since === null || item.lastChangedAt > BigInt(Date.parse(since)) * 1_000_000n;
-  });
-}
-
-const ORDER: Record<string, (item: Item) => bigint> = {
-  '-lastChanged': (item) => -item.lastChangedAt,
+const ORDER: Record<string, (item: Item, world: World) => bigint> = {
+  '-lastChanged': (item, world) => -findChangeTime(world, item),
   '-lastSeen': (item) => -item.lastSeenAt,
   '-firstSeen': (item) => -item.firstSeenAt,
 };
 
-function viewItemPage(world: World, query: URLSearchParams): Wire {
-  const key = ORDER[query.get('sort') ?? '-lastChanged'] ?? ((item: Item) => item.id);
-  const items = selectItems(world, query).sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+function viewItemPage(world: World, view: View, query: URLSearchParams): Wire {
+  const order = ORDER[query.get('sort') ?? '-lastChanged'] ?? ((item: Item) => item.id);
+  const key = (item: Item) => order(item, world);
+  const items = selectItems(world, view, query).sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
   const size = Number(query.get('size') ?? 50);
   const page = Number(query.get('page') ?? 0);
   // Items that came since the first page push the others on: some appear on two pages.
   const start = Math.max(0, page * size - (world.habits.moving && page > 0 ? 3 : 0));
   return {
-    content: items.slice(start, start + size).map((item) => viewItem(world, item)),
+    content: items.slice(start, start + size).map((item) => viewItem(world.habits, view, item)),
     page,
     size,
     totalElements: items.length,
@@ -177,9 +167,10 @@ function viewItemPage(world: World, query: URLSearchParams): Wire {
 }
 
 function viewHistory(world: World, item: Item): Wire {
+  const start = world.historyStart();
   return world
     .feed()
-    .filter((change) => change.itemId === item.id)
+    .filter((change) => change.itemId === item.id && change.observedAt >= start)
     .map((change) => ({
       id: change.id,
       kind: change.kind,

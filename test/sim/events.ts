@@ -3,33 +3,44 @@ import type { Category, Change, Item, Kind, World } from './world.js';
 
 const WORDS = ['Kaffeemühle', 'Lampe "Nord"', 'Fahrrad\n26 Zoll', 'Žehlička', '😀 Ball', 'Bohrer, 8 mm', 'Sac à dos'];
 
+const CATEGORIES = [
+  { name: 'Küche', path: 'Haus > Küche', slug: 'kueche' },
+  { name: 'Haus', path: 'Haus', slug: 'haus' },
+] as const;
+
+function drawGtin({ habits, random }: World, product: number): string | null {
+  const digits = `400638133${1000 + product}`;
+  const gtin = random.pick([digits, `0${digits}`, null]);
+  const other = random.pick([gtin, `${digits.slice(1)}`, `40063${800 + product}`]);
+  return habits.gtins === '13 and padded' ? gtin : other;
+}
+
 export function addItem(world: World): Item {
   const { random, now } = world;
   world.tick(2);
   const id = world.takeItemId();
   const product = random.integer(12);
   const site = random.pick([...world.sites.keys()]);
-  const category: Category = {
-    name: 'Küche',
-    path: 'Haus > Küche',
-    slug: 'kueche',
-    source: random.pick(['AI', 'MANUAL']),
-  } as const;
+  const category: Category = { ...CATEGORIES[0], source: random.pick(['AI', 'MANUAL']) };
+  const [garden, tools] = world.datasets;
   const item: Item = {
     id,
     title: random.fraction() < 0.1 ? null : `${random.pick(WORDS)} ${random.integer(100)}`,
     brand: random.pick(['ACME', 'Bosch', null]),
     mpn: random.pick([`X-${product}`, null]),
-    gtin: random.pick([`400638133${1000 + product}`, `0400638133${1000 + product}`, null]),
+    gtin: drawGtin(world, product),
     price: random.fraction() < 0.1 ? null : 100 + random.integer(90_000),
     previousPrice: null,
     priceChangedAt: null,
     currency: random.pick(['EUR', 'EUR', 'CZK']),
     url: random.pick([`https://shop.example/${id}?a=1&b="x"`, null]),
     image: random.pick([`https://shop.example/${id}.jpg`, null]),
-    attributes: { stock: random.integer(9), note: random.pick(WORDS), tags: ['a', 'b'], rating: 1.5, none: null },
+    attributes: {
+      ...{ stock: random.integer(9), note: random.pick(WORDS), tags: ['a', 'b'], rating: 1.5, none: null },
+      ...(world.habits.namesake === 'none' ? {} : { [world.habits.namesake]: 'on request' }),
+    },
     category: random.pick([category, category, null]),
-    datasets: random.pick([['Garden'], ['Garden', 'Tools'], []]),
+    datasets: random.pick([[garden], [garden, tools], []]),
     siteId: site,
     modelId: site * 10n + 1n,
     sourceName: `list ${site}`,
@@ -38,6 +49,8 @@ export function addItem(world: World): Item {
     lastChangedAt: now,
     removedAt: null,
     sight: 'visible',
+    touchedAt: now,
+    hasLeft: false,
   };
   world.items.set(id, item);
   record(world, item, 'NEW', {}, undefined);
@@ -54,16 +67,13 @@ export function record(
 ): void {
   const skew = BigInt(world.habits.skewMs) * 1_000_000n;
   const unit = 10n ** BigInt(9 - world.habits.fraction);
-  const at = (world.now / unit) * unit;
-  if (kind !== 'NEW') {
-    const isListing = kind === 'REMOVED' || kind === 'RELISTED';
-    if (!isListing || world.habits.listingMovesLastChanged) item.lastChangedAt = at;
-    if (kind !== 'REMOVED') item.lastSeenAt = at;
-  } else {
-    item.firstSeenAt = at;
-    item.lastSeenAt = at;
-    item.lastChangedAt = at;
-  }
+  const at = world.stamp();
+  const isOfState = kind === 'REMOVED' || kind === 'RELISTED';
+  // "Last time a value changed": a price that comes with a relisting is one.
+  if (!isOfState || before !== undefined || world.habits.stateTimes === 'moved') item.lastChangedAt = at;
+  if (kind !== 'REMOVED') item.lastSeenAt = at;
+  if (kind === 'NEW') item.firstSeenAt = at;
+  item.touchedAt = at;
   if (before !== undefined) {
     item.previousPrice = before;
     item.priceChangedAt = at;
@@ -73,12 +83,18 @@ export function record(
     id: world.takeChangeId(),
     kind,
     observedAt: ((at + skew) / unit) * unit,
-    price: kind === 'REMOVED' && world.habits.removedPrice === 'null' ? null : item.price,
+    price: isPriceTold(world, kind, before) ? item.price : null,
     previousPrice: before ?? null,
     changes,
     itemId: item.id,
     titleThen: item.title,
   });
+  world.keep(item);
+}
+
+function isPriceTold({ habits }: World, kind: Kind, before: number | null | undefined): boolean {
+  if (kind === 'REMOVED') return habits.removedPrice === 'last';
+  return kind !== 'CHANGED' || before !== undefined || habits.priceInFeed === 'then';
 }
 
 type Event = (world: World, item: Item) => void;
@@ -102,7 +118,7 @@ const dropOrRaisePrice: Event = (world, item) => {
 const changeStock: Event = (world, item) => {
   const before = item.attributes.stock ?? null;
   item.attributes = { ...item.attributes, stock: Number(before) + 1 };
-  record(world, item, 'CHANGED', { stock: [before, Number(before) + 1] }, undefined);
+  record(world, item, 'CHANGED', { 'attributes.stock': [before, Number(before) + 1] }, undefined);
 };
 
 const changeTitle: Event = (world, item) => {
@@ -132,8 +148,7 @@ const severalAtOnce: Event = (world, item) => {
 };
 
 const remove: Event = (world, item) => {
-  const unit = 10n ** BigInt(9 - world.habits.fraction);
-  item.removedAt = (world.now / unit) * unit;
+  item.removedAt = world.stamp();
   record(world, item, 'REMOVED', {}, undefined);
 };
 
@@ -152,6 +167,44 @@ const move: Event = (world, item) => {
     record(world, item, 'CHANGED', { site: [String(before), String(item.siteId)] }, undefined);
 };
 
+const changeImage: Event = (world, item) => {
+  const before = item.image;
+  item.image = `https://shop.example/${item.id}-${world.random.integer(1000)}.jpg`;
+  record(world, item, 'CHANGED', { image: [before, item.image] }, undefined);
+};
+
+const changeBrand: Event = (world, item) => {
+  const before = item.brand;
+  item.brand = world.random.pick(['ACME', 'Bosch', 'Neu', null]);
+  if (before !== item.brand) record(world, item, 'CHANGED', { brand: [before, item.brand] }, undefined);
+};
+
+/** A GTIN becomes known, or is corrected. */
+const changeGtin: Event = (world, item) => {
+  const before = item.gtin;
+  item.gtin = drawGtin(world, world.random.integer(12));
+  if (before !== item.gtin) record(world, item, 'CHANGED', { gtin: [before, item.gtin] }, undefined);
+};
+
+const changeCategory: Event = (world, item) => {
+  const before = item.category;
+  item.category = world.random.pick([{ ...CATEGORIES[0], source: 'MANUAL' }, { ...CATEGORIES[1], source: 'AI' }, null]);
+  if (before?.slug !== item.category?.slug) {
+    record(world, item, 'CHANGED', { category: [before, item.category] }, undefined);
+  } else item.category = before;
+};
+
+/** The attribute that has the name of a field takes a value that the field would never have, or another number. */
+const changeNamesake: Event = (world, item) => {
+  const { namesake } = world.habits;
+  const value = world.random.pick([true, 'on request', 12.5, null]);
+  if (namesake === 'none') return;
+  const before = item.attributes[namesake] ?? null;
+  if (before === value) return;
+  item.attributes = { ...item.attributes, [namesake]: value };
+  record(world, item, 'CHANGED', { [`attributes.${namesake}`]: [before, value] }, undefined);
+};
+
 /** What can happen to a listed item. */
 export const events = {
   changePrice,
@@ -162,5 +215,10 @@ export const events = {
   severalAtOnce,
   remove,
   move,
+  changeImage,
+  changeBrand,
+  changeGtin,
+  changeCategory,
+  changeNamesake,
 };
 export const EVENTS: Event[] = [changePrice, changePrice, changeStock, ...Object.values(events)];

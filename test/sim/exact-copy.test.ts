@@ -36,7 +36,6 @@ describe('the copy of a service with habits of its own is exact', () => {
   }
 
   test('without a feed, by polling what changed', () => liveThrough({ seed: 4, habits: { feed: false } }));
-  test('of two datasets, one within the other', () =>
-    liveThrough({ seed: 6, datasets: [1, 2], habits: { moving: true } }));
-  test('by a complete copy on every run', () => liveThrough({ seed: 5, mode: 'snapshot' }));
+  test('of two datasets, one within the other', () => liveThrough({ seed: 6, habits: { scope: 'two', moving: true } }));
+  test('by a complete copy on every run', () => liveThrough({ seed: 5, habits: { mode: 'snapshot' } }));
 });

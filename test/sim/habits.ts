@@ -1,83 +1,154 @@
-/** What a service may do this way or that way under the API document: where it says "not shown" or leaves it free. */
+/**
+ * What a service may do this way or that way under the API document: where it says "not shown" or leaves it free. One
+ * table: seeds draw from it, all pairs of its values are covered, and docs/readings.md has a row for each.
+ */
 import type { Seeded } from '../seeded.js';
 
-export interface Habits {
-  /** Whether the plan has the change feed. */
-  feed: boolean;
-  ids: 'small' | 'beyond 2^53';
-  changeIds: 'dense' | 'sparse';
-  /** Digits of a second's fraction. */
-  fraction: 0 | 3 | 6 | 9;
-  utc: 'Z' | '+00:00';
-  pretty: boolean;
-  shuffledKeys: boolean;
-  /** Null fields of resources are left out. */
-  nullsLeftOut: 'nowhere' | 'in export rows' | 'everywhere';
-  /** Fields that the document does not name, at the top and inside site and category. */
-  unknownFields: boolean;
-  escaped: boolean;
-  numbers: 'plain' | 'padded' | 'exponent';
-  /** Whether `changes` names the price, or holds other values in other words. */
-  changeNames: 'all' | 'no price' | 'other words' | 'empty';
-  titleInFeed: 'now' | 'then';
-  removedPrice: 'null' | 'last';
-  /** Whether REMOVED and RELISTED move lastChangedAt, so that changedSince returns them. */
-  listingMovesLastChanged: boolean;
-  /** Milliseconds from lastChangedAt, priceChangedAt and removedAt to the change's observedAt. */
-  skewMs: number;
-  shortPages: boolean;
-  emptyLastPage: boolean;
-  gzip: boolean;
-  chunkBytes: number;
-  lineEnd: '\n' | '\r\n';
-  lastLine: 'ended' | 'open' | 'blank';
-  shuffledRows: boolean;
-  repeatedRows: boolean;
-  /** named: website, category and source by name; text: attributes and datasets as text. */
-  shape: 'nested' | 'camel' | 'snake' | 'dotted' | 'named' | 'text';
-  length: 'content-length' | 'chunked';
-  headerCase: 'lower' | 'upper' | 'mixed';
-  /** 429, 503 with HTML and closed connections now and then. */
-  trouble: boolean;
-  rate: 'null' | 'absent' | 'fraction';
-  /** The world goes on while the export runs and pages are read. */
-  moving: boolean;
+interface Gap<T extends readonly unknown[]> {
+  /** What the service, or the pipeline, may do. */
+  about: string;
+  /** The plain one first: a failure is shrunk towards it. */
+  values: T;
+  /** How often the plain one is drawn, compared with each of the others. */
+  plainly: number;
 }
 
-/** Habits at random; those given hold. */
+function gap<const T extends readonly (string | number | boolean | null)[]>(
+  about: string,
+  values: T,
+  plainly = 1,
+): Gap<T> {
+  return { about, values, plainly };
+}
+
+const LAGS = [0, 5, 120, 600] as const;
+
+/** Gaps of the document. */
+export const READINGS = {
+  feed: gap('the plan has the change feed', [true, false], 3),
+  ids: gap('ids of items and changes fit a double or do not', ['small', 'beyond 2^53']),
+  changeIds: gap('ids of changes follow on each other or leave gaps', ['dense', 'sparse']),
+  fraction: gap('digits of a second in timestamps', [6, 0, 3, 9]),
+  utc: gap('how UTC is written', ['Z', '+00:00']),
+  pretty: gap('JSON is indented', [false, true]),
+  shuffledKeys: gap('fields come in any order', [false, true]),
+  nullsLeftOut: gap('null fields of resources are left out', ['nowhere', 'in export rows', 'everywhere']),
+  unknownFields: gap('fields that the document does not name', [false, true]),
+  escaped: gap('other letters than ASCII are escaped', [false, true]),
+  numbers: gap('how a price is written', ['plain', 'padded', 'exponent']),
+  changeNames: gap('how `changes` names values, and whether it holds the price', [
+    'all',
+    'prefixed',
+    'no price',
+    'other words',
+    'empty',
+  ]),
+  namesake: gap('an attribute has the name of a field', ['none', 'price', 'title'], 2),
+  categoryInFeed: gap('a category in `changes`', ['path', 'slug', 'name', 'object']),
+  titleInFeed: gap('the title in the feed is of now or of then', ['now', 'then']),
+  untitled: gap('the title of an untitled item in the feed', ['empty', 'null', 'left out', 'url']),
+  priceInFeed: gap('the price of a change that is not of the price', ['then', 'null']),
+  removedPrice: gap('the price of a removal', ['null', 'last']),
+  skewMs: gap('milliseconds from lastChangedAt, priceChangedAt and removedAt to observedAt', [0, 90_000, -1500], 2),
+  stateTimes: gap(
+    'REMOVED and RELISTED move lastChangedAt; where they do not, changedSince returns such items or not',
+    ['moved', 'kept', 'kept and found'],
+  ),
+  lastSeen: gap('lastSeenAt moves without a change', ['with changes', 'alone']),
+  lagItems: gap('seconds by which /items is behind the feed', LAGS, 6),
+  lagExport: gap('seconds by which /export is behind the feed', LAGS, 6),
+  lagFacets: gap('seconds by which /facets and /datasets are behind the feed', LAGS, 6),
+  lagProducts: gap('seconds by which /products is behind the feed', LAGS, 6),
+  lagSingle: gap('seconds by which /items/{id} is behind the feed', LAGS, 6),
+  replicas: gap('each answer is from a replica up to so many seconds further behind', [0, 20, 300], 6),
+  historyDays: gap('how far the feed reaches back', [365, 7, null]),
+  oldCursor: gap('a cursor older than the history', ['goes on', 'leaves a gap', '400', '410']),
+  idleCursor: gap('nextCursor of a page without changes', ['after', 'newest']),
+  leaving: gap('items leave the data without an event, and come back', ['never', 'leave', 'leave and return'], 2),
+  hidden: gap('an item of the feed that cannot be read by id', [false, true]),
+  exportHeaders: gap('X-Export-Overage and X-Export-Truncated', ['always', 'only when true']),
+  quota: gap('export rows of the month', ['unlimited', 'small', 'cut', 'cut to zero', 'none'], 3),
+  usage: gap('usage in /plan', ['told', 'null']),
+  countsRefusals: gap('answers 401, 402 and 429 count as calls', [false, true]),
+  quotaHeaders: gap('names of RateLimit-* and X-Quota-* headers', ['classic', 'structured', 'few']),
+  recentOnFree: gap('/changes/recent on Free', ['200', '402', '404']),
+  removedOffers: gap('products count removed offers', [false, true]),
+  gtins: gap('GTINs have other lengths', ['13 and padded', 'also 12 and 8']),
+  grouping: gap('offers with and without a GTIN of one brand and part number', ['apart', 'together']),
+  facetZeros: gap('facets without items', ['shown', 'left out']),
+  datasetNames: gap('names of datasets', ['plain', 'with separators']),
+  unknownDataset: gap('a dataset that there is not', ['404', '400', 'empty page']),
+  csvLists: gap('lists in CSV', ['json', ';', '; ', '|']),
+  csvMark: gap('CSV begins with a byte order mark', [false, true]),
+  csvQuotes: gap('texts in CSV stand in quotes', ['where needed', 'always']),
+  shortPages: gap('feed pages hold fewer changes than asked for', [false, true]),
+  emptyLastPage: gap('hasMore is true before an empty page', [false, true]),
+  gzip: gap('answers are compressed', [false, true]),
+  chunkBytes: gap('bytes of a chunk of an export', [1 << 20, 4096, 97, 1]),
+  lineEnd: gap('line ends of exports', ['\n', '\r\n']),
+  lastLine: gap('how an export ends', ['ended', 'open', 'blank']),
+  shuffledRows: gap('export rows come in any order', [false, true]),
+  repeatedRows: gap('an item in two datasets has two export rows', [false, true], 3),
+  shape: gap('fields of export rows', ['nested', 'camel', 'snake', 'dotted', 'named', 'text']),
+  length: gap('answers tell their length', ['content-length', 'chunked']),
+  headerCase: gap('case of header names', ['lower', 'upper', 'mixed']),
+  trouble: gap('429, 503 with HTML and closed connections now and then', [false, true]),
+  rate: gap('ratePerSecond', ['null', 'absent', 'fraction']),
+  delayHours: gap('the limit delayHours', ['absent', '0', '24']),
+  clock: gap(
+    "the service's clock and this machine's",
+    ['same', 'machine behind', 'machine ahead', 'no Date header'],
+    2,
+  ),
+  moving: gap('the world goes on while the export runs and pages are read', [false, true]),
+} as const;
+
+/** How the pipeline is set and what happens to the world, beside what the service does. */
+export const SETTINGS = {
+  mode: gap('source.mode of the runs after the first', ['auto', 'snapshot', 'poll'], 4),
+  format: gap('source.export', ['ndjson', 'csv']),
+  history: gap('source.history', ['feed', 'none'], 4),
+  scope: gap('source.datasets', ['all', 'two'], 3),
+  splitAbove: gap('source.splitAbove', [1_000_000, 5], 3),
+  daily: gap('analysis.daily in days', [0, 5]),
+  pause: gap('days without a run, while the world goes on', [0, 10], 2),
+} as const;
+
+export const HABITS = { ...READINGS, ...SETTINGS } as const;
+export type HabitName = keyof typeof HABITS;
+export type Habits = { -readonly [K in HabitName]: (typeof HABITS)[K]['values'][number] };
+export type HabitValue = Habits[HabitName];
+
+export const HABIT_NAMES = Object.keys(HABITS) as HabitName[];
+
+export function valuesOf(name: HabitName): readonly HabitValue[] {
+  return HABITS[name].values;
+}
+
+/** The first value of each: a service as plain as it can be. */
+export const PLAIN = Object.fromEntries(HABIT_NAMES.map((name) => [name, valuesOf(name)[0]])) as unknown as Habits;
+
+/** In two of five worlds nothing lags: otherwise hardly any would be without. */
+const LAG_NAMES: HabitName[] = ['lagItems', 'lagExport', 'lagFacets', 'lagProducts', 'lagSingle', 'replicas'];
+
+/** Habits at random; those given hold. Each is drawn whether it is given or not, so that the others stay the same. */
 export function drawHabits(random: Seeded, given: Partial<Habits> = {}): Habits {
-  const maybe = () => random.fraction() < 0.5;
-  return {
-    feed: true,
-    ids: random.pick(['small', 'beyond 2^53']),
-    changeIds: random.pick(['dense', 'sparse']),
-    fraction: random.pick([0, 3, 6, 9] as const),
-    utc: random.pick(['Z', '+00:00']),
-    pretty: maybe(),
-    shuffledKeys: maybe(),
-    nullsLeftOut: random.pick(['nowhere', 'in export rows', 'everywhere']),
-    unknownFields: maybe(),
-    escaped: maybe(),
-    numbers: random.pick(['plain', 'padded', 'exponent']),
-    changeNames: random.pick(['all', 'no price', 'other words', 'empty']),
-    titleInFeed: random.pick(['now', 'then']),
-    removedPrice: random.pick(['null', 'last']),
-    listingMovesLastChanged: true,
-    skewMs: 0,
-    shortPages: maybe(),
-    emptyLastPage: maybe(),
-    gzip: maybe(),
-    chunkBytes: random.pick([1, 97, 4096, 1 << 20]),
-    lineEnd: random.pick(['\n', '\r\n']),
-    lastLine: random.pick(['ended', 'open', 'blank']),
-    shuffledRows: maybe(),
-    repeatedRows: random.fraction() < 0.25,
-    shape: random.pick(['nested', 'camel', 'snake', 'dotted', 'named', 'text']),
-    length: random.pick(['content-length', 'chunked']),
-    headerCase: random.pick(['lower', 'upper', 'mixed']),
-    trouble: maybe(),
-    rate: random.pick(['null', 'absent', 'fraction']),
-    moving: maybe(),
-    ...given,
-  };
+  const isPrompt = random.fraction() < 0.4;
+  const drawn = HABIT_NAMES.map((name): [HabitName, HabitValue] => {
+    const value = drawValue(random, name);
+    return [name, isPrompt && LAG_NAMES.includes(name) ? PLAIN[name] : value];
+  });
+  return { ...(Object.fromEntries(drawn) as unknown as Habits), ...given };
+}
+
+function drawValue(random: Seeded, name: HabitName): HabitValue {
+  const { values, plainly } = HABITS[name];
+  const place = random.integer(values.length - 1 + plainly) - (plainly - 1);
+  return values[Math.max(0, place)] as HabitValue;
+}
+
+/** The longest that any answer is behind the feed, in seconds. */
+export function largestLag(habits: Habits): number {
+  const { lagItems, lagExport, lagFacets, lagProducts, lagSingle, replicas } = habits;
+  return Math.max(lagItems, lagExport, lagFacets, lagProducts, lagSingle) + replicas;
 }

@@ -12,6 +12,8 @@ export interface LakeRows {
   datasets: TextRow[];
   products: TextRow[];
   runs: TextRow[];
+  /** Column `day` of price_spread_daily. */
+  days: TextRow[];
 }
 
 const TIMES = new Set([
@@ -39,6 +41,7 @@ export async function readLakeRows(lakePath: string): Promise<LakeRows> {
       datasets: await read('datasets', 'stored.dataset_id'),
       products: await read('products', 'stored.product_id'),
       runs: await read('runs', 'stored.run_number'),
+      days: await read('price_spread_daily', 'stored.day'),
     };
   } finally {
     db.close();
@@ -56,7 +59,7 @@ async function readTable(db: Database, lakePath: string, table: string, order: s
     return `CAST(${name === 'datasets' ? 'to_json(datasets)' : `"${name}"`} AS VARCHAR) AS "${name}"`;
   });
   return (await db
-    .rows(`SELECT ${texts.join(', ')} FROM ${source} AS stored ORDER BY ${order}`.replace('ORDER BY ', `ORDER BY `))
+    .rows(`SELECT ${texts.join(', ')} FROM ${source} AS stored ORDER BY ${order}`)
     .catch((error: unknown) => {
       throw new Error(`${table}: ${String(error)}`);
     })) as TextRow[];

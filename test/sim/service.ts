@@ -3,15 +3,29 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Serv
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createSeeded, type Seeded } from '../seeded.js';
-import { answerJson, type JsonAnswer, refuse, selectItems } from './endpoints.js';
+import {
+  type Account,
+  answerJson,
+  type JsonAnswer,
+  refuse,
+  refuseDataset,
+  type Source,
+  selectItems,
+} from './endpoints.js';
+import type { Habits } from './habits.js';
+import { countQuota } from './plan.js';
+import { selectItems } from './select-items.js';
 import { viewExportRow } from './views.js';
+import { writeCsv } from './wire-csv.js';
 import { createWriter, shuffle, type WriteJson } from './wire-json.js';
-import type { World } from './world.js';
+import type { Item, World } from './world.js';
 
 export interface Service {
   baseUrl: string;
   /** Requests, as `path?query`. */
   requests: string[];
+  /** Ids of the changes that `/changes` has shown. */
+  delivered: ReadonlySet<bigint>;
   close(): Promise<void>;
 }
 
@@ -35,6 +49,7 @@ export async function startService(world: World, seed: number, options: ServiceO
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    delivered: exchange.account.delivered,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
@@ -42,11 +57,20 @@ export async function startService(world: World, seed: number, options: ServiceO
   };
 }
 
+const LAGS = {
+  items: 'lagItems',
+  export: 'lagExport',
+  facets: 'lagFacets',
+  products: 'lagProducts',
+  single: 'lagSingle',
+} as const satisfies Record<Source, keyof Habits>;
+
 class Exchange {
   readonly #world: World;
   readonly #random: Seeded;
   readonly #options: ServiceOptions;
   readonly #write: { page: WriteJson; line: WriteJson };
+  readonly account: Account;
   #troubleIn = 3;
 
   constructor(world: World, random: Seeded, options: ServiceOptions) {
@@ -54,17 +78,33 @@ class Exchange {
     this.#random = random;
     this.#options = options;
     this.#write = createWriter(world.habits, random);
+    const view = (source: Source) => world.asOf(this.#drawLag(source));
+    this.account = { world, view, used: { calls: 5, rows: 0 }, delivered: new Set() };
+  }
+
+  /** Milliseconds: each kind of answer is behind by an amount of its own, a replica by some more. */
+  #drawLag(source: Source): number {
+    const { habits } = this.#world;
+    return (habits[LAGS[source]] + (habits.replicas === 0 ? 0 : this.#random.fraction() * habits.replicas)) * 1000;
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://service');
     const path = url.pathname.replace(/^\/api\/v1/, '');
     const gzip = this.#world.habits.gzip && (request.headers['accept-encoding'] ?? '').includes('gzip');
+    this.#setDate(response);
     if (this.#makeTrouble(path, response)) return;
+    this.account.used.calls++;
     this.#options.onMoment?.('before answer', path);
     if (request.headers.authorization !== `Bearer ${KEY}`) this.#sendJson(response, refuse(401, 'no key'), false);
     else if (path === '/export') await this.#sendExport(response, url.searchParams, gzip);
-    else this.#sendJson(response, answerJson(this.#world, path, url.searchParams), gzip);
+    else this.#sendJson(response, answerJson(this.account, path, url.searchParams), gzip);
+  }
+
+  #setDate(response: ServerResponse): void {
+    const { habits, now } = this.#world;
+    if (habits.clock === 'no Date header') response.sendDate = false;
+    else response.setHeader('Date', new Date(Number(now / 1_000_000n)).toUTCString());
   }
 
   /** Now and then the answer is a refusal that passes, or none. An export is refused, but never left unanswered. */
@@ -72,6 +112,7 @@ class Exchange {
     if (!this.#world.habits.trouble || this.#troubleIn-- > 0) return false;
     this.#troubleIn = 2 + this.#random.integer(5);
     const kind = this.#random.integer(path === '/export' ? 2 : 3);
+    if (this.#world.habits.countsRefusals && kind === 0) this.account.used.calls++;
     if (kind === 0) {
       const more = { limit: 'ratePerSecond', allowed: 12.5, plan: 'pro', upgradeUrl: 'https://shop.example/plans' };
       response.setHeader('Retry-After', '1');
@@ -85,21 +126,23 @@ class Exchange {
   #sendJson(response: ServerResponse, { status, body }: JsonAnswer, gzip: boolean): void {
     const text = Buffer.from(`${this.#write.page(body)}${this.#world.habits.pretty ? '\n' : ''}`);
     const bytes = gzip ? gzipSync(text) : text;
-    const headers: OutgoingHttpHeaders = { 'Content-Type': 'application/json', 'RateLimit-Remaining': '9' };
+    const headers = { 'Content-Type': 'application/json', ...nameQuota(this.#world.habits) } as OutgoingHttpHeaders;
     if (gzip) headers['Content-Encoding'] = 'gzip';
     if (this.#world.habits.length === 'content-length') headers['Content-Length'] = bytes.length;
     response.writeHead(status, this.#nameHeaders(headers)).end(bytes);
   }
 
   async #sendExport(response: ServerResponse, query: URLSearchParams, gzip: boolean): Promise<void> {
+    const unknown = refuseDataset(this.#world, query);
+    if (unknown !== undefined) return this.#sendJson(response, unknown, gzip);
+    const { habits } = this.#world;
     const text = this.#writeExport(query);
     const bytes = gzip ? gzipSync(text.bytes) : text.bytes;
     const headers: OutgoingHttpHeaders = {
-      'Content-Type': 'application/x-ndjson',
+      'Content-Type': query.get('format') === 'ndjson' ? 'application/x-ndjson' : 'text/csv; charset=utf-8',
       'X-Export-Rows': String(text.rows),
-      'X-Export-Rows-Remaining': '100000',
-      'X-Export-Overage': 'false',
-      'X-Export-Truncated': 'false',
+      ...describeExport(text, habits),
+      ...nameQuota(habits),
     };
     if (gzip) headers['Content-Encoding'] = 'gzip';
     if (this.#world.habits.length === 'content-length') headers['Content-Length'] = bytes.length;
@@ -112,20 +155,33 @@ class Exchange {
   }
 
   /** Rows as they are when their turn comes: the world may move between them. */
-  #writeExport(query: URLSearchParams): { bytes: Buffer; rows: number } {
+  #writeExport(query: URLSearchParams): WrittenExport {
+    const { habits } = this.#world;
+    const isCsv = query.get('format') !== 'ndjson';
+    const { rows, matching, left } = this.#readExport(query);
+    const lines = isCsv ? writeCsv(rows, habits, this.#write.line) : rows.map((row) => this.#write.line(row));
+    const end = { ended: habits.lineEnd, open: '', blank: habits.lineEnd.repeat(2) }[habits.lastLine];
+    const bytes = Buffer.from(lines.join(habits.lineEnd) + (lines.length === 0 ? '' : end));
+    return { bytes, rows: rows.length, matching, left };
+  }
+
+  #readExport(query: URLSearchParams) {
     const world = this.#world;
     const { habits } = world;
-    const selected = selectItems(world, query);
+    const lag = this.#drawLag('export');
+    const selected = selectItems(world, world.asOf(lag), query);
     const ordered = habits.shuffledRows ? shuffle(selected, this.#random) : selected;
-    const items = habits.repeatedRows
-      ? ordered.flatMap((item) => (item.datasets.length > 1 ? [item, item] : [item]))
-      : ordered;
-    const lines = items.map((item, index) => {
-      if (index === items.length >> 1) this.#options.onMoment?.('in export', '/export');
-      return this.#write.line(viewExportRow(world, item));
+    const isTwice = (item: Item) => habits.repeatedRows && item.datasets.length > 1;
+    const items = ordered.flatMap((item) => (isTwice(item) ? [item, item] : [item]));
+    const { left } = countQuota(this.account);
+    const taken = items.slice(0, Math.max(0, left));
+    const rows = taken.map((item, index) => {
+      if (index === taken.length >> 1) this.#options.onMoment?.('in export', '/export');
+      const view = world.asOf(lag);
+      return viewExportRow(habits, view, view.item(item.id) ?? item);
     });
-    const end = { ended: habits.lineEnd, open: '', blank: habits.lineEnd.repeat(2) }[habits.lastLine];
-    return { bytes: Buffer.from(lines.join(habits.lineEnd) + (lines.length === 0 ? '' : end)), rows: lines.length };
+    this.account.used.rows += rows.length;
+    return { rows, matching: items.length, left: Math.max(0, left - rows.length) };
   }
 
   #nameHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
@@ -136,6 +192,37 @@ class Exchange {
       entries.map(([name, value]) => [headerCase === 'lower' ? name.toLowerCase() : name.toUpperCase(), value]),
     );
   }
+}
+
+interface WrittenExport {
+  bytes: Buffer;
+  rows: number;
+  matching: number;
+  /** Rows that are left of the month. */
+  left: number;
+}
+
+/** Whether headers that are false are sent is left open. */
+function describeExport({ rows, matching, left }: WrittenExport, { exportHeaders }: Habits): OutgoingHttpHeaders {
+  const isCut = rows < matching;
+  const cut = { 'X-Export-Truncated': 'true', 'X-Export-Matching': String(matching) };
+  const always = exportHeaders === 'always';
+  return {
+    ...(left === Number.POSITIVE_INFINITY ? (always ? { 'X-Export-Rows-Remaining': '100000' } : {}) : remaining(left)),
+    ...(always ? { 'X-Export-Overage': 'false', 'X-Export-Truncated': 'false' } : {}),
+    ...(isCut ? cut : {}),
+  };
+}
+
+const remaining = (left: number) => ({ 'X-Export-Rows-Remaining': String(left) });
+
+/** "Their exact names: not shown." */
+function nameQuota({ quotaHeaders }: Habits): OutgoingHttpHeaders {
+  if (quotaHeaders === 'few') return { 'X-Quota-Reset': '3600' };
+  if (quotaHeaders === 'structured') {
+    return { RateLimit: '"second";r=9;t=1', 'RateLimit-Policy': '"second";q=10;w=1', 'X-Quota-Calls': '5/100000' };
+  }
+  return { 'RateLimit-Limit': '10', 'RateLimit-Remaining': '9', 'X-Quota-Api-Calls-Remaining': '99995' };
 }
 
 export const SIM_KEY = KEY;

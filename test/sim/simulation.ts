@@ -1,8 +1,8 @@
-/** A world, its service and a lake beside it: rounds of change and runs, with a clock that does not wait. */
+/** A world, its service and a lake beside it: rounds of change and runs, on a clock that the runs move on without waiting. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { loadChecks } from '../../src/check/load.js';
 import type { Drift } from '../../src/drift/list-drift.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io.js';
@@ -11,11 +11,19 @@ import type { Pipeline } from '../../src/pipeline/pipeline-file.js';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.js';
 import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
-import { GATES_ALONE } from '../pipeline/world.js';
 import { createSeeded } from '../seeded.js';
-import { expectDatasets, expectHistory, expectItems, expectLedger, expectProducts, expectSites } from './compare.js';
-import { DATASETS } from './endpoints.js';
-import { drawHabits, type Habits } from './habits.js';
+import {
+  expectDatasets,
+  expectHistory,
+  expectItems,
+  expectLedger,
+  expectNoDoubles,
+  expectNoFutureDays,
+  expectProducts,
+  expectSites,
+  Mismatch,
+} from './compare.js';
+import { drawHabits, type Habits, largestLag } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { populate, step } from './life.js';
 import { type Service, SIM_KEY, startService } from './service.js';
@@ -25,11 +33,13 @@ export interface Simulation {
   world: World;
   service: Service;
   lakePath: string;
+  pipeline: Pipeline;
+  io: Io;
   /** Switches off what moves in the middle of runs. */
   still: boolean;
   sync(io?: Partial<Io>, signal?: AbortSignal): Promise<RunReport>;
-  /** Compares the lake with the world; all of it, once nothing moves any more. */
-  expectCopy(report: RunReport, settled: boolean): Promise<void>;
+  /** Compares the lake with the world; all of it, once nothing moves any more. `copiedAll`: by a complete copy since. */
+  expectCopy(report: RunReport, settled: boolean, copiedAll?: boolean): Promise<void>;
   /** Verifies the lake: no proof fails, whatever the world did. */
   expectSound(): Promise<void>;
   close(): Promise<void>;
@@ -39,72 +49,48 @@ export interface SimulationOptions {
   seed: number;
   habits?: Partial<Habits>;
   items?: number;
-  history?: 'feed' | 'none';
   partitionBy?: string[];
-  /** Mode of the runs after the first. */
-  mode?: Pipeline['source']['mode'];
-  /** Ids of the datasets that are copied; default all. */
-  datasets?: number[];
 }
 
+const OFF = { severity: 'off' } as const;
+/** Checks that only inform take a fifth of a small run. */
+const GATES_ALONE = Object.fromEntries(
+  (await loadChecks()).filter(({ severity }) => severity !== 'gate').map(({ name }) => [name, OFF]),
+);
+
 export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
-  const { seed, items = 150, history = 'feed' } = options;
-  const random = createSeeded(seed * 7919);
-  const world = new World(seed, drawHabits(random, options.habits));
-  const names = options.datasets?.map((id) => DATASETS[id - 1]);
-  world.isCopied = (item) => names === undefined || item.datasets.some((name) => names.includes(name));
+  const { seed, items = 150 } = options;
+  const world = new World(seed, drawHabits(createSeeded(seed * 7919), options.habits));
+  const { habits } = world;
+  world.isCopied = (item) => habits.scope === 'all' || item.datasets.length > 0;
   populate(world, items);
+  const random = createSeeded(seed + 17);
   const onMoment = () => {
-    if (simulation.still || !world.habits.moving || random.fraction() < 0.5) return;
+    if (simulation.still || !habits.moving || random.fraction() < 0.5) return;
     for (let n = 0; n < 3; n++) step(world);
   };
   const service = await startService(world, seed, { onMoment });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-sim-'));
   const lakePath = path.join(folder, 'lake');
-  const pipeline = makePipeline(service, lakePath, history, options);
-  let clock = Date.UTC(2026, 10, 20, 9);
-  const io: Io = {
-    ...realIo,
-    now: () => {
-      clock += 5;
-      return new Date(clock);
-    },
-    sleep: async (ms) => {
-      clock += ms;
-    },
-    random: random.fraction,
-  };
+  const pipeline = makePipeline(service, lakePath, habits, options);
+  const io = makeIo(world, random.fraction);
   const simulation: Simulation = {
     world,
     service,
     lakePath,
+    pipeline,
+    io,
     still: false,
     sync: async (given, signal) => {
       const report = await syncPipeline(pipeline, { ...io, ...given }, signal);
-      pipeline.source.mode = options.mode ?? 'auto';
-      expectDrift(world.habits, report);
-      if (!world.habits.moving) expect(report.row.facet_differences).toBe('[]');
+      pipeline.source.mode = habits.mode === 'poll' && !habits.feed ? 'auto' : habits.mode;
+      expectDrift(habits, report);
       return report;
     },
-    expectCopy: async (report, settled) => {
-      const lake = await readLakeRows(lakePath);
-      const cursor = report.row.cursor_to ?? 0n;
-      // Without the feed nothing tells how far a copy of a moving world has come.
-      if (world.habits.feed || settled) expectItems(world, lake, world.habits.feed ? cursor : null, settled);
-      if (history === 'feed' && world.habits.feed) expectHistory(world, lake, cursor);
-      expectProducts(lake);
-      expectLedger(lake);
-      if (!settled) return;
-      expectSites(world, lake);
-      if (report.published) expectDatasets(world, lake);
+    expectCopy: async (report, settled, copiedAll = false) => {
+      await expectLake(simulation, report, settled, copiedAll);
     },
-    expectSound: async () => {
-      const db = await Database.open();
-      const lake = await openLake(lakePath, { create: false });
-      const proofs = await verifyLake(lake, db, { signal: new AbortController().signal }, io);
-      db.close();
-      expect(proofs.filter(({ found }) => found > 0)).toEqual([]);
-    },
+    expectSound: () => expectSound(simulation),
     close: async () => {
       await service.close();
       await rm(folder, { recursive: true, force: true });
@@ -113,31 +99,89 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   return simulation;
 }
 
-function makePipeline(
-  service: Service,
-  lakePath: string,
-  history: 'feed' | 'none',
-  { partitionBy, datasets }: SimulationOptions,
-): Pipeline {
+const OFFSET_MS = { same: 0, 'machine behind': -10_800_000, 'machine ahead': 10_800_000, 'no Date header': 0 };
+
+/** The runs' clock is the world's, and a wait moves it on. */
+function makeIo(world: World, random: () => number): Io {
+  return {
+    ...realIo,
+    now: () => {
+      world.now += 5_000_000n;
+      return new Date(Number(world.now / 1_000_000n) + OFFSET_MS[world.habits.clock]);
+    },
+    sleep: async (ms) => {
+      world.now += BigInt(Math.round(ms)) * 1_000_000n;
+    },
+    random,
+  };
+}
+
+async function expectLake(simulation: Simulation, report: RunReport, settled: boolean, copiedAll: boolean) {
+  const { world, service, lakePath } = simulation;
+  const { habits } = world;
+  const lake = await readLakeRows(lakePath);
+  const cursor = report.row.cursor_to ?? 0n;
+  const isPrompt = largestLag(habits) === 0;
+  // Without the feed nothing tells how far a copy of a moving world has come; neither does a service that lags.
+  if (settled || (habits.feed && isPrompt && habits.pause === 0)) {
+    const expected = settled ? null : cursor;
+    expectItems(world, lake, { cursor: habits.feed ? cursor : expected, settled, withoutLeft: !copiedAll });
+  }
+  if (habits.history === 'feed' && habits.feed) {
+    expectHistory(world, lake, cursor, service);
+    if (settled) expectNoDoubles(world, lake, service);
+  }
+  expectProducts(lake);
+  expectLedger(lake);
+  expectNoFutureDays(world, lake);
+  if (!settled) return;
+  expectSites(world, lake);
+  if (report.published) expectDatasets(world, lake);
+}
+
+async function expectSound({ lakePath, io }: Simulation): Promise<void> {
+  const db = await Database.open();
+  try {
+    const lake = await openLake(lakePath, { create: false });
+    const proofs = await verifyLake(lake, db, { signal: new AbortController().signal }, io);
+    const failed = proofs.filter(({ found }) => found > 0);
+    if (failed.length === 0) return;
+    const names = failed.map(({ name }) => name).join(', ');
+    throw new Mismatch(
+      `verify finds something on a lake that is right: ${names}`,
+      failed.flatMap(({ name, findings }) => findings.map((finding) => `${name}: ${JSON.stringify(finding)}`)),
+    );
+  } finally {
+    db.close();
+  }
+}
+
+function makePipeline(service: Service, lakePath: string, habits: Habits, { partitionBy }: SimulationOptions) {
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
-  const source = { baseUrl: service.baseUrl, apiKey: 'key', history, datasets };
+  const { history, format, splitAbove, scope } = habits;
+  const datasets = scope === 'all' ? 'all' : [1, 2];
   const values = pipelineSchema.parse({
     name: 'sim',
-    source,
+    source: { baseUrl: service.baseUrl, apiKey: 'key', history, datasets, export: format, splitAbove },
     lake: { path: lakePath, tables },
     landing: { keep: 0 },
+    analysis: { daily: habits.daily === 0 ? 0 : `${habits.daily}d` },
     checks: GATES_ALONE,
-    proof: { sample: 5, products: true },
+    proof: { sample: 2, products: true },
   });
   return { ...values, file: 'sim.yaml', source: { ...values.source, apiKey: SIM_KEY } };
 }
 
-/** The schema drifts where the service's habits depart from the document, and nowhere else. */
-function expectDrift({ unknownFields, nullsLeftOut, fraction }: Habits, { row }: RunReport): void {
-  const found = (JSON.parse(row.schema_drift) as Drift[]).filter(({ finding }) => {
+/** No field is of another type than the document says, and none is unknown where the service adds none. */
+function expectDrift({ unknownFields, fraction }: Habits, { row }: RunReport): void {
+  const found = (JSON.parse(row.schema_drift) as Drift[]).filter(({ finding, field }) => {
     if (finding === 'unknown') return !unknownFields;
     if (finding === 'precision') return fraction < 9;
-    return finding === 'type' || nullsLeftOut === 'nowhere';
+    return finding === 'type' && field !== 'item.title';
   });
-  expect(found).toEqual([]);
+  if (found.length > 0)
+    throw new Mismatch(
+      'the schema drifts',
+      found.map((drift) => JSON.stringify(drift)),
+    );
 }

@@ -44,7 +44,7 @@ export function describeItem(world: World, item: Item): TextRow {
 
 /** Their names depend on the row's shape: the values are compared. */
 function describeExtra(item: Item): string {
-  return JSON.stringify(['"CZ"', '"new"', ...(item.category === null ? [] : ['7'])].sort());
+  return JSON.stringify(['CZ', 'new', ...(item.category === null ? [] : ['7'])].sort());
 }
 
 /** Object members in one order. */

@@ -1,7 +1,7 @@
 /** Resources of the API document, section 2, as the service shows them. */
 import type { Habits } from './habits.js';
 import { Money, type Wire } from './wire-json.js';
-import type { Change, Item, Site, World } from './world.js';
+import type { Change, Item, Site, View, World } from './world.js';
 
 type Fields = { [name: string]: Wire };
 
@@ -22,8 +22,7 @@ function viewSite(site: Site, habits: Habits): Fields {
 }
 
 /** Item: nested, as `/items` shows it. */
-export function viewItem(world: World, item: Item): Fields {
-  const { habits } = world;
+export function viewItem(habits: Habits, view: Pick<View, 'site'>, item: Item): Fields {
   const time = (at: bigint | null) => (at === null ? null : writeTime(at, habits));
   const category = item.category === null ? null : { ...item.category, ...(habits.unknownFields ? { id: 7 } : {}) };
   return {
@@ -41,7 +40,7 @@ export function viewItem(world: World, item: Item): Fields {
     attributes: item.attributes,
     category,
     datasets: item.datasets,
-    site: viewSite(world.site(item.siteId), habits),
+    site: viewSite(view.site(item.siteId), habits),
     source: { modelId: item.modelId, name: item.sourceName },
     firstSeenAt: time(item.firstSeenAt),
     lastSeenAt: time(item.lastSeenAt),
@@ -52,9 +51,8 @@ export function viewItem(world: World, item: Item): Fields {
 }
 
 /** Export row: "column and field names of a row: not shown". */
-export function viewExportRow(world: World, item: Item): Fields {
-  const { habits } = world;
-  const row = flatten(viewItem(world, item), habits.shape);
+export function viewExportRow(habits: Habits, view: Pick<View, 'site'>, item: Item): Fields {
+  const row = flatten(viewItem(habits, view, item), habits.shape);
   if (habits.nullsLeftOut === 'nowhere') return row;
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
@@ -98,27 +96,44 @@ export function viewChange(world: World, change: Change): Fields {
 
 function viewChangeItem(world: World, item: Item, change: Change): Fields {
   const title = world.habits.titleInFeed === 'now' ? item.title : change.titleThen;
-  // ChangeItem.title is no nullable field: an item without a title has an empty one there.
   return {
     id: item.id,
-    title: title ?? '',
+    ...(title === null ? nameUntitled(world.habits, item) : { title }),
     url: item.url,
     currency: item.currency,
     site: viewSite(world.site(item.siteId), world.habits),
   };
 }
 
+/** ChangeItem.title is no nullable field: what it holds for an item without a title is the service's choice. */
+function nameUntitled({ untitled }: Habits, item: Item): Fields {
+  if (untitled === 'left out') return {};
+  if (untitled === 'null') return { title: null };
+  return { title: untitled === 'url' ? (item.url ?? '') : '' };
+}
+
 /** The map of changed values in the service's own words. */
-export function nameChanges(change: Change, { changeNames }: Habits): { [name: string]: Wire[] } {
-  const entries = Object.entries(change.changes);
-  const named = changeNames === 'all' ? entries : entries.filter(([name]) => name !== 'price');
+export function nameChanges(change: Change, habits: Habits): { [name: string]: Wire[] } {
+  const { changeNames } = habits;
   if (changeNames === 'empty') return {};
+  const isPriceLeftOut = changeNames === 'no price' || changeNames === 'other words';
+  const entries = Object.entries(change.changes).filter(([name]) => name !== 'price' || !isPriceLeftOut);
   return Object.fromEntries(
-    named.map(([name, [before, after]]) => {
-      const pair = [before, after] as Wire[];
-      const values = name === 'price' ? pair.map((cents) => money(cents as number | null)) : pair;
-      if (changeNames !== 'other words') return [name, values];
-      return [name === 'stock' ? 'attributes.stock' : capital(name), values];
-    }),
+    entries.map(([name, pair]) => [nameValue(name, changeNames), pair.map((value) => showValue(name, value, habits))]),
   );
+}
+
+const ATTRIBUTES = 'attributes.';
+
+function nameValue(name: string, changeNames: Habits['changeNames']): string {
+  const isAttribute = name.startsWith(ATTRIBUTES);
+  if (changeNames === 'other words') return isAttribute ? name : capital(name);
+  return isAttribute && changeNames !== 'prefixed' ? name.slice(ATTRIBUTES.length) : name;
+}
+
+function showValue(name: string, value: unknown, { categoryInFeed }: Habits): Wire {
+  if (name === 'price') return money(value as number | null);
+  if (name !== 'category' || value === null) return value as Wire;
+  const category = value as { path: string; slug: string; name: string };
+  return categoryInFeed === 'object' ? { ...category } : category[categoryInFeed];
 }

@@ -1,0 +1,120 @@
+/**
+ * The life of a world beside a lake that real runs keep, and what must hold. The world knows the truth; the oracle asks it.
+ *
+ * Safety and liveness, in plain words:
+ * - Never stale: the world stands still, and longer than the largest lag and the feed's delay have passed. The next run,
+ *   or one of three more with the clock moved on by the lag between them, makes every item equal to the truth.
+ * - Every event once: each change that the feed delivered is in history exactly once, at any time and in whatever order
+ *   runs and answers came. At the end no diff row stands beside the events of an item that the feed told whole.
+ * - Never overclaims: a run that began after all that had happened was older than the largest lag and the feed's delay
+ *   says `caught_up` only if the lake is then the truth. Of runs in a world that moves nothing is asked: what they can't
+ *   know yet they may miss. Items that left the data, or came back to it, count after a complete copy only: nothing
+ *   else tells of them.
+ * - Sound: `verifyLake` finds nothing on a lake that is right.
+ *
+ * Only legal sequences: a listing is NEW once, CHANGED or REMOVED while listed, RELISTED when removed; ids increase;
+ * a change shows in the feed 30 s after it was observed and in other answers at once, or by a constant lag of each
+ * kind later; only replicas may show an older state after a newer one. No answer shows what has not happened.
+ */
+import { PricelakeError } from '../../src/errors.js';
+import { type RunReport, syncPipeline } from '../../src/pipeline/sync.js';
+import { Mismatch } from './compare.js';
+import { type Habits, largestLag } from './habits.js';
+import { hideOne, leaveAndReturn, renameSite, step } from './life.js';
+import { openSimulation, type Simulation } from './simulation.js';
+import { SECOND } from './world.js';
+
+export interface Life {
+  seed: number;
+  habits: Partial<Habits>;
+  items: number;
+  rounds: number;
+}
+
+/** The plainest size that still has everything. */
+export const SIZE = { items: 24, rounds: 2 };
+const EVENTS_A_ROUND = 12;
+const CATCH_UPS = 4;
+const HOUR = 3600n * SECOND;
+const DAY = 24n * HOUR;
+
+/** @throws Mismatch when the lake is not what the world is, or whatever a run throws */
+export async function liveThrough({ seed, habits, items, rounds }: Life): Promise<void> {
+  const simulation = await openSimulation({ seed, habits, items });
+  try {
+    await simulation.expectCopy(await run(simulation), false);
+    for (let round = 1; round <= rounds; round++) {
+      moveOn(simulation, round, round === rounds);
+      await simulation.expectCopy(await run(simulation), false);
+    }
+    simulation.still = true;
+    await catchUp(simulation, false);
+    if (simulation.world.habits.leaving !== 'never') {
+      simulation.pipeline.source.mode = 'snapshot';
+      await catchUp(simulation, true);
+    }
+    await simulation.expectSound();
+    await refuseUnknownDataset(simulation);
+  } finally {
+    await simulation.close();
+  }
+}
+
+/** A round: things happen, and where the pipeline pauses, on both sides of it. */
+function moveOn({ world }: Simulation, round: number, isLast: boolean): void {
+  // Longer than any window that a run may look back by.
+  if (world.random.fraction() < 0.6) world.now += 5n * HOUR;
+  for (let n = 0; n < EVENTS_A_ROUND / 2; n++) step(world);
+  leaveAndReturn(world);
+  if (isLast) world.now += BigInt(world.habits.pause) * DAY;
+  for (let n = 0; n < EVENTS_A_ROUND / 2; n++) step(world);
+  hideOne(world);
+  renameSite(world, round);
+}
+
+/** A run that is refused for now is asked again, as a scheduler would. */
+async function run(simulation: Simulation): Promise<RunReport> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await simulation.sync();
+    } catch (error) {
+      const isPassing =
+        error instanceof PricelakeError && ['unavailable', 'offline', 'snapshot_incomplete'].includes(error.code);
+      if (!isPassing || tries === 3) throw error;
+      simulation.world.settle();
+    }
+  }
+}
+
+async function catchUp(simulation: Simulation, copiedAll: boolean): Promise<void> {
+  const { world } = simulation;
+  const lag = largestLag(world.habits);
+  for (let look = 1; ; look++) {
+    world.settle(lag);
+    const report = await run(simulation);
+    try {
+      return await simulation.expectCopy(report, true, copiedAll);
+    } catch (error) {
+      if (!(error instanceof Mismatch)) throw error;
+      if (report.row.caught_up) throw overclaim(error);
+      if (look === CATCH_UPS) throw error;
+    }
+  }
+}
+
+function overclaim(error: Mismatch): Mismatch {
+  const [first = '', ...rest] = error.message.split('\n  ');
+  return new Mismatch(`the run says that it caught up, and ${first}`, rest);
+}
+
+/** A dataset that there is not is an error to tell, never an empty copy. */
+async function refuseUnknownDataset({ pipeline, io, world, lakePath }: Simulation): Promise<void> {
+  if (world.habits.scope === 'all') return;
+  const source = { ...pipeline.source, datasets: [1n, 99n] };
+  const lake = { ...pipeline.lake, path: `${lakePath}-of-unknown` };
+  const report = await syncPipeline({ ...pipeline, source, lake }, io).catch((error: unknown) => {
+    if (error instanceof PricelakeError) return undefined;
+    throw error;
+  });
+  if (report !== undefined) throw new Mismatch('a run copies a dataset that there is not', []);
+}

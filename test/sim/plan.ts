@@ -1,0 +1,46 @@
+/** What `/plan` tells of the account (section 2, PlanInfo; section 8). */
+import type { Account } from './account.js';
+import { writeTime } from './views.js';
+import type { Wire } from './wire-json.js';
+
+/** Rows of a small quota: fewer than any world has. */
+const ROWS = 10;
+
+/** Export rows that `/plan` tells of, and those that are left: others of the account may have taken them meanwhile. */
+export function countQuota({ world, used }: Pick<Account, 'world' | 'used'>): { told: number | null; left: number } {
+  const { quota } = world.habits;
+  const left = Math.max(0, ROWS - used.rows);
+  if (quota === 'small') return { told: ROWS, left };
+  if (quota === 'none') return { told: 0, left: 0 };
+  if (quota === 'unlimited') return { told: null, left: Number.POSITIVE_INFINITY };
+  return { told: 100_000, left: quota === 'cut' ? left : 0 };
+}
+
+export function viewPlan(account: Account): Wire {
+  const { world, used } = account;
+  const { habits, now } = world;
+  const rate = { null: { ratePerSecond: null }, absent: {}, fraction: { ratePerSecond: 12.5 } }[habits.rate];
+  const delay = { absent: {}, '0': { delayHours: 0 }, '24': { delayHours: 24 } }[habits.delayHours];
+  const resetsAt = writeTime(now + 10n ** 15n, { fraction: 0, utc: 'Z' });
+  const isTrial = habits.quota !== 'unlimited';
+  return {
+    plan: habits.feed ? 'pro' : 'free',
+    name: 'Pro',
+    status: isTrial ? 'TRIALING' : habits.rate === 'null' ? null : 'ACTIVE',
+    trialEndsAt: isTrial ? resetsAt : null,
+    limits: {
+      datasets: 5,
+      apiCallsPerMonth: habits.usage === 'told' ? 100_000 : null,
+      ...rate,
+      ...delay,
+      exportRowsPerMonth: countQuota(account).told,
+      historyDays: habits.historyDays,
+      changeFeed: habits.feed,
+      seats: 3,
+      sso: true,
+    },
+    lockedDatasets: 0,
+    upgradeUrl: 'https://shop.example/plans',
+    usage: habits.usage === 'null' ? null : { apiCalls: used.calls, exportRows: used.rows, resetsAt },
+  };
+}

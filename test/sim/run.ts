@@ -1,0 +1,129 @@
+/**
+ * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--no-shrink]. A failure is shrunk, and told
+ * with the command that replays it: npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1].
+ */
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS } from './draw-life.js';
+import { type Habits, PLAIN } from './habits.js';
+import type { Life } from './live-through.js';
+import { shrinkLife } from './shrink.js';
+import { Worker } from './worker-pool.js';
+
+const { values: options } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    items: { type: 'string' },
+    rounds: { type: 'string' },
+    'no-shrink': { type: 'boolean', default: false },
+  },
+});
+
+interface Failure {
+  life: Life;
+  message: string;
+}
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+/** What seeds have in common that fail in one way. */
+const firstLine = (message: string) => (message.split('\n')[0] ?? '').replaceAll(/\d+/g, '#').slice(0, 200);
+
+function planLife(seed: number): Life {
+  const life = drawLife(seed);
+  const { only, items, rounds } = options;
+  return {
+    seed,
+    habits: only === undefined ? life.habits : { ...PLAIN, ...(JSON.parse(only) as Partial<Habits>) },
+    items: items === undefined ? life.items : Number(items),
+    rounds: rounds === undefined ? life.rounds : Number(rounds),
+  };
+}
+
+function replay({ seed, habits, items, rounds }: Life): string {
+  return `npm run sim -- --seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
+}
+
+async function liveAll(workers: Worker[], lives: Life[]) {
+  const failures: Failure[] = [];
+  let seconds = 0;
+  const waiting = [...lives];
+  const work = async (worker: Worker) => {
+    for (let life = waiting.shift(); life !== undefined; life = waiting.shift()) {
+      const outcome = await worker.live(life);
+      seconds += outcome.seconds;
+      if (outcome.failure === undefined) continue;
+      failures.push({ life, message: outcome.failure });
+      say(`seed ${life.seed}: ${outcome.failure}`);
+      if (options['no-shrink']) say(`  ${replay(life)}`);
+    }
+  };
+  await Promise.all(workers.map(work));
+  return { failures, seconds };
+}
+
+/** Of each way to fail, the first seed is shrunk. */
+async function shrinkAll(workers: Worker[], groups: Map<string, Failure[]>): Promise<Map<string, Life>> {
+  const shrunk = new Map<string, Life>();
+  const waiting = [...groups];
+  const work = async (worker: Worker) => {
+    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+      const [line, [first]] = group;
+      if (first === undefined) continue;
+      const life = await shrinkLife(first.life, async (plainer) => {
+        const { failure } = await worker.live(plainer);
+        return failure !== undefined && firstLine(failure) === line;
+      });
+      shrunk.set(line, life);
+      say(`shrunk: ${line}\n  ${replay(life)}`);
+    }
+  };
+  await Promise.all(workers.map(work));
+  return shrunk;
+}
+
+function report(lives: Life[], seconds: number, groups: Map<string, Failure[]>, shrunk: Map<string, Life>): void {
+  const failed = [...groups.values()].reduce((sum, group) => sum + group.length, 0);
+  const pairs =
+    lives.length >= SEEDS_OF_ALL_PAIRS ? 'all pairs of readings met' : `all pairs take ${SEEDS_OF_ALL_PAIRS}`;
+  say(`\n${lives.length} seeds (${pairs}), ${failed} failed, ${(seconds / lives.length).toFixed(2)} CPU seconds each`);
+  for (const [line, group] of [...groups].sort((a, b) => b[1].length - a[1].length)) {
+    const seeds = group.map(({ life }) => life.seed);
+    say(`- ${group.length} × ${line}`);
+    say(`  seeds ${seeds.slice(0, 12).join(', ')}${seeds.length > 12 ? ', …' : ''}`);
+    const life = shrunk.get(line);
+    if (life !== undefined) say(`  \`${replay(life)}\``);
+  }
+}
+
+function chooseFolder(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir(); // other systems have no such folder
+  }
+}
+
+const folder = mkdtempSync(path.join(process.env.TMPDIR ?? chooseFolder(), 'pricelake-sim-'));
+process.env.TMPDIR = folder;
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+const first = Number(options.seed);
+const lives = Array.from({ length: Number(options.seeds) }, (_, index) => planLife(first + index));
+const workers = Array.from({ length: Math.min(Number(options.workers), lives.length) }, () => new Worker());
+const { failures, seconds } = await liveAll(workers, lives);
+const groups = new Map<string, Failure[]>();
+for (const failure of failures) {
+  const line = firstLine(failure.message);
+  groups.set(line, [...(groups.get(line) ?? []), failure]);
+}
+const isShrunk = !options['no-shrink'] && options.only === undefined;
+const shrunk = isShrunk ? await shrinkAll(workers, groups) : new Map<string, Life>();
+report(lives, seconds, groups, shrunk);
+for (const worker of workers) worker.stop();
+process.exitCode = failures.length === 0 ? 0 : 1;
