@@ -3,15 +3,8 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Serv
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createSeeded, type Seeded } from '../seeded.js';
-import {
-  type Account,
-  answerJson,
-  type JsonAnswer,
-  refuse,
-  refuseDataset,
-  type Source,
-  selectItems,
-} from './endpoints.js';
+import type { Account, Source } from './account.js';
+import { answerJson, type JsonAnswer, refuse, refuseDataset } from './endpoints.js';
 import type { Habits } from './habits.js';
 import { countQuota } from './plan.js';
 import { selectItems } from './select-items.js';
