@@ -9,7 +9,25 @@ export interface KnownDefect {
   why: string;
 }
 
-export const KNOWN_DEFECTS: KnownDefect[] = [];
+const each = <T extends string | number>(
+  values: T[],
+  make: (value: T) => Partial<Habits>,
+  why: string,
+): KnownDefect[] => values.map((value) => ({ habits: make(value), why }));
+
+const LAG = 'what a late answer does not show yet is not asked for again';
+const LAGS: Habits['lagItems'][] = [5, 120, 600];
+
+export const KNOWN_DEFECTS: KnownDefect[] = [
+  ...each(LAGS, (lagItems) => ({ lagItems }), LAG),
+  ...each(LAGS, (lagExport) => ({ lagExport }), LAG),
+  ...each(LAGS, (lagFacets) => ({ lagFacets }), LAG),
+  ...each(LAGS, (lagSingle) => ({ lagSingle }), LAG),
+  ...each([20, 300], (replicas) => ({ replicas }), LAG),
+  ...each(['kept', 'kept and found'], (stateTimes) => ({ stateTimes }), 'removals that keep lastChangedAt are missed'),
+  ...each(['400', '410'], (oldCursor) => ({ oldCursor }), 'a refused cursor ends the run'),
+  { habits: { skewMs: 90_000 }, why: 'verify takes an item for older than its last change' },
+];
 
 export function avoidKnownDefects(habits: Habits): Habits {
   const avoided: Record<string, unknown> = { ...habits };

@@ -8,7 +8,7 @@ import { answerJson, type JsonAnswer, refuse, refuseDataset } from './endpoints.
 import type { Habits } from './habits.js';
 import { countQuota } from './plan.js';
 import { selectItems } from './select-items.js';
-import { viewExportRow } from './views.js';
+import { listColumns, viewExportRow } from './views.js';
 import { writeCsv } from './wire-csv.js';
 import { createWriter, shuffle, type WriteJson } from './wire-json.js';
 import type { Item, World } from './world.js';
@@ -152,7 +152,9 @@ class Exchange {
     const { habits } = this.#world;
     const isCsv = query.get('format') !== 'ndjson';
     const { rows, matching, left } = this.#readExport(query);
-    const lines = isCsv ? writeCsv(rows, habits, this.#write.line) : rows.map((row) => this.#write.line(row));
+    const lines = isCsv
+      ? writeCsv(listColumns(habits), rows, habits, this.#write.line)
+      : rows.map((row) => this.#write.line(row));
     const end = { ended: habits.lineEnd, open: '', blank: habits.lineEnd.repeat(2) }[habits.lastLine];
     const bytes = Buffer.from(lines.join(habits.lineEnd) + (lines.length === 0 ? '' : end));
     return { bytes, rows: rows.length, matching, left };

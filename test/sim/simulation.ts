@@ -23,7 +23,7 @@ import {
   expectSites,
   Mismatch,
 } from './compare.js';
-import { drawHabits, type Habits, largestLag } from './habits.js';
+import { type Habits, largestLag, PLAIN } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { populate, step } from './life.js';
 import { type Service, SIM_KEY, startService } from './service.js';
@@ -47,6 +47,7 @@ export interface Simulation {
 
 export interface SimulationOptions {
   seed: number;
+  /** The others are plain. */
   habits?: Partial<Habits>;
   items?: number;
   partitionBy?: string[];
@@ -60,7 +61,7 @@ const GATES_ALONE = Object.fromEntries(
 
 export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
   const { seed, items = 150 } = options;
-  const world = new World(seed, drawHabits(createSeeded(seed * 7919), options.habits));
+  const world = new World(seed, { ...PLAIN, ...options.habits });
   const { habits } = world;
   world.isCopied = (item) => habits.scope === 'all' || item.datasets.length > 0;
   populate(world, items);

@@ -25,7 +25,7 @@ async function runUntil(stopAt: number): Promise<boolean> {
 }
 
 test('a run that is stopped again and again while the world goes on ends in an exact copy', async () => {
-  simulation = await openSimulation({ seed: 11, items: 50, habits: { moving: true, chunkBytes: 4096 } });
+  simulation = await openSimulation({ seed: 11, items: 50, habits: { moving: true, chunkBytes: 4096, gzip: true } });
   const { world } = simulation;
   for (const run of ['first', 'second']) {
     let stops = 0;
@@ -43,7 +43,7 @@ test('a run that is stopped again and again while the world goes on ends in an e
 });
 
 test('a run that stopped between two tables and lost its landing is made good by the next', async () => {
-  simulation = await openSimulation({ seed: 12, items: 40, habits: { moving: false, trouble: false } });
+  simulation = await openSimulation({ seed: 12, items: 40, habits: { shuffledRows: true } });
   const { world, lakePath } = simulation;
   for (const committed of [1, 2]) {
     await stopAfterCommits(committed);

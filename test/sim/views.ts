@@ -57,6 +57,21 @@ export function viewExportRow(habits: Habits, view: Pick<View, 'site'>, item: It
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
+/** The columns of CSV, whatever the rows hold. */
+export function listColumns(habits: Habits): string[] {
+  const site = { id: 1n, name: '', host: '', attribution: '' };
+  const category = { name: '', path: '', slug: '', source: 'AI' } as const;
+  const full = { ...NO_ITEM, category };
+  return Object.keys(viewExportRow({ ...habits, nullsLeftOut: 'nowhere' }, { site: () => site }, full));
+}
+
+const NO_ITEM: Item = {
+  ...{ id: 1n, title: '', brand: '', mpn: '', gtin: '', price: 1, previousPrice: 1, priceChangedAt: 0n },
+  ...{ currency: '', url: '', image: '', attributes: {}, category: null, datasets: [], siteId: 1n, modelId: 1n },
+  ...{ sourceName: '', firstSeenAt: 0n, lastSeenAt: 0n, lastChangedAt: 0n, removedAt: 0n },
+  ...{ sight: 'visible', touchedAt: 0n, hasLeft: false },
+};
+
 const PARENTS = ['category', 'site', 'source'];
 const snake = (name: string) => name.replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);

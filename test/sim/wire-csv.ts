@@ -4,10 +4,13 @@ import type { Wire, WriteJson } from './wire-json.js';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** The records, header first; line ends are the caller's. */
-export function writeCsv(rows: readonly { [name: string]: Wire }[], habits: Habits, writeJson: WriteJson): string[] {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const columns = names.length === 0 ? ['id', 'title'] : names;
+/** The records, header first, whose columns hang on no row; line ends are the caller's. */
+export function writeCsv(
+  columns: readonly string[],
+  rows: readonly { [name: string]: Wire }[],
+  habits: Habits,
+  writeJson: WriteJson,
+): string[] {
   const mark = habits.csvMark ? BYTE_ORDER_MARK : '';
   const records = rows.map((row) => columns.map((name) => writeCell(name, row[name] ?? null, habits, writeJson)));
   return [mark + columns.join(','), ...records.map((cells) => cells.join(','))];
