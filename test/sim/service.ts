@@ -19,6 +19,8 @@ export interface Service {
   requests: string[];
   /** Ids of the changes that `/changes` has shown. */
   delivered: ReadonlySet<bigint>;
+  /** Calls and export rows of the month, as `/plan` tells them: a test may set them. */
+  used: { calls: number; rows: number };
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function startService(world: World, seed: number, options: ServiceO
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     delivered: exchange.account.delivered,
+    used: exchange.account.used,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
