@@ -10,7 +10,7 @@ export type ErrorCode =
   | 'bad_request' // 400: a parameter of ours was refused
   | 'contract' // the service answered something the API document does not allow
   | 'unavailable' // network faults and 5xx that outlasted the retries
-  | 'snapshot_incomplete' // an export ended early
+  | 'snapshot_incomplete' // an export ended early, or did so before and is not tried yet
   | 'lake_locked' // another run holds the lake
   | 'lake_invalid' // the folder holds something else, or is damaged
   | 'lake_read_only' // the folder can't be written: permissions, or a read-only file system

@@ -7,6 +7,9 @@ import { describeError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import type { PricelakeError } from '../../src/errors.js';
+import { realIo } from '../../src/io.js';
+import { openLake } from '../../src/lake/lake.js';
+import { openExportMemory } from '../../src/pipeline/export-memory.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { openContext } from './open-context.js';
 
@@ -45,6 +48,20 @@ describe('pricelake plan', () => {
       overageBlocks: 1,
       steps: expect.arrayContaining([expect.objectContaining({ step: 'export', calls: 1, exportRows: 120 })]),
     });
+  });
+
+  test('exits with 75 when sync would wait for an export that keeps breaking off, and says until when', async () => {
+    const lake = await openLake(path.join(folder, 'lake'), { create: true });
+    const memory = await openExportMemory(lake, realIo);
+    for (let run = 0; run < 2; run++) await memory.note('all', { rows: 120n, reason: 'cut' });
+    const error = await showPlan({ pipeline, reconcile: false, 'max-overage': '1' }, openContext(true)).then(
+      () => expect.unreachable('sync would wait'),
+      (reason: PricelakeError) => reason,
+    );
+    expect(exitCodeOf(error)).toBe(75);
+    expect(error.message).toMatch(/^sync would stop: export all broke off in 2 runs, /);
+    expect(error.facts.nextRunAt).toEqual(new Date((memory.find('all')?.at.getTime() ?? 0) + 3_600_000));
+    await memory.forget('all');
   });
 
   test('exits with 5 when sync would be refused, and its JSON holds the plan and when to come back', async () => {

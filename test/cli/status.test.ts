@@ -8,7 +8,9 @@ import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
+import { openExportMemory } from '../../src/pipeline/export-memory.js';
 import { syncPipeline } from '../../src/pipeline/sync.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { openWorld, testIo, type World } from '../pipeline/world.js';
 import { openContext } from './open-context.js';
 
@@ -44,6 +46,18 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
     open: { state: 'held', checks: ['rejects_few'], tries: 1, landed: { exportRows: 40 } },
     budget: { calls: { rule: 'budget.calls' } },
   });
+});
+
+test('an export that keeps breaking off: how often, what it took, and when it is tried again', async () => {
+  const memory = await openExportMemory(await openLake(world.lakePath, { create: false }), createFakeIo());
+  for (let run = 0; run < 3; run++) await memory.note('all', { rows: 40n, reason: 'the connection closed early' });
+  const { text, json } = await status();
+  expect(text).toMatch(
+    /^export all broke off in 3 runs, last at 2026-11-20T12:00:00.000Z \(120 rows .*\); .* from 2026-11-20T14:00:00.000Z on$/m,
+  );
+  expect(json.brokenExports).toMatchObject([{ name: 'all', runs: 3, rows: 120, retryAt: '2026-11-20T14:00:00.000Z' }]);
+  await memory.forget('all');
+  expect((await status()).text).not.toContain('broke off');
 });
 
 test('a lock: who holds it, and whether that process lives', async () => {
