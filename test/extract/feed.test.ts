@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { FEED_FILE, landFeed } from '../../src/extract/feed.js';
+import { listParts } from '../../src/extract/dataset-client.js';
+import { FEED_FILE, type FeedPart, landFeed } from '../../src/extract/feed.js';
+import type { Landing } from '../../src/landing/landing.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
@@ -79,5 +81,107 @@ describe('the feed', () => {
     const service = await startFeed();
     expect(await landFeed(service.client, await openLanding(), partOf(service, 0n), false, service.io)).toBeUndefined();
     expect(service.urls).toEqual([]);
+  });
+});
+
+describe('the feeds of several datasets', () => {
+  /** Changes of each dataset; the answer to request number `breakAt` of /changes is a fault. */
+  function startFeeds(feeds: Record<string, bigint[]>, breakAt = 0): Promise<LocalService> {
+    let pages = 0;
+    return startService((request, response) => {
+      const url = new URL(request.url ?? '', 'http://x');
+      const dataset = url.searchParams.get('dataset');
+      const ids = dataset === null ? Object.values(feeds).flat() : (feeds[dataset] ?? []);
+      const sorted = [...ids].sort((a, b) => (a < b ? -1 : 1));
+      const write = (some: bigint[], hasMore: boolean, cursor: bigint) =>
+        sendJson(
+          response,
+          200,
+          `{"changes":[${some.map((id) => `{"id":${id}}`).join(',')}],"hasMore":${hasMore},"nextCursor":${cursor}}`,
+        );
+      if (url.pathname.endsWith('/recent')) return write(sorted.slice(-1), sorted.length > 1, sorted.at(-1) ?? 0n);
+      if (++pages === breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
+      const after = BigInt(url.searchParams.get('after') ?? '');
+      const waiting = sorted.filter((id) => id > after);
+      const page = waiting.slice(0, Number(PAGE));
+      write(page, waiting.length > page.length, page.at(-1) ?? after);
+    });
+  }
+
+  const partsOf = ({ client }: LocalService, from: Record<string, bigint>): FeedPart[] =>
+    listParts(client, Object.keys(from).map(BigInt)).map((part) => ({
+      ...part,
+      from: from[String(part.dataset)] ?? 0n,
+    }));
+  /** Requests of the feeds, as `dataset after cursor`. */
+  const asks = ({ urls }: LocalService) =>
+    urls
+      .filter((url) => !url.includes('/recent'))
+      .map((url) => new URL(url, 'http://x').searchParams)
+      .map((query) => `${query.get('dataset')} after ${query.get('after')}`);
+  const ids = async (landing: Landing) =>
+    (await readLanded(landing, FEED_FILE)).map((line) => (JSON.parse(line) as { id: number }).id);
+
+  test('are read one after the other; the common cursor is where the feed stood before', async () => {
+    const service = await startFeeds({ 1: [10n, 12n, 14n, 16n], 2: [11n, 13n] });
+    const landing = await openLanding();
+    const landed = await landFeed(service.client, landing, partsOf(service, { 1: 9n, 2: 9n }), true, service.io);
+    expect(landed).toMatchObject({ changes: 6, cursor: 16n, complete: true });
+    expect(asks(service)).toEqual(['1 after 9', '1 after 14', '2 after 9']);
+    expect(await ids(landing)).toEqual([10, 12, 14, 16, 11, 13]);
+  });
+
+  test('a dataset without news hides no change of another', async () => {
+    const service = await startFeeds({ 1: [20n], 2: [11n, 13n] });
+    const landing = await openLanding();
+    const landed = await landFeed(service.client, landing, partsOf(service, { 1: 20n, 2: 9n }), true, service.io);
+    expect(landed).toMatchObject({ changes: 2, cursor: 20n });
+    expect(await ids(landing)).toEqual([11, 13]);
+  });
+
+  test('none is asked where the newest change of all is known to each', async () => {
+    const service = await startFeeds({ 1: [20n], 2: [11n] });
+    const landed = await landFeed(
+      service.client,
+      await openLanding(),
+      partsOf(service, { 1: 20n, 2: 20n }),
+      true,
+      service.io,
+    );
+    expect(landed).toMatchObject({ changes: 0, cursor: 20n });
+    expect(asks(service)).toEqual([]);
+  });
+
+  test('one that was read to its end is not asked again when the run goes on', async () => {
+    const feeds = { 1: [10n, 12n], 2: [11n, 13n, 15n, 17n] };
+    const broken = await startFeeds(feeds, 3);
+    const from = { 1: 9n, 2: 9n };
+    await expect(
+      landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
+    ).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(asks(broken)).toEqual(['1 after 9', '2 after 9', '2 after 15']);
+    const service = await startFeeds(feeds);
+    const landing = await reopenLanding();
+    const landed = await landFeed(service.client, landing, partsOf(service, from), true, service.io);
+    expect(asks(service)).toEqual(['2 after 15']);
+    expect(landed).toMatchObject({ changes: 6, cursor: 17n });
+    expect(await ids(landing)).toEqual([10, 12, 11, 13, 15, 17]);
+  });
+
+  test('a change behind the newest of before lands and comes again: the cursor stays where all have come to', async () => {
+    const feeds = { 1: [10n], 2: [12n] };
+    const service = await startFeeds(feeds);
+    const parts = partsOf(service, { 1: 9n, 2: 9n });
+    const [first] = parts as [FeedPart];
+    const { bytes } = first.client;
+    // Both get a change after the feed's stand was taken; the first is read before that.
+    first.client.bytes = async (...call) => {
+      const answer = await bytes(...call);
+      feeds[1].push(14n);
+      feeds[2].push(16n);
+      return answer;
+    };
+    const landed = await landFeed(service.client, await openLanding(), parts, true, service.io);
+    expect(landed).toMatchObject({ changes: 3, cursor: 12n });
   });
 });

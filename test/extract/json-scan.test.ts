@@ -45,6 +45,8 @@ describe('the fields of an object', () => {
   test.each([
     ...['', ' ', 'x', '1', '"a"', '[]', '{', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '{a:1}', '{"a" 1}'],
     ...['{"a":}', '{"a":1 "b":2}', '{"a":"x}', '{"a":[1}', '{"a":{"b":[}', '{"a\\', '{"\\x":1}', '<html>'],
+    // Another character in the place of a colon or a comma.
+    ...['{"a"x1}', '{"a";1}', '{"a":1 x"b":2}', '{"a":1 ;"b":2}'],
   ])('of %j are refused as not JSON', (json) => {
     expect(() => readFields(Buffer.from(json))).toThrow(SyntaxError);
   });
@@ -69,7 +71,7 @@ describe('the elements of an array', () => {
     expect(elementsOf('[\n]')).toEqual([]);
   });
 
-  test.each(['', '{}', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '["a', '[{"a":1]', 'null'])(
+  test.each(['', '{}', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1 x2]', '["a";"b"]', '["a', '[{"a":1]', 'null'])(
     'of %j are refused as not JSON',
     (json) => {
       expect(() => readElements(Buffer.from(json), 0)).toThrow(SyntaxError);
