@@ -153,17 +153,17 @@ describe('the feeds of several datasets', () => {
   });
 
   test('one that was read to its end is not asked again when the run goes on', async () => {
-    const feeds = { 1: [10n, 12n], 2: [11n, 13n, 15n, 17n] };
-    const broken = await startFeeds(feeds, 3);
-    const from = { 1: 9n, 2: 9n };
+    const feeds = { 1: [10n, 12n], 2: [5n], 3: [11n, 13n, 15n, 17n] };
+    const broken = await startFeeds(feeds, 4);
+    const from = { 1: 9n, 2: 9n, 3: 9n };
     await expect(
       landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
     ).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(asks(broken)).toEqual(['1 after 9', '2 after 9', '2 after 15']);
+    expect(asks(broken)).toEqual(['1 after 9', '2 after 9', '3 after 9', '3 after 15']);
     const service = await startFeeds(feeds);
     const landing = await reopenLanding();
     const landed = await landFeed(service.client, landing, partsOf(service, from), true, service.io);
-    expect(asks(service)).toEqual(['2 after 15']);
+    expect(asks(service)).toEqual(['3 after 15']);
     expect(landed).toMatchObject({ changes: 6, cursor: 17n });
     expect(await ids(landing)).toEqual([10, 12, 11, 13, 15, 17]);
   });
