@@ -1,4 +1,5 @@
 import { fraction } from '../catalogue/shops.js';
+import { MAX_LAG } from '../readings/registry.js';
 import type { Moment } from '../world/past-sql.js';
 import { feedEnd, type Service } from './caller.js';
 
@@ -11,6 +12,6 @@ export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'face
   if (lag + replicas === 0) return null;
   const answers = (answered.get(service) ?? 0) + 1;
   answered.set(service, answers);
-  const behind = lag + replicas * fraction(world.facts.seed, answers, 'replica');
+  const behind = Math.min(MAX_LAG, lag + replicas * fraction(world.facts.seed, answers, 'replica'));
   return Math.max(world.keepPast(), Math.floor(feedEnd(service) - behind * 1e6));
 }

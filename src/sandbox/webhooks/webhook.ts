@@ -5,6 +5,7 @@ import { hasFailedTooLong, planNextStep } from './retry-schedule.js';
 import { type DeliveryTime, ScaledTime } from './scaled-time.js';
 import { ANSWER_WITHIN_MS, type Delivery, sendEvent } from './send-event.js';
 import { SigningSecrets } from './signing-secrets.js';
+import { type Email, TeamMail } from './team-mail.js';
 import { buildPing, findNewestChange, readNextEvent, type WebhookEvent } from './webhook-event.js';
 
 export interface WebhookOptions {
@@ -45,13 +46,6 @@ export interface WebhookStatus {
   emails: Email[];
 }
 
-export interface Email {
-  /** The sandbox's own time. */
-  at: string;
-  to: string;
-  text: string;
-}
-
 const POLL_MS = 50;
 const KEPT = 100;
 const HOUR_MS = 3_600_000;
@@ -64,7 +58,7 @@ export class Webhook {
   readonly #secrets: SigningSecrets;
   readonly #events = new Map<string, WebhookEvent>();
   readonly #deliveries: Delivery[] = [];
-  readonly #emails: Email[] = [];
+  readonly #mail: TeamMail;
   #url: string | null = null;
   #state: WebhookStatus['state'] = 'none';
   #cursor = 0n;
@@ -79,6 +73,7 @@ export class Webhook {
     this.#time = options.time ?? new ScaledTime(options.timeScale ?? 1);
     this.#secrets = new SigningSecrets(service.world.facts.seed);
     this.#secrets.set(options.secrets ?? []);
+    this.#mail = new TeamMail(options.log);
   }
 
   get secret(): string {
@@ -94,7 +89,7 @@ export class Webhook {
       cursor: this.#cursor,
       pending,
       deliveries: [...this.#deliveries],
-      emails: [...this.#emails],
+      emails: this.#mail.emails,
     };
   }
 
@@ -181,13 +176,11 @@ export class Webhook {
     this.#pending = null;
   }
 
-  /** Section 6, delivery rule 5: the team is e-mailed, which here is a line of the log and of the status. */
+  /** Section 6, delivery rule 5. */
   #turnOff(event: WebhookEvent): void {
     this.#state = 'off';
     const text = `The webhook endpoint ${this.#url} is turned off after 24 hours of failures; event ${event.id} was tried ${event.attempts} times.`;
-    this.#emails.push({ at: this.#service.clock.iso(), to: 'team@sandbox.example', text });
-    if (this.#emails.length > KEPT) this.#emails.shift();
-    this.#options.log?.(`e-mail to team@sandbox.example: ${text}`);
+    this.#mail.send(this.#service.clock.iso(), text);
   }
 
   async #send(event: WebhookEvent): Promise<Delivery> {
