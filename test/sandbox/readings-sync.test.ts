@@ -38,3 +38,19 @@ test('a lake is exact whose service writes CSV with a byte order mark, CRLF and 
 
 test('a lake is exact without the feed, where removals leave lastChangedAt and changedSince does not return them', () =>
   expectCopy({ readings: ['lastChangedAt=stays', 'recentOnFree=402'], limits: { changeFeed: false } }));
+
+const LAGS = ['lists', 'exports', 'facets', 'products', 'items'].map((kind) => `lag.${kind}=120s`);
+
+test.each([[LAGS], [['replicas=300s', 'changes.price=absent']]])(
+  'a lake is exact once its service shows what the feed told: %j',
+  async (readings) => {
+    const world = await openWorld({ items: 60, sites: 3, pastDays: 6, readings });
+    onTestFinished(() => world.close());
+    await world.sync();
+    await world.sandbox.advance({ hours: 0.01, changes: 25 });
+    await world.sync();
+    await world.sandbox.advance({ hours: 0.3, changes: 0 });
+    await world.sync();
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  },
+);
