@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publishLake } from './lake-fixture.js';
-import { runPricelake } from './pricelake.js';
+import { MAIN, runPricelake } from './pricelake.js';
 
 let lake: string;
 beforeAll(async () => {
@@ -42,6 +43,17 @@ describe('the pricelake command', () => {
     const { code, stdout } = await runPricelake(['status', '--lake', lake, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: true, runNumber: 1, cursor: 42 });
+  });
+
+  it('says so, in JSON as well, where it may open too few files to load', async () => {
+    const script = `ulimit -n 48; exec "${process.execPath}" "${MAIN}" status --lake x --json`;
+    const [code, stdout, stderr] = await new Promise<[unknown, string, string]>((resolve) => {
+      execFile('sh', ['-c', script], (error, out, err) => resolve([error?.code, out, err]));
+    });
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, ok: false, error: { code: 'open_files' } });
+    expect(stderr).toBe(
+      'pricelake: the system lets this process open too few files\n  → Raise the limit (`ulimit -n 4096`).\n',
+    );
   });
 
   it('is quiet when the reader of its output goes', async () => {
