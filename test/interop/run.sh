@@ -1,23 +1,36 @@
 #!/bin/sh
-# Writes lakes (hard values; and those that runs leave: of an upgraded version, compacted, with a retention) and reads
-# them with other readers: delta-rs, Polars and DuckDB (PyPI), with --spark also Apache Spark
-# (PyPI and Maven Central, needs Java 17). Everything it makes stands in a temporary folder, or in $INTEROP_DIR.
+# Writes lakes (hard values; those that runs leave: of an upgraded version, compacted, with a retention, with tables
+# without rows; and those that other programs write to) and reads every table of them with other readers: pandas,
+# pyarrow, Polars, delta-rs, DuckDB (PyPI) and Apache Spark (PyPI and Maven Central, needs Java 17; --no-spark leaves it
+# out). --page writes docs/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=${INTEROP_DIR:-$(mktemp -d)}
 [ -n "${INTEROP_DIR:-}" ] || trap 'rm -rf "$work"' EXIT
+spark=--spark engines='delta-rs Spark' page=
+for option in "$@"; do
+  case $option in
+    --no-spark) spark='' engines=delta-rs ;;
+    --page) page="--page $here/../../docs/interop.md" ;;
+  esac
+done
 
-if [ ! -x "$work/venv/bin/python" ]; then
+python=$work/venv/bin/python
+if [ ! -x "$python" ]; then
   python3 -m venv "$work/venv"
-  "$work/venv/bin/pip" install --quiet 'deltalake==1.6.6' 'polars==2.1.0' 'duckdb==2.0.0' 'pyarrow==26.0.1' pytz
+  "$work/venv/bin/pip" install --quiet 'deltalake==1.6.6' 'polars==2.1.0' 'duckdb==2.0.0' 'pyarrow==26.0.1' 'pandas==3.1.1' pytz
 fi
-case " $* " in
-  *' --spark '*) "$work/venv/bin/pip" install --quiet 'pyspark==3.5.9' 'delta-spark==3.3.2' ;;
-esac
+[ -z "$spark" ] || "$work/venv/bin/pip" install --quiet 'pyspark==3.5.9' 'delta-spark==3.3.2'
 
 rm -rf "$work/data" "$work/states"
 mkdir "$work/data" "$work/states"
-(cd "$here/../.." && npx tsx test/interop/write-lake.ts "$work/data" && npx tsx test/interop/write-states.ts "$work/states")
-export PYTHONDONTWRITEBYTECODE=1
-"$work/venv/bin/python" "$here/read_lake.py" "$work/data" "$@"
-"$work/venv/bin/python" "$here/read_states.py" "$work/states" "$@"
+export PYTHONDONTWRITEBYTECODE=1 TZ=UTC
+cd "$here/../.."
+npx tsx test/interop/write-lake.ts "$work/data"
+npx tsx test/interop/write-states.ts "$work/states"
+npx tsx test/interop/write-foreign.ts "$work/states" "$python" $engines
+failed=0
+"$python" "$here/read_lake.py" "$work/data" $spark || failed=1
+"$python" "$here/read_states.py" "$work/states" $spark $page || failed=1
+[ -z "$page" ] || npx biome check --write docs/interop.md
+exit $failed

@@ -1,14 +1,11 @@
-import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { realIo } from '../../src/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { TABLE_NAMES } from '../../src/model.js';
 import { type Columns, writeOlderLake } from '../pipeline/older-lake.js';
 import { openWorld, type World } from '../pipeline/world.js';
+import { keepState, withDatabase } from './keep-state.js';
 
 /**
  * Writes lakes in the states that a lake comes to, all tables filled by runs over the sandbox, and beside each what
@@ -41,17 +38,20 @@ try {
   world.renew(older);
   keepSetting(world);
   await advance(world);
-  await keepState(world.lakePath, 'evolved');
+  await keepState(folder, 'evolved', world.lakePath, {
+    title: 'files older than columns beside newer ones',
+    plain: false,
+  });
   await compact(world.lakePath);
-  await keepState(world.lakePath, 'compacted');
+  await keepState(folder, 'compacted', world.lakePath, { title: 'the same, after `compact`', plain: true });
 
   world.renew(current);
   keepSetting(world);
   world.pipeline.lake.retention = 48 * 3_600_000;
   await advance(world);
-  await keepState(world.lakePath, 'retained-before');
+  await keepState(folder, 'retained-before', world.lakePath, { title: 'with a retention', plain: false });
   await advance(world);
-  await keepState(world.lakePath, 'retained');
+  await keepState(folder, 'retained', world.lakePath, { title: 'with a retention, a run later', plain: false });
 } finally {
   await world.close();
 }
@@ -73,28 +73,4 @@ async function compact(lakePath: string): Promise<void> {
     await createTableViews(db, lake);
     await compactLake(db, lake, 'always', realIo);
   });
-}
-
-/** The lake as it stands, and every row of its tables, by our own views, in files of their own. */
-async function keepState(lakePath: string, state: string): Promise<void> {
-  await mkdir(join(folder ?? '', state, 'expected'), { recursive: true });
-  await cp(lakePath, join(folder ?? '', state, 'lake'), { recursive: true });
-  await withDatabase(async (db) => {
-    await createTableViews(db, await openLake(lakePath, { create: false }));
-    for (const table of TABLE_NAMES) {
-      const row = await db.row(`SELECT count(*) AS n FROM ${table}`);
-      if (row?.n === 0n) throw new Error(`${state}: ${table} has no rows, and would prove nothing`);
-      const path = join(folder ?? '', state, 'expected', `${table}.parquet`);
-      await db.run(`COPY ${table} TO ${quoteLiteral(path)} (FORMAT parquet)`);
-    }
-  });
-}
-
-async function withDatabase(work: (db: Database) => Promise<void>): Promise<void> {
-  const db = await Database.open({ threads: 2 });
-  try {
-    await work(db);
-  } finally {
-    db.close();
-  }
 }
