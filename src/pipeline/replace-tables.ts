@@ -5,7 +5,7 @@ import type { Lake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { swapLake } from '../lake/swap-lake.js';
-import { TABLE_NAMES } from '../model.js';
+import { TABLE_NAMES, TXN_RUN } from '../model.js';
 import { selectColumns } from '../normalize/batch.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan } from './plan-rebuild.js';
@@ -25,10 +25,14 @@ export async function replaceTables(
 ): Promise<SwappedTable[]> {
   const { db, lake } = old;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  await replaceRows(old, rebuilt, 'runs', `SELECT * FROM (${await selectLedger(old, rebuilt)}) WHERE ${others}`, io);
+  // A run that has nothing to do when it is done again leaves no number: none is given twice.
+  const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
+  const last = { [TXN_RUN]: numbers.reduce((most, number) => (number > most ? number : most)) };
+  const ledger = `SELECT * FROM (${await selectLedger(old, rebuilt)}) WHERE ${others}`;
+  await replaceRows(old, rebuilt, { table: 'runs', select: ledger, txn: last }, io);
   if ((await old.open('check_results')) === 'whole') {
     const select = `SELECT ${selectColumns('check_results')} FROM check_results WHERE ${others}`;
-    await replaceRows(old, rebuilt, 'check_results', select, io);
+    await replaceRows(old, rebuilt, { table: 'check_results', select, txn: {} }, io);
   }
   const commit = { runId: plan.runs.at(-1)?.runId ?? '', operation: 'REBUILD', at: io.now() };
   await publishAgain({ db, lake: rebuilt }, plan, commit, old.inspection.pointer);
@@ -46,12 +50,11 @@ export async function replaceTables(
 async function replaceRows(
   { db }: OldTables,
   rebuilt: Lake,
-  table: 'runs' | 'check_results',
-  select: string,
+  { table, select, txn }: { table: 'runs' | 'check_results'; select: string; txn: Record<string, bigint> },
   io: Io,
 ): Promise<void> {
   const { files } = await readTable(rebuilt, table);
   const add = await stageTable(db, rebuilt, { table, runId: 'rebuild', select });
-  const change = { table, add, remove: files, txn: {} };
+  const change = { table, add, remove: files, txn };
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }

@@ -173,6 +173,17 @@ test('a rebuild undoes a DELETE of history by another program, also where older 
   expect((await inspectLake(await openLake(pipeline.lake.path, { create: false }))).damaged.size).toBe(0);
 });
 
+test('a rebuild in which runs have nothing to do leaves their numbers, so that none is given twice', async () => {
+  await deleteRows(pipeline.lake.path, 'items', 'item_id % 2 = 0');
+  pipeline.source.mode = 'snapshot';
+  expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(4n);
+  pipeline.source.mode = 'auto';
+  await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
+  await rebuild();
+  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(5n);
+});
+
 test('a rebuild takes no raw byte for what landed that is another, and names the file', async () => {
   const [first = ''] = (await readdir(inLake('_pricelake', 'landing'))).sort();
   const folder = inLake('_pricelake', 'landing', first);
