@@ -99,22 +99,23 @@ function writeLines(
   metaData: MetaData | undefined,
   info: CommitInfo,
 ): string {
+  const actions = [
+    ...(state.version < 0n ? [JSON.stringify({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } })] : []),
+    ...(metaData === undefined ? [] : [JSON.stringify({ metaData })]),
+    ...txn.map(([appId, version]) => writeTxn(appId, { version, lastUpdated: info.at.getTime() })),
+    ...change.remove.map((file) => writeRemove(file, info.at, change.dataChange)),
+    ...change.add.map((file) => writeAdd(file, change.dataChange)),
+  ];
   const commitInfo = {
     timestamp: info.at.getTime(),
     operation: info.operation,
     operationParameters: {},
     engineInfo: `pricelake/${PRICELAKE_VERSION}`,
     runId: info.runId,
+    // An entry that is cut between two lines would be a whole one of fewer files.
+    actions: actions.length,
   };
-  return [
-    JSON.stringify({ commitInfo }),
-    ...(state.version < 0n ? [JSON.stringify({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } })] : []),
-    ...(metaData === undefined ? [] : [JSON.stringify({ metaData })]),
-    ...txn.map(([appId, version]) => writeTxn(appId, { version, lastUpdated: info.at.getTime() })),
-    ...change.remove.map((file) => writeRemove(file, info.at, change.dataChange)),
-    ...change.add.map((file) => writeAdd(file, change.dataChange)),
-    '',
-  ].join('\n');
+  return [JSON.stringify({ commitInfo }), ...actions, ''].join('\n');
 }
 
 async function publishVersion(lake: Lake, change: TableChange, version: bigint, lines: string): Promise<void> {

@@ -59,7 +59,7 @@ export async function readLog(lake: Lake, table: TableName, since?: bigint): Pro
   };
   if (state.checkpoint !== undefined) {
     const path = logPath(lake, table, state.checkpoint, 'checkpoint.parquet');
-    for (const action of parseLines(await readCheckpoint(path), path)) applyAction(state, action);
+    for (const action of parseLines(await readLines(path), path)) applyAction(state, action);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
@@ -67,6 +67,14 @@ export async function readLog(lake: Lake, table: TableName, since?: bigint): Pro
   }
   if (state.version >= 0n) checkReadable(lake, state);
   return state;
+}
+
+async function readLines(path: string): Promise<string[]> {
+  try {
+    return await readCheckpoint(path);
+  } catch (cause) {
+    throw new PricelakeError('lake_invalid', `${path}: the checkpoint is damaged`, { hint: REBUILD_HINT }, { cause });
+  }
 }
 
 function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | undefined {
@@ -92,6 +100,11 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
   }
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
+  const due = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo?.actions;
+  if (typeof due === 'number' && due !== actions.length - 1) {
+    const what = `${path}: has ${actions.length - 1} of the ${due} actions that it was written with`;
+    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
+  }
   try {
     const foreign = describeForeign(state, version, actions);
     if (foreign !== undefined) state.foreign.push(foreign);

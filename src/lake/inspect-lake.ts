@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../model.js';
 import { refuseUnknownColumns } from './column-drift.js';
+import { explainBehind } from './compare-published.js';
 import { hashDataFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';
 import { nameCommit } from './foreign-commit.js';
@@ -49,12 +50,9 @@ async function inspectTable(
   pointer: Pointer | undefined,
   damaged: Map<TableName, string>,
 ): Promise<void> {
-  const { table, version } = state;
-  const published = pointer?.tables[table]?.version ?? -1n;
-  if (published > version) {
-    const what = `its log ends at version ${version}, lake.json names version ${published}`;
-    damaged.set(table, `${tablePath(lake, table)}: ${what}`);
-  }
+  const { table, version, files } = state;
+  const behind = explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);
+  if (behind !== undefined) damaged.set(table, behind);
   const { value: changes = [], damage } = await tryRead(() => findForeignChanges(lake, [state], pointer));
   const [change] = changes;
   if (damage !== undefined) damaged.set(table, damage);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import { TABLE_NAMES, type TableName } from '../model.js';
+import { explainBehind } from './compare-published.js';
 import { deleteFiles } from './delete-files.js';
 import { REBUILD_HINT, readLog } from './delta-log.js';
-import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
+import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { clearLockLeftovers } from './lock.js';
 import { readPointer } from './publish.js';
 import { rebuildPath } from './swap-lake.js';
@@ -23,14 +24,8 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   const orphans = new Map<TableName, string[]>();
   for (const table of TABLE_NAMES) {
     const state = await readLog(lake, table);
-    const published = pointer?.tables[table]?.version ?? -1n;
-    if (published > state.version) {
-      throw new PricelakeError(
-        'lake_invalid',
-        `${tablePath(lake, table)}: its log ends at version ${state.version}, lake.json names version ${published}`,
-        { hint: REBUILD_HINT },
-      );
-    }
+    const behind = explainBehind(lake, { table, version: state.version, paths: state.files.keys() }, pointer);
+    if (behind !== undefined) throw new PricelakeError('lake_invalid', behind, { hint: REBUILD_HINT });
     orphans.set(table, await findExpiredFiles(lake, state, io.now()));
   }
   for (const [table, paths] of orphans) {

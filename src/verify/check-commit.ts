@@ -26,6 +26,8 @@ export function checkCommit(state: ReplayedTable, actions: readonly Action[], fa
   } else if (infos.length !== 1 || typeof info?.runId !== 'string' || !isTime(info.timestamp)) {
     fail('does not say which run wrote it, and when');
   }
+  const due = info?.actions;
+  if (typeof due === 'number' && due !== actions.length - 1) fail(`has ${actions.length - 1} of its ${due} actions`);
   if (version === 0 && !actions.some(({ protocol }) => protocol != null)) fail('is the first, and has no protocol');
   if (version === 0 && !actions.some(({ metaData }) => metaData != null)) fail('is the first, and has no metaData');
   for (const { metaData } of actions) if (metaData != null) checkMetaData(state, metaData, fail);

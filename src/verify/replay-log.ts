@@ -62,7 +62,13 @@ export interface Action {
     partitionColumns: string[];
     configuration: Record<string, string>;
   } | null;
-  commitInfo?: { operation?: unknown; engineInfo?: unknown; runId?: unknown; timestamp?: unknown } | null;
+  commitInfo?: {
+    operation?: unknown;
+    engineInfo?: unknown;
+    runId?: unknown;
+    timestamp?: unknown;
+    actions?: unknown;
+  } | null;
   protocol?: { minReaderVersion: number; minWriterVersion: number } | null;
 }
 

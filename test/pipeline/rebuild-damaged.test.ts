@@ -77,11 +77,22 @@ async function removeLandings(count: number): Promise<void> {
   for (const name of names.slice(0, count)) await rm(inLake('_pricelake', 'landing', name), { recursive: true });
 }
 
+/** `plain`: of a version that did not count the actions of an entry. */
+async function cutLastLine(file: string, plain = false): Promise<void> {
+  const text = (await readFile(file, 'utf8')).replace(/,"actions":\d+/, plain ? '' : '$&');
+  await writeFile(file, text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
+}
+
 const lastEntry = async (table: TableName) => (await listLog(pipeline.lake.path, table)).at(-1) ?? '';
 
 describe('sync names the damage and the way out, and a rebuild repairs it from the raw bytes alone:', () => {
   test.each([
     ['a truncated log entry', async () => truncate(await lastEntry('items'), 200)],
+    ['a log entry that is cut between two lines', async () => cutLastLine(await lastEntry('items'))],
+    [
+      'a log entry of an older version that is cut between two lines',
+      async () => cutLastLine(await lastEntry('items'), true),
+    ],
     ['a deleted log entry', async () => rm((await listLog(pipeline.lake.path, 'history'))[1] ?? '')],
     ['a deleted newest log entry', async () => rm(await lastEntry('products'))],
     ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')],
