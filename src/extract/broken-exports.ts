@@ -39,7 +39,9 @@ export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Da
 /** Attempts of one run: `usual` ones, of an export that broke off in an earlier run a single one, or none yet. */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
-  return now.getTime() >= findRetryAt(broken).getTime() ? 1 : 0;
+  // What broke off in the future was noted by a clock that was wrong: nobody waits for that.
+  const isDue = now >= findRetryAt(broken) || now < broken.at;
+  return isDue ? 1 : 0;
 }
 
 /** Why it is not asked for yet. */

@@ -15,6 +15,10 @@ describe('an export that broke off', () => {
     expect(countAttempts(broken(1), 3, AT)).toBe(1);
   });
 
+  test('by a clock that was ahead is not waited for', () => {
+    expect(countAttempts(broken(5), 3, new Date(AT.getTime() - 1))).toBe(1);
+  });
+
   test.each([
     [2, 1],
     [3, 2],
