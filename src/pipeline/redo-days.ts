@@ -48,10 +48,13 @@ async function findTouchedProducts(daily: DailyStage, last: string): Promise<voi
   const none = itemsBefore === undefined ? 'AND false' : '';
   await db.run(
     `CREATE OR REPLACE TEMP TABLE touched_products AS
-     WITH late AS (
-       SELECT item_id, min(observed_date) AS day FROM history
-       WHERE run_id = getvariable('run_id') AND observed_date <= CAST($2 AS DATE)
-       GROUP BY item_id
+     WITH news AS (
+       -- A change may take the place of a difference that was dated up to two minutes before it.
+       SELECT item_id, timezone('UTC', observed_at - INTERVAL 2 MINUTE)::DATE AS day FROM history
+       WHERE run_id = getvariable('run_id')
+     ),
+     late AS (
+       SELECT item_id, min(day) AS day FROM news WHERE day <= CAST($2 AS DATE) GROUP BY item_id
      ),
      late_items AS (
        SELECT item_id, min(late.day) AS day, arg_min(run_id, observed_at) = getvariable('run_id') AS is_first
