@@ -2,6 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
+import { PricelakeError } from '../errors.js';
 import type { Io } from '../io.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
@@ -29,6 +30,11 @@ export interface LandedFeed {
 /** A part of the feed, and the change behind which it begins. */
 export interface FeedPart extends ScopePart {
   from: bigint;
+  /**
+   * Set where whole rows are read beside: a refused cursor is no error then, and what the feed still has begins again.
+   * The newest change before these were read: at the end, the feed is read up to there, too.
+   */
+  beginsAgain?: bigint;
 }
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
@@ -105,6 +111,8 @@ function findLanded({ journal }: Landing, { dataset }: FeedPart) {
   return journal.all('feed.page').findLast((page) => page.dataset === dataset);
 }
 
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
 /** The least of some ids. */
 export function least(ids: readonly bigint[]): bigint {
   let found = ids[0] ?? 0n;
@@ -136,6 +144,24 @@ async function pullParts(
   return cursors;
 }
 
+/** True where the service refuses a cursor that its history does not reach any more: the document leaves that open. */
+export function isCursorRefused(error: unknown): error is PricelakeError {
+  return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
+}
+
+/** The page behind a cursor; behind one that is refused, where the history begins, if the caller reads all else whole. */
+async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io: Io) {
+  const read = async (after: bigint) => {
+    const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
+    return { body, after };
+  };
+  return read(cursor).catch((error: unknown) => {
+    if (beginsAgain === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
+    io.log('warn', 'feed.cursor_refused', { cursor, reason: error.message });
+    return read(0n);
+  });
+}
+
 /** Reads the pages of a part until nothing more waits. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
@@ -146,11 +172,15 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   let cursor = last?.nextCursor ?? from;
   // What was its end in an earlier try may not be by now.
   const isOfThisTry = last !== undefined && listSinceBound(landing.journal, part).includes(last);
+  // A feed that begins again never takes the cursor back.
+  let known = from;
   let hasMore = isOfThisTry ? last.hasMore : true;
   let rows = BigInt(pages.reduce((sum, page) => sum + page.rows, 0));
   try {
     while (hasMore) {
-      const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
+      const { body, after } = await readChanges(part, cursor, io);
+      if (after !== cursor) known = larger(known, part.beginsAgain ?? 0n);
+      cursor = after;
       const page = readFeedPage(body, cursor);
       await guard.admit(page, cursor);
       const { changes, nextCursor } = page;
@@ -163,7 +193,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
       hasMore = page.hasMore;
       io.progress({ step: 'feed', rows, bytes, done: !hasMore });
     }
-    return cursor;
+    return larger(cursor, known);
   } finally {
     await file.close();
   }

@@ -5,7 +5,7 @@ import { listParts, type ScopePart } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { type LandedEvents, landEvents } from '../extract/events.js';
 import { createExportGate } from '../extract/export-gate.js';
-import { type FeedPart, type LandedFeed, landFeed, least } from '../extract/feed.js';
+import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../extract/feed.js';
 import { type Fence, landFence } from '../extract/fence.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
@@ -72,12 +72,27 @@ export async function extractRun(run: Run): Promise<Extract> {
     if (planned !== undefined) await coverStandstill(run, planned, fence, onPage);
   }
   const start = fence?.cursor ?? 0n;
-  const feeds = planFeeds(run, parts, added, fence?.from ?? start);
-  const feed = await landFeed(client, landing, feeds, withFeed, io);
+  const feeds = planFeeds(run, parts, added, fence?.from ?? start).map((part) => ({
+    ...part,
+    ...(mode === 'feed' ? {} : { beginsAgain: start }),
+  }));
+  const feed = await landFeed(client, landing, feeds, withFeed, io).catch(async (error: unknown) => {
+    if (mode !== 'feed' || !isCursorRefused(error)) throw error;
+    return copyInstead(run, error);
+  });
+  if (mode === 'feed' && readDecision(run).mode !== 'feed') return extractRun(run);
   const feedFrom = least(feeds.map(({ from }) => from));
   const isWhole = mode !== 'feed' && fence !== undefined;
   const applyFrom = isWhole ? start : (run.tables.items.txn[TXN_CURSOR] ?? feedFrom);
   return { mode, fence, events, backfill, feed, feedFrom, added, applyFrom, planned };
+}
+
+/** The feed has forgotten changes that the lake lacks: only a complete copy can bring them. */
+async function copyInstead({ landing, client, io }: Run, { message }: PricelakeError): Promise<undefined> {
+  const choice = { mode: 'snapshot' as const, reason: `the service refuses the cursor of the feed: ${message}` };
+  io.log('info', 'decided', choice);
+  await landing.journal.append({ type: 'decision', ...choice, calls: client.calls() });
+  return undefined;
 }
 
 /** Where the feed of each part begins: behind what the lake has of it, or where the history that is wanted does. */

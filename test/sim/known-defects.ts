@@ -25,7 +25,6 @@ export const KNOWN_DEFECTS: KnownDefect[] = [
   ...each(LAGS, (lagSingle) => ({ lagSingle }), LAG),
   ...each([20, 300], (replicas) => ({ replicas }), LAG),
   ...each(['kept', 'kept and found'], (stateTimes) => ({ stateTimes }), 'removals that keep lastChangedAt are missed'),
-  ...each(['400', '410'], (oldCursor) => ({ oldCursor }), 'a refused cursor ends the run'),
   { habits: { skewMs: 90_000 }, why: 'verify takes an item for older than its last change' },
 ];
 
