@@ -34,7 +34,8 @@ const EXPORT_ROWS_PER_SECOND = 50_000;
  * limited, what takes the least time.
  */
 export function chooseHydration(facts: HydrationFacts): HydrationChoice {
-  const { needed, pages, rows, rowsLeft, withoutExport } = facts;
+  const { needed, pages, rows, rowsLeft } = facts;
+  const withoutExport = facts.withoutExport ?? (pages > 0 ? undefined : 'an export has no row that no page showed');
   if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed any more' };
   const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
   const paged: HydrationChoice = { way: 'pages', calls: pages, rows: 0n, reason: '' };

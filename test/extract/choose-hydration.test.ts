@@ -38,6 +38,13 @@ describe('items that are needed are read', () => {
     expect(way({ ...unlimited, ratePerSecond: null, pages: 4, rows: 400_000n })).toBe('pages');
   });
 
+  test('by no export when the first page was the only one: all rows of an export have landed with it', () => {
+    expect(chooseHydration(facts({ needed: 30, pages: 0, rows: 79n, callsLeft: 40n }))).toMatchObject({
+      way: 'items',
+      reason: '30 calls, since an export has no row that no page showed',
+    });
+  });
+
   test('by no export where there is a reason against it, however many calls that takes', () => {
     const withoutExport = 'the export that was taken lacks the rest';
     expect(chooseHydration(facts({ callsLeft: 41n, rowsLeft: 1_000_000n, withoutExport }))).toMatchObject({
