@@ -5,6 +5,7 @@ import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { Database } from '../../src/duckdb/connection.js';
 import type { PricelakeError } from '../../src/errors.js';
+import type { Io } from '../../src/io.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
@@ -14,7 +15,7 @@ import { rebuildLake } from '../../src/pipeline/rebuild.js';
 import { syncPipeline } from '../../src/pipeline/sync.js';
 import { openContext } from '../cli/open-context.js';
 import { deleteRows, listLog, optimize } from '../lake/foreign-writer.js';
-import { makePipeline, openWorld, testIo, type World } from './world.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
 let world: World;
 /** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */
@@ -193,6 +194,20 @@ test('a rebuild in which runs have nothing to do leaves their numbers, so that n
   await rebuild();
   await runVerify({ lake: pipeline.lake.path }, openContext(true));
   expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(5n);
+});
+
+test('a run that was interrupted while it published goes on behind the rebuild of a damaged lake', async () => {
+  await world.sandbox.advance({ hours: 1, changes: 6 });
+  const log: Io['log'] = (_level, name, facts) => {
+    if (name === 'committed' && facts?.table === 'items') throw new Error('the process dies');
+  };
+  await expect(syncPipeline(pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+  expect((await failure(rebuild())).facts.hint).toContain('pricelake sync');
+  await truncate(await lastEntry('sites'), 100);
+  await rebuild();
+  expect(await syncPipeline(pipeline, testIo)).toMatchObject({ resumed: true, row: { run_number: 4n } });
+  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  await runVerify({ lake: pipeline.lake.path }, openContext(true));
 });
 
 test('a rebuild takes no raw byte for what landed that is another, and names the file', async () => {
