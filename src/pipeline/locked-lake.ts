@@ -59,20 +59,19 @@ async function lockAndWork<T>(
  * The same for a lake of which logs, lake.json or its marker may be damaged: it is locked and looked at, and stays as it is.
  * @throws PricelakeError `lake_invalid` when there is no lake, or a newer version wrote it, `lake_locked`.
  */
-export async function withDamagedLake<T>(
+export function withDamagedLake<T>(
   lakePath: string,
   io: Io,
   signal: AbortSignal,
   work: (locked: LockedLake, inspection: Inspection & { markerDamage: string | undefined }) => Promise<T>,
 ): Promise<T> {
-  const { lake, damage: markerDamage } = await openDamagedLake(lakePath);
-  return holdLake(
-    lake,
-    io,
-    signal,
-    async () => {},
-    async (locked) => work(locked, { ...(await inspectLake(lake)), markerDamage }),
-  );
+  return explainSystemFault(lakePath, async () => {
+    const { lake, damage: markerDamage } = await openDamagedLake(lakePath);
+    const open = async () => {};
+    return holdLake(lake, io, signal, open, async (locked) =>
+      work(locked, { ...(await inspectLake(lake)), markerDamage }),
+    );
+  });
 }
 
 async function holdLake<T>(
