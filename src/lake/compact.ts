@@ -22,7 +22,7 @@ import { explainSystemFault } from './system-fault.js';
 export type { Compaction } from './flatten.js';
 
 /**
- * `misplaced`: files in folders come out of them. `due`: small files are joined where a partition has many. `always`:
+ * `misplaced`: files come out of folders, and those of other programs are written anew. `due`: small files are joined where a partition has many. `always`:
  * both, small files are joined wherever there are two, files that are older than a column of their table get it, and
  * tables without rows get a file.
  */
@@ -71,11 +71,11 @@ const readTables = (lake: Lake) => Promise.all(TABLE_NAMES.map((table) => readTa
 async function planPasses(lake: Lake, state: TableState, when: CompactionNeed, io: Io): Promise<DataFile[][]> {
   const isDue = when === 'always' || (when === 'due' && isCompactionDue(state.files));
   const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now()) : [];
-  const { lacking } = await sortMisplaced(lake, state);
+  const { foreign } = await sortMisplaced(lake, state);
   const older = when === 'always' ? (await findOlderFiles(lake, state)).keys() : [];
-  const anew = [...new Set([...lacking, ...older])];
-  const joined = new Set([...small, ...state.files.filter(isEmptyFile)]);
-  return [small, ...planRewrite(anew.filter((file) => !joined.has(file)))].filter((pass) => pass.length > 0);
+  const anew = [...new Map([...older, ...foreign].map((file) => [file.path, file])).values()];
+  const joined = new Set([...small, ...state.files.filter(isEmptyFile)].map(({ path }) => path));
+  return [small, ...planRewrite(anew.filter((file) => !joined.has(file.path)))].filter((pass) => pass.length > 0);
 }
 
 async function runPasses(

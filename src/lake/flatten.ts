@@ -20,8 +20,11 @@ export interface Compaction {
   rows: bigint;
 }
 
-/** True for a file that a plain read of its table passes by, or takes for a column more. */
-export const isInFolder = ({ path }: Pick<DataFile, 'path'>) => path.includes('/');
+/**
+ * True for a file that spoils plain reads of its table: one in a folder, which they pass by or take a column from, and
+ * one of another program, which lacks columns or has other types (Spark writes times without a zone).
+ */
+export const isMisplaced = ({ path, sha256 }: DataFile) => path.includes('/') || sha256 === undefined;
 
 /** Names the renaming where commits name the run that wrote them. */
 const RUN_ID = 'flatten';
@@ -29,8 +32,7 @@ const CONCURRENCY = 16;
 
 /**
  * Puts files that stand in folders (older versions named these `site_id=12`) beside the others of their table: a commit
- * of the same bytes a table, by hard links, so that a plain read finds all rows at any moment. Files that
- * another program wrote without their partition columns stay. Call it under the lock, before anything is staged.
+ * of the same bytes a table, by hard links, so that a plain read finds all rows at any moment. Call it under the lock, before anything is staged.
  */
 export async function flattenTables(lake: Lake, states: TableState[], io: Io): Promise<Compaction[]> {
   const done: Compaction[] = [];
@@ -50,18 +52,19 @@ export async function flattenTables(lake: Lake, states: TableState[], io: Io): P
   return done;
 }
 
-/** Files in folders: those that hold their partition columns tell the same wherever they stand, others lack some. */
+/** Misplaced files: ours in folders tell the same wherever they stand, those of other programs are to be written anew. */
 export async function sortMisplaced(lake: Lake, { table, files }: Pick<TableState, 'table' | 'files'>) {
   const limit = pLimit(CONCURRENCY);
-  const sorted = { movable: [] as DataFile[], lacking: [] as DataFile[] };
+  const sorted = { movable: [] as DataFile[], foreign: [] as DataFile[] };
   const sortFile = async (file: DataFile) => {
     // A damaged file stays: whoever reads it next tells of it.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
     if (footer === undefined) return;
-    const isWhole = Object.keys(file.partitionValues).every((name) => footer.columns.includes(name));
-    sorted[isWhole ? 'movable' : 'lacking'].push(file);
+    // Not every program notes in the log how many rows a file has.
+    if (file.sha256 === undefined) sorted.foreign.push({ ...file, rows: footer.rows });
+    else sorted.movable.push(file);
   };
-  await Promise.all(files.filter(isInFolder).map((file) => limit(() => sortFile(file))));
+  await Promise.all(files.filter(isMisplaced).map((file) => limit(() => sortFile(file))));
   return sorted;
 }
 

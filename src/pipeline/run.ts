@@ -11,7 +11,7 @@ import type { Io } from '../io.js';
 import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-drift.js';
 import { compactLake } from '../lake/compact.js';
 import { isEmptyFile } from '../lake/empty-file.js';
-import { isInFolder } from '../lake/flatten.js';
+import { isMisplaced } from '../lake/flatten.js';
 import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
@@ -170,7 +170,7 @@ async function openDatabase(lake: Lake, workFolder: string, runId: string, signa
 async function placeFiles(db: Database, lake: Lake, found: Tables, repairs: Run['repairs'], io: Io): Promise<Tables> {
   // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
   if (Object.keys(repairs).length > 0) return found;
-  if (!Object.values(found).some(({ files }) => files.some(isInFolder))) return found;
+  if (!Object.values(found).some(({ files }) => files.some(isMisplaced))) return found;
   await compactLake(db, lake, 'misplaced', io);
   await createTableViews(db, lake);
   return readTables(lake);

@@ -15,17 +15,20 @@ export interface StateFacts {
   hasEmpty?: boolean;
 }
 
+/** Without spaces: Polars does not find the files of a Delta table in such a path. */
+export const stateFolder = (folder: string, state: string) => join(folder, state.replaceAll(/[ ,]+/g, '-'));
+
 /** The lake as it stands, and every row of its tables, by our own views, in files of their own. */
 export async function keepState(folder: string, state: string, lakePath: string, facts: StateFacts): Promise<void> {
-  await cp(lakePath, join(folder, state, 'lake'), { recursive: true });
-  await mkdir(join(folder, state, 'expected'), { recursive: true });
+  await cp(lakePath, join(stateFolder(folder, state), 'lake'), { recursive: true });
+  await mkdir(join(stateFolder(folder, state), 'expected'), { recursive: true });
   await withDatabase(async (db) => {
     await createTableViews(db, await openLake(lakePath, { create: false }));
     for (const table of TABLE_NAMES) {
       const row = await db.row(`SELECT count(*) AS n FROM ${table}`);
       if (row?.n === 0n && facts.hasEmpty !== true)
         throw new Error(`${state}: ${table} has no rows, and would prove nothing`);
-      const path = join(folder, state, 'expected', `${table}.parquet`);
+      const path = join(stateFolder(folder, state), 'expected', `${table}.parquet`);
       await db.run(`COPY ${table} TO ${quoteLiteral(path)} (FORMAT parquet)`);
     }
   });
@@ -40,8 +43,10 @@ export async function copyState(
   lakePath: string,
   facts: StateFacts,
 ): Promise<void> {
-  await cp(lakePath, join(folder, state, 'lake'), { recursive: true });
-  await cp(join(folder, of, 'expected'), join(folder, state, 'expected'), { recursive: true });
+  await cp(lakePath, join(stateFolder(folder, state), 'lake'), { recursive: true });
+  await cp(join(stateFolder(folder, of), 'expected'), join(stateFolder(folder, state), 'expected'), {
+    recursive: true,
+  });
   await noteState(folder, state, facts);
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 
 import deltalake
 import duckdb
@@ -64,7 +65,7 @@ def describe(found):
         return list(zip(found.columns, map(str, found.types)))
     if isinstance(found, pyarrow.Table):
         kinds = [(field.name, str(field.type)) for field in found.schema]
-        return [(name, kind.replace("large_", "").replace("item:", "element:")) for name, kind in kinds]
+        return [(name, re.sub(r"<\w+:", "<element:", kind.replace("large_", ""))) for name, kind in kinds]
     return found.dtypes
 
 

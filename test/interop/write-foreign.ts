@@ -9,7 +9,7 @@ import { TABLE_NAMES, type TableName } from '../../src/model.js';
 import { openContext } from '../cli/open-context.js';
 import { useHiveFolders } from '../lake/hive-folders.js';
 import { openWorld, readItems, readTruth, type World } from '../pipeline/world.js';
-import { copyState, keepState, withDatabase } from './keep-state.js';
+import { copyState, keepState, stateFolder, withDatabase } from './keep-state.js';
 
 /**
  * Writes lakes that other programs write to, before and after what pricelake does next:
@@ -150,8 +150,8 @@ async function deleteExpected(state: string, tables: readonly TableName[], where
   await withDatabase(async (db) => {
     for (const table of tables) {
       const from = join(folder, 'current', 'expected', `${table}.parquet`);
-      const to = join(folder, state, 'expected', `${table}.parquet`);
-      await mkdir(join(folder, state, 'expected'), { recursive: true });
+      const to = join(stateFolder(folder, state), 'expected', `${table}.parquet`);
+      await mkdir(join(stateFolder(folder, state), 'expected'), { recursive: true });
       await db.run(`COPY (FROM '${from}' WHERE NOT coalesce(${where}, false)) TO '${to}' (FORMAT parquet)`);
     }
   });

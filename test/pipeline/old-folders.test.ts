@@ -135,15 +135,19 @@ test('folder names: files that are older than a column keep what they lack, and 
   expect(await readTables(['items'])).toHaveLength(truth.size);
 });
 
-test('folder names: files that another program wrote into folders, without their columns, are written again with them', async () => {
+test('folder names: files that another program wrote, in folders or without columns, are written again as ours', async () => {
   await world.sync();
-  const tables = ['items', 'history'] as const;
+  const tables = ['items', 'history', 'sites'] as const;
   const before = await readTables(tables);
   for (const table of tables) await optimize(world.lakePath, table);
   await world.sync();
   await expectFlat();
   expect(await readTables(tables)).toEqual(before);
   expect(await readItems(world.lakePath)).toEqual(truth);
+  const lake = await openLake(world.lakePath, { create: false });
+  for (const table of tables) {
+    for (const { sha256 } of (await readTable(lake, table)).files) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+  }
 });
 
 test('an empty table is readable by glob, with its columns and types, until its first rows come', async () => {
