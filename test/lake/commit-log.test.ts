@@ -46,6 +46,7 @@ test('a table names its protocol once, and every version begins with who made it
       operationParameters: {},
       engineInfo: `pricelake/${PRICELAKE_VERSION}`,
       runId: 'r7',
+      actions: (versions[1]?.length ?? 0) - 1,
     },
   ]);
   expect(versions.map((actions) => actions.filter(({ commitInfo }) => commitInfo !== undefined).length)).toEqual([
