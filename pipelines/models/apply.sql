@@ -27,13 +27,16 @@ eligible AS (
     AND (b.is_reread OR b.change_id IS NULL OR c.change_id > b.change_id)
     AND (b.last_changed_at IS NULL OR c.observed_at >= b.last_changed_at)
     -- A row that was read after the change shows it, unless it is of an earlier time.
-    AND NOT coalesce(c.change_id <= getvariable('watermark') AND c.observed_at = b.last_changed_at, false)
+    AND NOT coalesce(
+      c.change_id <= getvariable('watermark') AND c.observed_at = b.last_changed_at
+      AND b.run_id = CAST(getvariable('run_id') AS VARCHAR), false)
 ),
 told AS (
   SELECT
     item_id,
     max(change_id) AS change_id,
-    max(observed_at) AS observed_at,
+    -- The document says of CHANGED alone that it moves lastChangedAt.
+    max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
     max(observed_at) FILTER (WHERE kind <> 'REMOVED') AS seen_at,
     arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,
     arg_max({'price': price, 'previous_price': previous_price, 'observed_at': observed_at}, change_id)
@@ -61,7 +64,7 @@ merged AS (
     b.source_id, b.source_name,
     b.first_seen_at,
     greatest(b.last_seen_at, t.seen_at) AS last_seen_at,
-    greatest(b.last_changed_at, t.observed_at) AS last_changed_at,
+    greatest(b.last_changed_at, t.changed_at) AS last_changed_at,
     CASE
       WHEN t.listing IS NULL THEN b.removed_at
       WHEN t.listing.kind <> 'REMOVED' THEN CASE WHEN b.removed_at > t.listing.observed_at THEN b.removed_at END

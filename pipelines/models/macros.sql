@@ -100,8 +100,9 @@ CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
--- How much later than lastChangedAt, or removedAt, a change may be observed.
-CREATE OR REPLACE TEMP MACRO feed_skew() AS INTERVAL 2 MINUTE;
+-- How much later than lastChangedAt, or removedAt, the service may date a change: nothing where rows show the very times
+-- of changes (variable feed_skew).
+CREATE OR REPLACE TEMP MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew') AS INTERVAL), INTERVAL 2 MINUTE);
 
 -- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
 -- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree in
@@ -118,14 +119,14 @@ CREATE OR REPLACE TEMP MACRO shows_removal(changed, seen, removed, observed_at, 
   coalesce(changed > observed_at, false)
   OR CASE
     WHEN removed IS NULL THEN coalesce(seen > observed_at, false)
-    ELSE coalesce(removed >= listed_before_at, true)
+    ELSE coalesce(removed >= listed_before_at - feed_skew(), true)
   END;
 
 -- True when a row shows a relisting: it was found since the removal before it, or was removed again.
 CREATE OR REPLACE TEMP MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
   coalesce(changed >= observed_at, false)
   OR CASE
-    WHEN removed IS NULL THEN coalesce(seen >= coalesce(removed_before_at, seen), true)
+    WHEN removed IS NULL THEN coalesce(seen >= coalesce(removed_before_at - feed_skew(), seen), true)
     ELSE removed > observed_at
   END;
 

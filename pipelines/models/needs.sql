@@ -30,9 +30,10 @@ FROM (
   WHERE CASE
     WHEN k.item_id IS NULL THEN true
     -- The row was read after the change happened, and shows it unless the service's answers lag behind its feed.
-    WHEN change_id <= getvariable('watermark') THEN CASE kind
+    WHEN k.is_of_this_run AND change_id <= getvariable('watermark') THEN CASE kind
       WHEN 'NEW' THEN false
-      WHEN 'REMOVED' THEN NOT shows_removal(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, NULL)
+      WHEN 'REMOVED' THEN NOT shows_removal(
+        k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE))
       WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at)
       ELSE observed_at > k.last_changed_at AND NOT is_told_whole
     END

@@ -70,30 +70,33 @@ export interface PendingBounds {
   cursor: bigint | undefined;
   /** History may hold changes that are not yet in items. */
   withHistory: boolean;
-  /** True where whole rows were read after the change `applyFrom`. */
-  isWhole: boolean;
+  /** Changes up to it happened before whole rows were read; undefined where the run reads none. */
+  watermark: bigint | undefined;
+  /** True where items hold all changes up to `applyFrom`; false where no feed was applied to them before. */
+  isApplied: boolean;
 }
 
 /**
  * Table `pending_changes`: changes that are not yet in items, landed now or standing in history. Whole rows may lag
- * behind the feed: of items that are new to the lake, the changes shortly before they were read belong to them as well.
+ * behind the feed: the changes shortly before they were read belong to them as well, of items that are new to the lake.
  */
 export async function createPendingChanges(
   db: Database,
-  { applyFrom, cursor, withHistory, isWhole }: PendingBounds,
+  { applyFrom, cursor, withHistory, watermark, isApplied }: PendingBounds,
 ): Promise<void> {
-  await db.run('SET VARIABLE watermark = $1::BIGINT', [isWhole ? applyFrom : null]);
+  await db.run('SET VARIABLE watermark = $1::BIGINT', [watermark ?? null]);
   const select = (from: string) =>
     `SELECT ${selectColumns('history')} FROM ${from} WHERE change_id > CAST('${applyFrom}' AS BIGINT)`;
   const isPassed = cursor === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${cursor}' AS BIGINT)`;
   const published = withHistory ? `UNION ALL ${select('history')} AND item_id IS NOT NULL AND ${isPassed}` : '';
-  const recent = `SELECT ${selectColumns('history')} FROM feed_changes ANTI JOIN items USING (item_id) ANTI JOIN stale_items USING (item_id)
+  const recent = `SELECT ${selectColumns('history')} FROM feed_changes ${isApplied ? 'ANTI JOIN items USING (item_id)' : ''}
+    ANTI JOIN stale_items USING (item_id)
     WHERE change_id <= getvariable('watermark') AND item_id IS NOT NULL AND observed_at >= (
       SELECT max(observed_at) FROM feed_changes WHERE change_id <= getvariable('watermark')
     ) - INTERVAL ${LAG_MS} MILLISECOND`;
   await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
     SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} AND ${isPassed} ${published}
-      ${isWhole ? `UNION ALL ${recent}` : ''})
+      ${watermark === undefined ? '' : `UNION ALL ${recent}`})
     QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY origin = 'webhook', run_id) = 1`);
 }
 

@@ -10,6 +10,23 @@ export interface StaleItems {
 }
 
 /**
+ * Variable `feed_skew`: zero where a row that this run read shows the very time of a change of its item. The document
+ * does not say that observedAt is the time that rows show, so where none does, a service may date changes later.
+ */
+export async function measureFeedSkew(db: Database): Promise<void> {
+  const read = `SELECT item_id, last_changed_at AS observed_at FROM reread_items UNION ALL SELECT item_id, last_changed_at
+    FROM ground_items WHERE run_id = CAST(getvariable('run_id') AS VARCHAR)`;
+  const isShown = async (changes: string) => {
+    const row = await db.row(
+      `SELECT EXISTS (FROM (${read}) SEMI JOIN ${changes} USING (item_id, observed_at)) AS found`,
+    );
+    return row?.found === true;
+  };
+  const isExact = (await isShown('pending_changes')) || (await isShown('history'));
+  await db.run('SET VARIABLE feed_skew = CAST($1 AS INTERVAL)', [isExact ? '0 seconds' : null]);
+}
+
+/**
  * Table `judged_reads`: for each needed item, what its whole read lacks; and view `taken_reads`, the reads that become rows. Needs `needed_items` (findNeeds),
  * `reread_items`, `ground_items`, `pending_changes`, the lake's views and variable `read_at`.
  */

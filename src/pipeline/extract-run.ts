@@ -38,6 +38,8 @@ export interface Extract {
   added: readonly bigint[];
   /** Changes behind this id are not yet in items. */
   applyFrom: bigint;
+  /** Changes up to it happened before whole rows were read; undefined where the run reads none. */
+  watermark: bigint | undefined;
   /** What may still be taken; undefined where all has landed. */
   planned: PlannedRun | undefined;
 }
@@ -82,9 +84,10 @@ export async function extractRun(run: Run): Promise<Extract> {
   });
   if (mode === 'feed' && readDecision(run).mode !== 'feed') return extractRun(run);
   const feedFrom = least(feeds.map(({ from }) => from));
-  const isWhole = mode !== 'feed' && fence !== undefined;
-  const applyFrom = isWhole ? start : (run.tables.items.txn[TXN_CURSOR] ?? feedFrom);
-  return { mode, fence, events, backfill, feed, feedFrom, added, applyFrom, planned };
+  const applied = run.tables.items.txn[TXN_CURSOR];
+  const watermark = mode !== 'feed' && fence !== undefined ? start : added.length > 0 ? applied : undefined;
+  const applyFrom = applied ?? watermark ?? feedFrom;
+  return { mode, fence, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned };
 }
 
 /** The feed has forgotten changes that the lake lacks: only a complete copy can bring them. */

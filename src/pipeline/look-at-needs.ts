@@ -72,7 +72,13 @@ async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body,
   await createItemViews(db, []);
   await createNewChanges(db, [typed], { feedFrom: 0n, knownUpTo: 0n, cursor: page.nextCursor });
   const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
-  await createPendingChanges(db, { applyFrom, cursor: page.nextCursor, withHistory: false, isWhole: false });
+  await createPendingChanges(db, {
+    applyFrom,
+    cursor: page.nextCursor,
+    withHistory: false,
+    watermark: undefined,
+    isApplied: true,
+  });
   await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM items');
   await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   return findNeeds(db);

@@ -7,7 +7,13 @@ import { createItemViews, selectRejects, type Tally } from '../normalize/batch.j
 import { createNewChanges, createPendingChanges, findWebhookAhead } from '../normalize/changes.js';
 import { setDatasetNames } from '../normalize/dataset-names.js';
 import type { ItemValue } from '../normalize/item-names.js';
-import { judgeReads, listStaleReads, type StaleItems, selectStaleItems } from '../normalize/judge-reads.js';
+import {
+  judgeReads,
+  listStaleReads,
+  measureFeedSkew,
+  type StaleItems,
+  selectStaleItems,
+} from '../normalize/judge-reads.js';
 import {
   type Comparison,
   compareItems,
@@ -60,21 +66,22 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const { db, typer } = run;
   const { feed } = extract;
   const changeFiles = await typeChanges(run, extract);
-  const { feedFrom, applyFrom } = extract;
+  const { feedFrom, applyFrom, watermark } = extract;
+  const cursorFrom = readBegin(run).cursorFrom ?? 0n;
   const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
   const several = run.scope !== 'all' && run.scope.length > 1;
   const changes = await createNewChanges(db, changeFiles, {
     feedFrom,
     // History holds what the datasets that it is of already brought.
-    knownUpTo: extract.added.length > 0 ? larger(webhookAhead, readBegin(run).cursorFrom ?? 0n) : webhookAhead,
+    knownUpTo: feedFrom < cursorFrom ? larger(webhookAhead, cursorFrom) : webhookAhead,
     cursor: feed?.cursor,
     isCut: several,
     isScoped: run.scope !== 'all',
   });
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
   const ground = chooseGround(run, extract);
-  const isWhole = extract.mode !== 'feed' || extract.added.length > 0;
-  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, isWhole });
+  const isApplied = run.tables.items.txn[TXN_CURSOR] !== undefined;
+  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
   const names = await nameDatasets(run, datasets);
   const unlisted = await proveListing(run, extract, names);
   const typed = await typer.finish();
@@ -95,9 +102,11 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createGround(db, ground, 'unknown');
+  await measureFeedSkew(db);
   await hydrateRun(run, extract.planned, await findNeeds(db));
   let itemFiles = await typer.finish();
   let items = await createItemViews(db, itemFiles, absent);
+  await measureFeedSkew(db);
   await judgeReads(db);
   if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
     itemFiles = await typer.finish();
@@ -106,7 +115,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   }
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
-  const sites = await selectSites(db, extract.applyFrom);
+  const sites = await selectSites(db, watermark ?? applyFrom);
   await createGround(db, ground, 'known');
   const merge = await mergeItems(db, ground);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);

@@ -132,7 +132,14 @@ describe('new changes', () => {
 
 describe('pending changes', () => {
   const pend = async (bounds: Partial<PendingBounds>) => {
-    await createPendingChanges(db, { applyFrom: 0n, cursor: undefined, withHistory: false, isWhole: false, ...bounds });
+    await createPendingChanges(db, {
+      applyFrom: 0n,
+      cursor: undefined,
+      withHistory: false,
+      watermark: undefined,
+      isApplied: true,
+      ...bounds,
+    });
     return readTitles('pending_changes');
   };
 
