@@ -138,6 +138,29 @@ describe('a cursor older than the history of the plan', () => {
   });
 });
 
+describe('a cursor that the service refuses', () => {
+  test.each([400, 404, 410])('with %s is followed by a complete copy, and no change is lost', async (status) => {
+    await openSmall();
+    await world.sync();
+    await world.sandbox.advance({ hours: 2, changes: 50 });
+    const body = { status, error: 'Refused', message: 'after: the cursor is too old', docsUrl: 'https://docs.example' };
+    happen = {
+      path: '/changes?',
+      nth: 1,
+      what: async () => new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } }),
+    };
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ mode: 'snapshot', reason: expect.stringContaining('refuses the cursor') });
+    await expectExactCopy();
+    const rows = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(*), count(DISTINCT change_id) FROM ${glob('history')}`,
+    );
+    expect(rows[0]?.[0]).toBe(rows[0]?.[1]);
+    expect((await world.sync()).published).toBe(false);
+  });
+});
+
 describe('a run that stood still for longer than the history of the plan reaches back', () => {
   const standStill = async (days: number, nth: number) => {
     happen = { path: '/changes?', nth, what: () => world.sandbox.changeAccount({ revoked: ['live'] }) };
@@ -201,7 +224,8 @@ describe('a change whose item is gone from the data of the key', () => {
     expect(row).toMatchObject({ mode: 'feed', rejected: 0n });
     const rows = await readLake(
       world.lakePath,
-      (glob) => `SELECT count(*) FILTER (item_id IS NULL), count(*) FROM ${glob('history')}`,
+      (glob) =>
+        `SELECT count(*) FILTER (item_id IS NULL), count(*) FROM ${glob('history')} WHERE run_id = '${row.run_id}'`,
     );
     expect(rows).toEqual([['1', '10']]);
   });

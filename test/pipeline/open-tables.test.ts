@@ -17,8 +17,8 @@ const GLOBS: Partial<Record<TableName, string>> = {
   items: 'items/*.parquet',
   history: 'history/*.parquet',
 };
-/** No row was rejected, and the service's own products were not asked for. */
-const EMPTY: TableName[] = ['service_products', 'rejects'];
+/** No row was rejected, no answer lagged, and the service's own products were not asked for. */
+const EMPTY: TableName[] = ['service_products', 'rejects', 'stale_items'];
 const globOf = (table: TableName) => GLOBS[table] ?? `${table}/*.parquet`;
 
 async function syncThrice(world: World): Promise<void> {

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.js';
+import { findRecentWindow } from '../../src/extract/recent-window.js';
+
+const NEWEST = Date.UTC(2026, 10, 20, 12);
+
+interface Asked {
+  before?: bigint;
+  limit: number;
+}
+
+/** A client of changes `minutes` old, the newest first, pages of two; ids fall by ten from 1000. */
+function serve(minutes: (number | undefined)[], pageSize = 2) {
+  const asked: Asked[] = [];
+  const changes = minutes.map((age, index) => ({
+    id: 1000n - BigInt(index) * 10n,
+    ...(age === undefined ? {} : { observedAt: new Date(NEWEST - age * 60_000).toISOString() }),
+  }));
+  const json = async (_path: string, query: Asked) => {
+    asked.push(query);
+    const left = changes.filter(({ id }) => query.before === undefined || id < query.before);
+    return { changes: left.slice(0, pageSize), hasMore: left.length > pageSize };
+  };
+  return { asked, client: { json } as unknown as ApiClient };
+}
+
+test('the window begins behind the newest change that is more than an hour older than the newest', async () => {
+  const { asked, client } = serve([0, 20, 59, 61, 90, 300]);
+  expect(await findRecentWindow(client)).toEqual({ newest: 1000n, from: 970n });
+  expect(asked).toEqual([{ limit: 200 }, { limit: 200, before: 990n }]);
+});
+
+test('where nothing is older, it begins before the first change', async () => {
+  expect(await findRecentWindow(serve([0, 20, 40]).client)).toEqual({ newest: 1000n, from: 979n });
+});
+
+test('without changes it is empty', async () => {
+  expect(await findRecentWindow(serve([]).client)).toEqual({ newest: 0n, from: 0n });
+});
+
+test('it ends after 25 pages, and where a service repeats a page', async () => {
+  const busy = serve(Array.from({ length: 200 }, () => 0));
+  expect(await findRecentWindow(busy.client)).toEqual({ newest: 1000n, from: 1000n - 490n });
+  expect(busy.asked).toHaveLength(25);
+  const page = { changes: [{ id: 5n, observedAt: new Date(NEWEST).toISOString() }], hasMore: true };
+  const stuck = { json: async () => page } as unknown as ApiClient;
+  expect(await findRecentWindow(stuck)).toEqual({ newest: 5n, from: 4n });
+});
+
+test('changes without a time that can be read count as recent', async () => {
+  expect(await findRecentWindow(serve([0, undefined, undefined]).client)).toEqual({ newest: 1000n, from: 979n });
+});
