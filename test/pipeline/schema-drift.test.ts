@@ -26,16 +26,17 @@ test('a held drift is published without a call when it is allowed, and what it w
     () => expect.unreachable(),
     (reason: PricelakeError) => reason,
   );
-  expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('schema_drift (rows: 2)') });
+  expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('schema_drift (rows: 3)') });
   expect(JSON.stringify(error.facts)).toContain('energy');
   world.requests.length = 0;
   world.pipeline.checks = {};
   const { checks } = await world.sync();
   expect(world.requests).toEqual([]);
-  expect(checks.find(({ name }) => name === 'schema_drift')).toMatchObject({ severity: 'warn', violations: 2n });
+  expect(checks.find(({ name }) => name === 'schema_drift')).toMatchObject({ severity: 'warn', violations: 3n });
   const items = (await world.sandbox.dump()).items.length;
   expect(await readDrift()).toMatchObject([
     { answer: '/export', finding: 'unknown', field: 'energy', rows: items, looked_at: items, sample: '{"is":["new"]}' },
+    { answer: '/changes', finding: 'unknown', field: 'why' },
     { answer: '/datasets', finding: 'unknown', field: 'colour' },
   ]);
 });
