@@ -80,6 +80,12 @@ export function expectItems(world: World, lake: LakeRows, expectation: ItemExpec
   );
 }
 
+/** Microseconds of an item's time → of observedAt, cut as timestamps are. */
+function observe({ habits }: World, time: string | null): string {
+  const unit = 10n ** BigInt(Math.max(0, 6 - habits.fraction));
+  return String(((BigInt(time ?? 0) + BigInt(habits.skewMs) * 1000n) / unit) * unit);
+}
+
 function compareItem(world: World, item: Item, row: TextRow) {
   const truth = describeItem(world, item);
   const copy: TextRow = Object.fromEntries(Object.keys(truth).map((name) => [name, row[name] ?? null]));
@@ -87,8 +93,7 @@ function compareItem(world: World, item: Item, row: TextRow) {
   copy.extra = readExtra(row.extra);
   if (copy.datasets === null) copy.datasets = '[]'; // CSV can't tell an empty list from none
   for (const name of OBSERVED) {
-    const skewed = String(BigInt(truth[name] ?? 0) + BigInt(world.habits.skewMs) * 1000n);
-    if (copy[name] === skewed) copy[name] = truth[name] ?? null;
+    if (copy[name] === observe(world, truth[name] ?? null)) copy[name] = truth[name] ?? null;
   }
   const wrong = Object.keys(truth)
     .filter((name) => copy[name] !== truth[name])
