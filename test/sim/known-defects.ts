@@ -19,6 +19,11 @@ const KEPT = 'where a removal keeps lastChangedAt, a row that the feed wrote kee
 
 export const KNOWN_DEFECTS: KnownDefect[] = [
   ...each(['kept', 'kept and found'], (stateTimes) => ({ stateTimes, feed: true }), KEPT),
+  ...each(
+    [20, 300],
+    (replicas) => ({ replicas }),
+    'a run claims to have caught up while the row of an older replica stands',
+  ),
   { habits: { skewMs: 90_000 }, why: 'a removal that is observed later than removedAt says keeps the later time' },
 ];
 
