@@ -26,7 +26,7 @@ export async function keepState(folder: string, state: string, lakePath: string,
     await createTableViews(db, await openLake(lakePath, { create: false }));
     for (const table of TABLE_NAMES) {
       const row = await db.row(`SELECT count(*) AS n FROM ${table}`);
-      if (row?.n === 0n && facts.hasEmpty !== true)
+      if (row?.n === 0n && facts.hasEmpty !== true && table !== 'stale_items')
         throw new Error(`${state}: ${table} has no rows, and would prove nothing`);
       const path = join(stateFolder(folder, state), 'expected', `${table}.parquet`);
       await db.run(`COPY ${table} TO ${quoteLiteral(path)} (FORMAT parquet)`);

@@ -53,7 +53,7 @@ async function copyAndChange(world: World): Promise<void> {
   try {
     await quiet.sync();
     await keepState(folder, 'empty', quiet.lakePath, {
-      title: 'some tables without rows',
+      title: 'with no rows in some tables',
       plain: true,
       hasEmpty: true,
     });
