@@ -102,11 +102,11 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createGround(db, ground, 'unknown');
-  await measureFeedSkew(db);
+  if (watermark !== undefined) await measureFeedSkew(db);
   await hydrateRun(run, extract.planned, await findNeeds(db));
   let itemFiles = await typer.finish();
-  let items = await createItemViews(db, itemFiles, absent);
-  await measureFeedSkew(db);
+  let items = itemFiles.length === typed.length ? whole : await createItemViews(db, itemFiles, absent);
+  if (items.reread.typed > 0n) await measureFeedSkew(db);
   await judgeReads(db);
   if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
     itemFiles = await typer.finish();
