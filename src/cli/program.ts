@@ -20,7 +20,7 @@ import { webhookCommand } from './commands/webhook.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
-const COMMAND_NAMES = [
+const COMMANDS = [
   demoCommand,
   initCommand,
   planCommand,
@@ -38,7 +38,12 @@ const COMMAND_NAMES = [
   compactCommand,
   manifestCommand,
   sandboxCommand,
-].map(({ command }) => String(command).split(' ', 1)[0] ?? '');
+];
+
+/** The commands with their arguments: `sync <pipeline>`. */
+export function listCommands(): string[] {
+  return COMMANDS.map(({ command }) => String(command));
+}
 
 const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:
     0  done                               5  budget or quota used up
@@ -55,7 +60,7 @@ export async function runCli(args: string[]): Promise<void> {
   program.fail((message, error) => {
     // What yargs itself throws (a missing value) is a mistake on the command line as well.
     const thrown = error instanceof Error && error.name !== 'YError' ? error : undefined;
-    failure ??= thrown ?? usageError(message ?? error.message, COMMAND_NAMES, program);
+    failure ??= thrown ?? usageError(message ?? error.message, { args, commands: listCommands(), yargs: program });
     throw failure;
   });
   try {

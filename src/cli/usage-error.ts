@@ -3,23 +3,84 @@ import { PricelakeError } from '../errors.js';
 import { suggestName } from '../suggest-name.js';
 
 const UNKNOWN = /^Unknown (argument|command)s?: (.+)$/u;
+const MISSING = /^Not enough non-option arguments/u;
 
-/** A mistake on the command line as an error that names the nearest command or flag. */
-export function usageError(message: string, commandNames: readonly string[], yargs: Argv): PricelakeError {
-  const help = 'Run `pricelake --help`, or `pricelake <command> --help`.';
-  const match = UNKNOWN.exec(message);
-  if (match === null) return new PricelakeError('usage', tidy(message), { hint: help });
-  const names = (match[2] ?? '').split(', ');
-  if (match[1] === 'command') {
-    const suggestion = suggestName(names[0] ?? '', commandNames);
-    return new PricelakeError('usage', `unknown command ${names.join(', ')}`, {
-      hint: suggestion === undefined ? help : `Did you mean \`pricelake ${suggestion}\`?`,
-    });
+/** What was typed, and what there is. */
+export interface CommandLine {
+  args: readonly string[];
+  /** With their arguments: `sync <pipeline>`. */
+  commands: readonly string[];
+  /** As it is when parsing fails: with the flags of the command that was being parsed. */
+  yargs: Argv;
+}
+
+/** A mistake on the command line as an error that names the unknown command or flag, and the nearest known one. */
+export function usageError(message: string, { args, commands, yargs }: CommandLine): PricelakeError {
+  const commandNames = commands.map(nameOf);
+  const [kind, name = ''] = UNKNOWN.exec(message)?.slice(1) ?? [];
+  const unknownAt = kind === 'command' ? args.indexOf(name) : args.length;
+  const findCommand = (before: number) => args.slice(0, before).find((arg) => commandNames.includes(arg));
+  const command = findCommand(unknownAt);
+  const { known, shown } = listFlags(yargs);
+  // An unknown flag takes the next word for its value: what yargs misses then is a consequence.
+  const flag = findUnknownFlag(args.slice(0, unknownAt), known);
+  if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(flag.at));
+  const hint = `Run \`pricelake ${command ?? '<command>'} --help\`.`;
+  if (MISSING.test(message)) {
+    const usage = commands.find((one) => nameOf(one) === command) ?? command;
+    return new PricelakeError('usage', `an argument is missing: pricelake ${usage}`, { hint });
   }
-  const suggestion = suggestName(names[0] ?? '', listFlags(yargs));
-  return new PricelakeError('usage', `unknown flag or argument ${names.join(', ')}`, {
-    hint: suggestion === undefined ? help : `Did you mean \`--${suggestion}\`?`,
+  if (kind === undefined) return new PricelakeError('usage', tidy(message), { hint });
+  if (kind === 'argument' || command !== undefined) {
+    return new PricelakeError('usage', `unknown argument ${name}`, { hint });
+  }
+  const near = suggestName(name, commandNames);
+  return new PricelakeError('usage', `unknown command ${name}`, {
+    hint: near === undefined ? hint : `Did you mean \`pricelake ${near}\`?`,
   });
+}
+
+function nameOf(command: string): string {
+  return command.split(' ', 1)[0] ?? '';
+}
+
+/** The value is not repeated: it may be a key. */
+function explainFlag(flag: string, flags: string[], command: string | undefined): PricelakeError {
+  const near = suggestFlag(flag, flags);
+  const hint = near === undefined ? `There are ${flags.map(spell).join(', ')}.` : `Did you mean \`${spell(near)}\`?`;
+  const of = command === undefined ? '' : ` of \`pricelake ${command}\``;
+  return new PricelakeError('usage', `unknown flag ${spell(flag)}${of}`, { hint });
+}
+
+/** A letter stands for the only flag that begins with it. */
+function suggestFlag(flag: string, flags: string[]): string | undefined {
+  if (flag.startsWith('no-')) return suggestName(flag, [...flags, ...flags.map((known) => `no-${known}`)]);
+  if (flag.length > 1) return suggestName(flag, flags);
+  const begun = flags.filter((known) => known.startsWith(flag));
+  return begun.length === 1 ? begun[0] : undefined;
+}
+
+/** The first flag that the command does not have; what stands behind `--` is no flag. */
+function findUnknownFlag(args: readonly string[], flags: string[]): { name: string; at: number } | undefined {
+  const end = args.indexOf('--');
+  for (const [at, arg] of args.slice(0, end === -1 ? args.length : end).entries()) {
+    const name = /^--?([^-\s\d=][^\s=]*)/u.exec(arg)?.[1];
+    if (name === undefined) continue;
+    if (!arg.startsWith('--')) {
+      if (!flags.includes(name.charAt(0))) return { name: name.charAt(0), at };
+    } else if (!isKnown(name, flags)) return { name, at };
+  }
+  return undefined;
+}
+
+/** yargs takes `--minShops` for `--min-shops`, and `--no-` before every flag, as well. */
+function isKnown(name: string, flags: string[]): boolean {
+  const kebab = name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+  return [name, kebab, name.replace(/^no-/u, '')].some((one) => flags.includes(one));
+}
+
+function spell(flag: string): string {
+  return flag.length === 1 ? `-${flag}` : `--${flag}`;
 }
 
 /** yargs speaks over several lines; an error of ours is one. */
@@ -28,8 +89,17 @@ function tidy(message: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-/** Flags of the command that was being parsed; `getOptions` is public in yargs, but not in its types. */
-function listFlags(yargs: Argv): string[] {
-  const options = (yargs as Argv & { getOptions(): { key: Record<string, unknown> } }).getOptions();
-  return Object.keys(options.key);
+/** What yargs makes public, but not in its types. */
+interface YargsState {
+  getOptions(): { key: Record<string, unknown>; alias: Record<string, string[]> };
+  getGroups(): Record<string, string[]>;
+}
+
+/** Flags of the command that was being parsed. Its arguments pass for flags as well, but nobody is told to write them so. */
+function listFlags(yargs: Argv): { known: string[]; shown: string[] } {
+  const state = yargs as Argv & YargsState;
+  const { key, alias } = state.getOptions();
+  const positionals = state.getGroups()['Positionals:'] ?? [];
+  const shown = Object.keys(key).filter((name) => !positionals.includes(name));
+  return { known: [...Object.keys(key), ...Object.values(alias).flat()], shown };
 }

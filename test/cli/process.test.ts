@@ -24,7 +24,10 @@ describe('the pricelake command', () => {
 
   it.each([
     [['spred'], 'pricelake: unknown command spred\n  → Did you mean `pricelake spread`?\n'],
-    [['spread', '--curency', 'EUR'], 'pricelake: unknown flag or argument curency\n  → Did you mean `--currency`?\n'],
+    [
+      ['spread', '--curency', 'EUR'],
+      'pricelake: unknown flag --curency of `pricelake spread`\n  → Did you mean `--currency`?\n',
+    ],
   ])('answers %j with exit code 2 and what was meant, in English whatever the locale', async (args, message) => {
     expect(await runPricelake(args, { env: { LC_ALL: 'tr_TR.UTF-8' } })).toEqual({
       code: 2,

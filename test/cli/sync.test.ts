@@ -65,7 +65,12 @@ describe('sync exits with 2 and says what is wrong', () => {
       'config',
       'nowhere.yaml: there is no such file',
     );
-    expectError(await runPricelake(['sync', '--json'], { cwd }), 2, 'usage', /not enough non-option arguments/);
+    expectError(
+      await runPricelake(['sync', '--json'], { cwd }),
+      2,
+      'usage',
+      /an argument is missing: pricelake sync <pipeline>/,
+    );
   });
 
   test.each([
