@@ -15,8 +15,7 @@ WITH told AS (
     max(observed_at) FILTER (kind IN ('NEW', 'RELISTED')) AS relisting_at,
     min(change_id) AS first_change_id,
     max(change_id) AS last_change_id,
-    min(observed_at) AS first_observed_at,
-    list(observed_at) AS moments
+    min(observed_at) AS first_observed_at
   FROM (
     SELECT item_id, change_id, kind, observed_at, true AS is_pending FROM pending_changes SEMI JOIN needed_items USING (item_id)
     UNION ALL
@@ -36,12 +35,7 @@ judged AS (
           r.last_changed_at, r.last_seen_at, r.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
           r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title)
         THEN 'older than the copy'
-      -- Where the feed dates changes a little later than items do, a time that is new and no change's is the last one's.
-      WHEN t.changed_at > r.last_changed_at AND NOT (
-          r.last_changed_at >= t.changed_at - feed_skew()
-          AND NOT list_contains(t.moments, r.last_changed_at)
-          AND coalesce(r.last_changed_at > k.last_changed_at, true))
-        THEN 'a change is not shown'
+      WHEN t.changed_at > r.last_changed_at + feed_skew() THEN 'a change is not shown'
       WHEN t.listing = 'REMOVED'
           AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at)
         THEN 'the removal is not shown'

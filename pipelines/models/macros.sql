@@ -100,8 +100,8 @@ CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
--- How much later than lastChangedAt, or removedAt, the service may date a change: nothing where rows show the very times
--- of changes (variable feed_skew).
+-- How much later than lastChangedAt, or removedAt, the service dates a change: nothing where rows show the very times of
+-- changes (variable feed_skew).
 CREATE OR REPLACE TEMP MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew') AS INTERVAL), INTERVAL 2 MINUTE);
 
 -- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.

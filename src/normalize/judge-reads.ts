@@ -10,21 +10,36 @@ export interface StaleItems {
 }
 
 /**
- * Variable `feed_skew`: zero where a row that this run read shows the very time of a change of its item. The document
- * does not say that observedAt is the time that rows show, so where none does, a service may date changes later.
+ * Variable `feed_skew`: how much later than rows the service dates changes, as the reads of this run show. The document
+ * does not say that observedAt is the time in the row. Null, which stands for two minutes, where nothing shows it.
  */
 export async function measureFeedSkew(db: Database): Promise<void> {
-  const read = `SELECT item_id, last_changed_at AS observed_at FROM reread_items UNION ALL SELECT item_id, last_changed_at
-    FROM ground_items WHERE run_id = CAST(getvariable('run_id') AS VARCHAR)`;
-  const isShown = async (changes: string) => {
-    const row = await db.row(
-      `SELECT EXISTS (FROM (${read}) SEMI JOIN ${changes} USING (item_id, observed_at)) AS found`,
-    );
-    return row?.found === true;
-  };
-  const isExact = (await isShown('pending_changes')) || (await isShown('history'));
-  await db.run('SET VARIABLE feed_skew = CAST($1 AS INTERVAL)', [isExact ? '0 seconds' : null]);
+  const skew = (await readSkew(db, ['pending_changes'])) ?? (await readSkew(db, ['pending_changes', 'history']));
+  await db.run('SET VARIABLE feed_skew = to_microseconds($1::BIGINT)', [skew ?? null]);
 }
+
+/** Of each read, the time to the change that is nearest; of these the middle. Undefined unless `changes` tell it surely. */
+async function readSkew(db: Database, changes: string[]): Promise<bigint | undefined> {
+  const told = changes.map((table) => `SELECT item_id, observed_at FROM ${table}`).join(' UNION ALL ');
+  const row = await db.row(`WITH reads AS (
+      SELECT item_id, last_changed_at FROM reread_items UNION ALL
+      SELECT item_id, last_changed_at FROM ground_items WHERE run_id = CAST(getvariable('run_id') AS VARCHAR)
+    ),
+    distances AS (
+      SELECT r.item_id, r.last_changed_at, epoch_us(c.observed_at) - epoch_us(r.last_changed_at) AS distance
+      FROM reads AS r JOIN (${told}) AS c USING (item_id)
+      WHERE c.observed_at BETWEEN r.last_changed_at - INTERVAL 2 MINUTE AND r.last_changed_at + INTERVAL 2 MINUTE
+    ),
+    nearest AS (SELECT arg_min(distance, abs(distance)) AS distance FROM distances GROUP BY item_id, last_changed_at)
+    SELECT quantile_disc(distance, 0.5) AS middle, bool_or(distance = 0) AS is_exact FROM nearest`);
+  if (row?.is_exact === true) return 0n;
+  // Reads that lag are nearest to changes of earlier runs.
+  if (!changes.includes('history') || typeof row?.middle !== 'bigint') return undefined;
+  return row.middle > 0n ? row.middle + SECOND_US : 0n;
+}
+
+/** Rows and changes may be dated to the second. */
+const SECOND_US = 1_000_000n;
 
 /**
  * Table `judged_reads`: for each needed item, what its whole read lacks; and view `taken_reads`, the reads that become rows. Needs `needed_items` (findNeeds),

@@ -1,6 +1,6 @@
 /** Rows as the models see them: a day of one item, and what is told and read of it. */
 import { Database } from '../../src/duckdb/connection.js';
-import { judgeReads } from '../../src/normalize/judge-reads.js';
+import { judgeReads, measureFeedSkew } from '../../src/normalize/judge-reads.js';
 import { createMacros, readModel } from '../../src/normalize/model-sql.js';
 import { loadRows } from '../../src/pipeline/ledger.js';
 
@@ -86,5 +86,6 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
   await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
   await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
+  await measureFeedSkew(db);
   await judgeReads(db);
 }
