@@ -80,10 +80,16 @@ async function copyItems(run: Run, copy: Copy): Promise<void> {
     try {
       return await exportAllItems(run, copy);
     } catch (error) {
-      if (!(error instanceof PricelakeError) || error.facts.cut !== true) throw error;
+      // The quota may run out while shards download side by side: one is cut, and the others are refused.
+      if (!isOutOfRows(error)) throw error;
       cut = error;
     }
   }
+}
+
+/** The month's export rows are used up, as the service or the gate says. */
+function isOutOfRows(error: unknown): error is PricelakeError {
+  return error instanceof PricelakeError && [error.facts.limit, error.facts.rule].includes('exportRowsPerMonth');
 }
 
 /** Why the exports that are missing are not tried now; undefined where none of them broke off run by run. */
