@@ -21,4 +21,5 @@ WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at 
   AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
   -- A removal need not move lastChangedAt.
   AND (NOT getvariable('with_feed')
-    OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) <= (SELECT until FROM told))
+    OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + feed_skew()
+      <= (SELECT until FROM told))

@@ -1,10 +1,10 @@
 -- Rows of history that a comparison wrote for events which the feed reports now: these give way, so that an event is in
--- history once. A comparison finds an event after it happened, so the feed's time is not later; listing states are
--- matched with some time to spare, since a row may date them a little earlier than the feed.
+-- history once. A comparison finds an event after it happened, so the time of the feed is not later than the row says,
+-- but for what the feed dates changes later.
 -- Views: diff_rows (rows of history without a change id, with their file), new_changes (changes that history lacks).
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
 JOIN new_changes AS c ON c.item_id = d.item_id AND c.kind = d.kind
 WHERE d.origin = 'diff'
   AND c.change_id IS NOT NULL
-  AND c.observed_at <= d.observed_at + CASE WHEN d.kind = 'CHANGED' THEN INTERVAL 0 SECOND ELSE feed_skew() END
+  AND c.observed_at <= d.observed_at + feed_skew()

@@ -22,8 +22,9 @@ export async function measureFeedSkew(db: Database): Promise<void> {
 async function readSkew(db: Database, changes: string[]): Promise<bigint | undefined> {
   const told = changes.map((table) => `SELECT item_id, observed_at FROM ${table}`).join(' UNION ALL ');
   const row = await db.row(`WITH reads AS (
-      SELECT item_id, last_changed_at FROM reread_items UNION ALL
-      SELECT item_id, last_changed_at FROM ground_items WHERE run_id = CAST(getvariable('run_id') AS VARCHAR)
+      SELECT item_id, last_changed_at FROM reread_items
+      UNION ALL SELECT item_id, last_changed_at FROM exported_items SEMI JOIN pending_changes USING (item_id)
+      UNION ALL (SELECT item_id, last_changed_at FROM exported_items LIMIT 1000)
     ),
     distances AS (
       SELECT r.item_id, r.last_changed_at, epoch_us(c.observed_at) - epoch_us(r.last_changed_at) AS distance

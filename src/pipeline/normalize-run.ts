@@ -87,6 +87,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const typed = await typer.finish();
   const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);
+  if (watermark !== undefined) await measureFeedSkew(db);
   const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const moment = await fixMoment(run);
   const { at } = moment;
@@ -102,7 +103,6 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createGround(db, ground, 'unknown');
-  if (watermark !== undefined) await measureFeedSkew(db);
   await hydrateRun(run, extract.planned, await findNeeds(db));
   let itemFiles = await typer.finish();
   let items = itemFiles.length === typed.length ? whole : await createItemViews(db, itemFiles, absent);

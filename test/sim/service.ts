@@ -10,7 +10,7 @@ import { countQuota } from './plan.js';
 import { selectItems } from './select-items.js';
 import { listColumns, viewExportRow } from './views.js';
 import { writeCsv } from './wire-csv.js';
-import { createWriter, shuffle, type WriteJson } from './wire-json.js';
+import { createWriter, shuffle } from './wire-json.js';
 import type { Item, World } from './world.js';
 
 export interface Service {
@@ -65,7 +65,7 @@ class Exchange {
   readonly #world: World;
   readonly #random: Seeded;
   readonly #options: ServiceOptions;
-  readonly #write: { page: WriteJson; line: WriteJson };
+  readonly #write: ReturnType<typeof createWriter>;
   readonly account: Account;
   #troubleIn = 3;
 
@@ -156,7 +156,7 @@ class Exchange {
     const isCsv = query.get('format') !== 'ndjson';
     const { rows, matching, left } = this.#readExport(query);
     const lines = isCsv
-      ? writeCsv(listColumns(habits), rows, habits, this.#write.line)
+      ? writeCsv(listColumns(habits), rows, habits, this.#write.cell)
       : rows.map((row) => this.#write.line(row));
     const end = { ended: habits.lineEnd, open: '', blank: habits.lineEnd.repeat(2) }[habits.lastLine];
     const bytes = Buffer.from(lines.join(habits.lineEnd) + (lines.length === 0 ? '' : end));

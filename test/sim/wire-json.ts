@@ -14,7 +14,7 @@ export type Wire = string | number | bigint | boolean | null | Money | Wire[] | 
 
 export type WriteJson = (value: Wire) => string;
 
-export function createWriter(habits: Habits, random: Seeded): { page: WriteJson; line: WriteJson } {
+export function createWriter(habits: Habits, random: Seeded): Record<'page' | 'line' | 'cell', WriteJson> {
   const leaveOut = habits.nullsLeftOut === 'everywhere';
   const write = (value: Wire, indent: string | undefined, keepsNulls = !leaveOut): string => {
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value);
@@ -36,7 +36,12 @@ export function createWriter(habits: Habits, random: Seeded): { page: WriteJson;
     );
     return `{${open}${members.join(between)}${close}}`;
   };
-  return { page: (value) => write(value, habits.pretty ? '' : undefined), line: (value) => write(value, undefined) };
+  // A cell of CSV stands by itself: which field it is, it does not say.
+  return {
+    page: (value) => write(value, habits.pretty ? '' : undefined),
+    line: (value) => write(value, undefined),
+    cell: (value) => write(value, undefined, true),
+  };
 }
 
 function writeText(text: string, escaped: boolean): string {
