@@ -43,7 +43,8 @@ export interface CheckSettings {
 
 /** Says why a value does not fit a parameter's type, or undefined when it does. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
-  if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `${value} is not a text`;
-  if (type === 'BIGINT' && !Number.isSafeInteger(value)) return `${JSON.stringify(value)} is not an integer`;
-  return typeof value === 'number' && Number.isFinite(value) ? undefined : `${JSON.stringify(value)} is not a number`;
+  const given = typeof value === 'string' ? 'text' : 'a number';
+  if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `${given} stands where text is due`;
+  if (type === 'BIGINT') return Number.isSafeInteger(value) ? undefined : `${given} stands where an integer is due`;
+  return Number.isFinite(value) ? undefined : `${given} stands where a number is due`;
 }

@@ -18,7 +18,7 @@ export interface PlannedCheck {
 export function planChecks(checks: readonly Check[], settings: CheckSettings): PlannedCheck[] {
   const names = checks.map(({ name }) => name);
   for (const name of Object.keys(settings)) {
-    if (!names.includes(name)) throw explainUnknown(`checks.${name}: no such check`, name, names);
+    if (!names.includes(name)) throw explainUnknown('checks', 'check', name, names);
   }
   return checks.flatMap((check) => {
     const setting = settings[check.name];
@@ -32,7 +32,7 @@ function mergeParameters(check: Check, given: Record<string, ParameterValue>): R
   const at = `checks.${check.name}.parameters`;
   const names = check.parameters.map(({ name }) => name);
   for (const name of Object.keys(given)) {
-    if (!names.includes(name)) throw explainUnknown(`${at}.${name}: no such parameter`, name, names);
+    if (!names.includes(name)) throw explainUnknown(at, 'parameter', name, names);
   }
   return Object.fromEntries(
     check.parameters.map((parameter) => {
@@ -44,9 +44,11 @@ function mergeParameters(check: Check, given: Record<string, ParameterValue>): R
   );
 }
 
-/** For names that people type: the nearest known one as a hint, else all of them. */
-export function explainUnknown(message: string, name: string, known: readonly string[]): PricelakeError {
+/** Only a name that is nearly a known one is repeated: any other may be a secret in the wrong place. */
+function explainUnknown(at: string, kind: string, name: string, known: readonly string[]): PricelakeError {
   const near = suggestName(name, known);
   const all = known.length === 0 ? 'There are none.' : `Known: ${known.join(', ')}.`;
-  return new PricelakeError('config', message, { hint: near === undefined ? all : `Did you mean ${near}?` });
+  return near === undefined
+    ? new PricelakeError('config', `${at}: an unknown ${kind}`, { hint: all })
+    : new PricelakeError('config', `${at}.${name}: no such ${kind}`, { hint: `Did you mean ${near}?` });
 }

@@ -1,12 +1,13 @@
 import { type Io, type LogLevel, type Progress, realIo } from '../io.js';
 import { toJsonText } from './json-text.js';
 import { toPlainLine } from './plain-text.js';
-import { createLogProgress, createTerminalProgress, type ProgressView } from './progress.js';
+import { createLogProgress, type ProgressView } from './progress.js';
+import { createBars, type Screen } from './progress-bars.js';
 import { Redactor } from './redaction.js';
 
 export interface CliIoOptions {
   /** Where logs and progress go: stderr. */
-  stream: NodeJS.WritableStream & { isTTY?: boolean };
+  stream: Screen & { isTTY?: boolean };
   /** Texts that are never printed, beside the value of PRICELAKE_API_KEY. */
   secrets?: readonly string[];
   env?: NodeJS.ProcessEnv;
@@ -39,7 +40,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
     else write(safe);
   };
   const view: ProgressView = terminal
-    ? createTerminalProgress(options.stream, write)
+    ? createBars(options.stream)
     : createLogProgress((facts) => log('info', 'progress', facts), now);
 
   return {

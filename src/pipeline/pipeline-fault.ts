@@ -3,7 +3,7 @@ import { PricelakeError } from '../errors.js';
 import { suggestName } from '../suggest-name.js';
 import { pipelineSchema } from './pipeline-schema.js';
 
-/** `file:line` of a value, or of what should hold it. */
+/** `file:line:column` of a key, or of what should hold it. */
 export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
@@ -16,29 +16,47 @@ export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[]
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }
 
+/** Only text that is nearly a known key is repeated: other text may be a secret without its key. */
 function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
   const key = keys[0] ?? '';
   const allowed = Object.keys(shapeAt(path) ?? {});
   const guess = suggestName(key, allowed);
-  const hint = guess === undefined ? `allowed here: ${allowed.join(', ')}` : `did you mean "${guess}"?`;
-  const at = [...path, key];
-  return new PricelakeError('config', `${locate(at)}: unknown key "${at.join('.')}"`, { hint });
+  const where = locate([...path, key]);
+  if (guess !== undefined) {
+    const name = [...(path.length === 0 ? [] : [namePath(path)]), key].join('.');
+    return new PricelakeError('config', `${where}: unknown key "${name}"`, { hint: `did you mean "${guess}"?` });
+  }
+  const holder = path.length === 0 ? 'the file' : namePath(path);
+  const message = `${where}: ${holder} has an unknown key`;
+  return new PricelakeError('config', message, { hint: `allowed here: ${allowed.join(', ')}` });
 }
 
+/** Says what kind of value stands there, not which: it may be a secret. */
 function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
-  const name = path.length === 0 ? 'the file' : path.join('.');
+  const name = path.length === 0 ? 'the file' : namePath(path);
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
-  // What stands where a key is due is not repeated: it may be the key.
-  const isSecret = (path[1] === 'apiKey' || path[1] === 'secret') && typeof value === 'string' && value !== '';
-  const shown = isSecret ? 'of another kind' : describe(value);
-  return new PricelakeError('config', `${locate(path)}: ${name} is ${shown}; it ${message}`, { hint: EXAMPLE });
+  return new PricelakeError('config', `${locate(path)}: ${name} is ${describe(value)}; it ${message}`, {
+    hint: EXAMPLE,
+  });
 }
 
 function describe(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null || value === '') return 'empty';
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'a mapping' : JSON.stringify(value);
+  if (typeof value === 'object') return 'a mapping';
+  if (typeof value === 'string') return 'text';
+  return typeof value === 'boolean' ? String(value) : 'a number';
+}
+
+/** A path as people write it: `lake.path`. Names that the file itself chooses, as those of checks, are left out. */
+export function namePath(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) => {
+      const isKnown = Object.hasOwn(shapeAt(path.slice(0, index)) ?? {}, step) || /^\d{1,6}$/.test(String(step));
+      return isKnown ? String(step) : '<name>';
+    })
+    .join('.');
 }
 
 function shapeAt(path: readonly PropertyKey[]): Record<string, z.core.$ZodType> | undefined {

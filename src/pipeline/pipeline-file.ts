@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { loadChecks } from '../check/load.js';
 import { planChecks } from '../check/settings.js';
 import { PricelakeError } from '../errors.js';
-import { explainFault, type Locate } from './pipeline-fault.js';
+import { explainFault, type Locate, namePath } from './pipeline-fault.js';
 import {
   type KeySource,
   type Pipeline,
@@ -11,6 +10,7 @@ import {
   type ReadingSettings,
   type ReceiverSettings,
 } from './pipeline-schema.js';
+import { parseYaml } from './pipeline-yaml.js';
 
 export type { Pipeline } from './pipeline-schema.js';
 
@@ -70,42 +70,6 @@ function explainRead(cause: NodeJS.ErrnoException): string {
   return READ_FAULTS[cause.code ?? ''] ?? cause.message;
 }
 
-function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const fail = (at: number, reason: string) => {
-    const { line, col } = lines.linePos(at);
-    return new PricelakeError('config', `${file}:${line}:${col}: ${reason}`);
-  };
-  const [fault] = document.errors;
-  if (fault?.code === 'MULTIPLE_DOCS') throw fail(fault.pos[0], 'a second document begins; a pipeline file is one');
-  if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${fault.message}`);
-  visit(document, {
-    // An alias may hold itself, or grow without end.
-    Alias: (_key, alias) => {
-      throw fail(alias.range?.[0] ?? 0, `*${alias.source} is an alias, which a pipeline file may not have`);
-    },
-    // An id that a double can't hold stays text.
-    Scalar: (_key, scalar) => {
-      const { value, source } = scalar;
-      if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return;
-      if (source !== undefined && /^\d+$/.test(source)) scalar.value = source;
-    },
-  });
-  return { value: document.toJS(), locate: createLocate(file, document, lines) };
-}
-
-/** The line of a value; where it is missing, of what should hold it. */
-function createLocate(file: string, document: Document.Parsed, lines: LineCounter): Locate {
-  return (path) => {
-    for (let length = path.length; length >= 0; length--) {
-      const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
-      if (node?.range !== undefined && node.range !== null) return `${file}:${lines.linePos(node.range[0]).line}`;
-    }
-    return file;
-  };
-}
-
 /** Values that must not stand in a file, which may be shared. */
 const SECRETS = [
   { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
@@ -142,14 +106,16 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   const replaceMember = (member: unknown, name: string) => replaceVariables(member, variables, [...path, name]);
   if (typeof value === 'string') {
     return value.replaceAll(VARIABLE, (expression, name: string) => {
-      const where = `${locate(path)}: ${path.join('.')}`;
+      const where = `${locate(path)}: ${namePath(path)}`;
       if (!ENVIRONMENT_ONLY.test(expression)) {
-        throw new PricelakeError('config', `${where}: "${expression}" is no variable; write \${NAME}`);
+        throw new PricelakeError('config', `${where} has a $\{ that begins no variable; write \${NAME}`);
       }
       const text = env[name];
       if (text !== undefined && text !== '') return text;
-      throw new PricelakeError('config', `${where}: the environment variable ${name} is not set`, {
-        hint: `export ${name}=… and run the same command again`,
+      // Other text in braces may be the secret itself.
+      const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : undefined;
+      throw new PricelakeError('config', `${where}: the environment variable ${shown ?? 'that it names'} is not set`, {
+        hint: `export ${shown ?? 'it'}${shown === undefined ? '' : '=…'} and run the same command again`,
       });
     });
   }
@@ -175,11 +141,12 @@ async function refuseWrongChecks(
   }
 }
 
+/** The path is repeated nowhere, nor the system's error, which has it: it may be the key. */
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;
-  const where = `${locate(['source', 'apiKey', 'file'])}: source.apiKey.file ${key.file}`;
-  const text = await readFile(key.file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new PricelakeError('config', `${where}: ${explainRead(cause)}`, {}, { cause });
+  const where = `${locate(['source', 'apiKey', 'file'])}: the file of source.apiKey.file`;
+  const text = await readFile(key.file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new PricelakeError('config', `${where}: ${READ_FAULTS[code ?? ''] ?? `it can't be read (${code})`}`);
   });
   if (text.trim() === '') throw new PricelakeError('config', `${where}: it is empty`);
   return text.trim();

@@ -85,7 +85,7 @@ export class SigningSecrets {
   }
 }
 
-/** A secret a line; blank lines do not count. */
+/** A secret a line; blank lines do not count. Errors leave the path out, and the system's text: it may be a secret. */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
     // Before the text: a change in between is seen the next time.
@@ -94,9 +94,10 @@ async function readSecretFile(path: string): Promise<SecretFile> {
     const secrets = lines.filter((line) => line !== '');
     if (secrets.length > 0) return { path, version, secrets };
   } catch (cause) {
-    throw new PricelakeError('config', `webhook.secret.file ${path}: ${(cause as Error).message}`, {}, { cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new PricelakeError('config', `the file of webhook.secret.file can't be read (${code})`);
   }
-  throw new PricelakeError('config', `webhook.secret.file ${path}: it holds no secret`);
+  throw new PricelakeError('config', 'the file of webhook.secret.file holds no secret');
 }
 
 /** Follows links: Kubernetes swaps one when a secret changes. */

@@ -75,7 +75,7 @@ describe('sync exits with 2 and says what is wrong', () => {
 
   test.each([
     ['malformed YAML', `${PIPELINE}checks: {`, 'config', /^prices\.yaml:6:\d+: not YAML/],
-    ['an unknown key', `${PIPELINE}retires: 3\n`, 'config', 'prices.yaml:6: unknown key "retires"'],
+    ['an unknown key', `${PIPELINE}retires: 3\n`, 'config', 'prices.yaml:6:1: the file has an unknown key'],
     [
       'a variable that is not set',
       PIPELINE.replace('KEY', 'NOPE'),

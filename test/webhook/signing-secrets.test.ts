@@ -62,9 +62,10 @@ describe('signing secrets', () => {
 
   test.each([
     ['is missing', async () => rm(file), 'ENOENT'],
-    ['is empty', async () => writeFile(file, ' \n'), 'it holds no secret'],
+    ['is empty', async () => writeFile(file, ' \n'), 'holds no secret'],
   ])('are refused at the start when their file %s', async (_name, spoil, reason) => {
     await spoil();
     await expect(open()).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(reason) });
+    await expect(open()).rejects.not.toThrow(file);
   });
 });

@@ -1,0 +1,121 @@
+import type { Progress } from '../io.js';
+import { toPlainLine } from './plain-text.js';
+import { formatBytes, formatCount, formatSeconds, type ProgressView } from './progress.js';
+
+/** A terminal; `columns` and `rows` change when its window does. */
+export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
+
+const DRAW_EVERY_MS = 200;
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+
+interface Bar {
+  progress: Progress;
+  startedAt: number;
+}
+
+/**
+ * Bars at the bottom of a terminal: rows, bytes, rate and time left of each step. The cursor stands under them. Every
+ * other line is written in their place, and they are drawn again below it; a step that is done leaves its last line.
+ */
+export function createBars(screen: Screen): ProgressView {
+  const bars = new Map<string, Bar>();
+  let drawn: string[] = [];
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** One write, so that nothing flickers or comes between. */
+  const draw = (above: string[] = []): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const before = eraseLines(drawn, screen);
+    const lines = [...bars.values()].map((bar) => formatBar(bar, screen));
+    drawn = lines.slice(-((screen.rows ?? DEFAULT_ROWS) - 1));
+    drawnAt = performance.now();
+    screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
+  };
+
+  return {
+    update(progress) {
+      const bar = { progress, startedAt: bars.get(progress.step)?.startedAt ?? performance.now() };
+      bars.set(progress.step, bar);
+      if (progress.done === true) {
+        bars.delete(progress.step);
+        return draw([formatBar(bar, screen)]);
+      }
+      const wait = drawnAt + DRAW_EVERY_MS - performance.now();
+      if (wait <= 0) draw();
+      else timer ??= setTimeout(draw, wait).unref();
+    },
+    printAbove: (line) => draw([line]),
+    close() {
+      // What is not done stays as it is.
+      if (bars.size > 0) draw();
+      clearTimeout(timer);
+      timer = undefined;
+      bars.clear();
+      drawn = [];
+    },
+  };
+}
+
+/** Goes up to the first of the lines and clears from there; lines that a narrower window wraps take more rows. */
+function eraseLines(lines: string[], { columns = DEFAULT_COLUMNS }: Screen): string {
+  const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+  return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
+}
+
+/** The last column stays free: some terminals wrap when it is written. */
+function formatBar({ progress, startedAt }: Bar, { columns = DEFAULT_COLUMNS }: Screen): string {
+  return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
+}
+
+const BAR_CELLS = 24;
+const LEAST_CELLS = 8;
+
+/** What a narrow terminal leaves out, first to last. */
+const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
+
+/**
+ * One line of a step: `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. Where it is wider
+ * than the terminal, the bar gets shorter, and then whole parts are left out.
+ */
+export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
+  const join = (cells: number, without: string[]) =>
+    Object.entries(describeProgress(progress, seconds, cells))
+      .filter(([name, part]) => part !== undefined && !without.includes(name))
+      .map(([, part]) => part)
+      .join(' ');
+  const whole = join(BAR_CELLS, []);
+  const cells = Math.max(LEAST_CELLS, BAR_CELLS - Math.max(0, whole.length - width));
+  const tries = [0, 1, 2, 3, 4].map((count) => join(cells, DISPENSABLE.slice(0, count)));
+  return tries.find((line) => line.length <= width) ?? (tries.at(-1) ?? whole).slice(0, width);
+}
+
+/** The parts of a line, in order. */
+function describeProgress(progress: Progress, seconds: number, cells: number): Record<string, string | undefined> {
+  const rows = Number(progress.rows);
+  const total = progress.totalRows === undefined ? 0 : Number(progress.totalRows);
+  const rate = seconds > 0 ? rows / seconds : 0;
+  const share = total > 0 ? Math.min(1, rows / total) : undefined;
+  const left = rate > 0 && progress.totalRows !== undefined ? Math.max(0, total - rows) / rate : undefined;
+  return {
+    step: toPlainLine(progress.step).padEnd(12),
+    bar: share === undefined ? undefined : drawBar(share, cells),
+    share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
+    rows: share === undefined ? `${formatCount(rows)} rows` : `${formatCount(rows)}/${formatCount(total)} rows`,
+    bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
+    rate: rate > 0 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
+    time: describeTime(progress.done === true ? seconds : left, progress.done === true),
+  };
+}
+
+function describeTime(seconds: number | undefined, done: boolean): string | undefined {
+  if (seconds === undefined) return undefined;
+  return done ? `done in ${formatSeconds(seconds)}` : `${formatSeconds(seconds)} left`;
+}
+
+function drawBar(share: number, cells: number): string {
+  const full = Math.round(share * cells);
+  return '█'.repeat(full) + '░'.repeat(cells - full);
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { formatProgress } from '../../src/cli/progress-bars.js';
+import { createCliIo } from '../../src/cli/terminal-io.js';
+import { MemoryStream } from './memory-stream.js';
+
+/** What stands on a terminal after these bytes: of its controls, those for "go up", "begin of line", "clear below". */
+function show(text: string, columns: number): string[] {
+  const lines = [''];
+  let row = 0;
+  let column = 0;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are told by control characters
+  for (const [token, up] of text.matchAll(/\u001b\[(\d+)A|\u001b\[J|[\s\S]/gu)) {
+    if (up !== undefined) row -= Number(up);
+    else if (token === '\u001b[J') lines.splice(row, lines.length, (lines[row] ?? '').slice(0, column));
+    else if (token === '\r') column = 0;
+    else if (token === '\n') {
+      row += 1;
+      column = 0;
+    } else {
+      if (column === columns) {
+        row += 1;
+        column = 0;
+      }
+      const line = (lines[row] ?? '').padEnd(column);
+      lines[row] = line.slice(0, column) + token + line.slice(column + 1);
+      column += 1;
+    }
+    while (lines.length <= row) lines.push('');
+  }
+  return lines;
+}
+
+function openTerminal(columns: number) {
+  const stream = Object.assign(new MemoryStream(true), { columns });
+  const io = createCliIo({ stream, env: {} });
+  const step = (name: string, rows: bigint, done = false) =>
+    io.progress({ step: name, rows, totalRows: 1_000_000n, bytes: 12_300_000, done });
+  return { io, stream, step, screen: () => show(stream.text, columns) };
+}
+
+describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
+  it('leave no remains in log lines, and stay below them', () => {
+    const { io, step, screen } = openTerminal(columns);
+    step('snapshot', 123_456n);
+    io.log('info', 'one');
+    step('feed', 500_000n);
+    io.log('warn', 'two', { rows: 2 });
+    io.log('info', 'long', { text: 'x'.repeat(150) });
+    const long = `· long text=${'x'.repeat(150)}`;
+    const wrapped = Array.from({ length: Math.ceil(long.length / columns) }, (_, at) =>
+      long.slice(at * columns, (at + 1) * columns),
+    );
+    expect(screen()).toEqual([
+      '· one',
+      '! two rows=2',
+      ...wrapped,
+      expect.stringMatching(/^snapshot {5}█+░+ 12% 123,456\/1,000,000 rows .*left$/u),
+      expect.stringMatching(/^feed {9}█+░+ 50% 500,000\/1,000,000 rows .*left$/u),
+      '',
+    ]);
+  });
+
+  it('are never cut off', () => {
+    const { io, step, screen } = openTerminal(columns);
+    step('snapshot', 123_456n);
+    step('hydrate', 999_999n);
+    io.log('info', 'one');
+    for (const line of screen()) expect(line.length).toBeLessThan(columns);
+    expect(screen().filter((line) => line.endsWith('left'))).toHaveLength(2);
+  });
+
+  it('leave one line of a step that is done, and what was reached when they end', () => {
+    const { io, step, screen } = openTerminal(columns);
+    step('snapshot', 10n);
+    step('feed', 20n);
+    step('snapshot', 1_000_000n, true);
+    io.log('info', 'one');
+    io.close();
+    io.log('info', 'two');
+    expect(screen()).toEqual([
+      expect.stringMatching(/^snapshot {5}.* 100% 1,000,000\/1,000,000 rows .*done in 0\.\ds$/u),
+      '· one',
+      expect.stringMatching(/^feed {9}.* 0% 20\/1,000,000 rows /u),
+      '· two',
+      '',
+    ]);
+  });
+});
+
+describe('a window', () => {
+  it('that gets narrower keeps no part of a wider bar', () => {
+    const { io, stream, step } = openTerminal(120);
+    step('snapshot', 123_456n);
+    const [wide = ''] = show(stream.text, 120);
+    // The terminal wraps what stands there.
+    const before = stream.text.length;
+    stream.columns = 60;
+    io.log('info', 'one');
+    const [first, second, ...rest] = show(`${wide}\n${stream.text.slice(before)}`, 60);
+    expect(wide.length).toBeGreaterThan(60);
+    expect([first, rest]).toEqual(['· one', ['']]);
+    expect(second).toMatch(/^snapshot .*left$/u);
+  });
+
+  it('has room for the step and its rows, however narrow', () => {
+    const progress = { step: 'snapshot', rows: 500_000n, totalRows: 1_000_000n, bytes: 12_300_000 };
+    const widths = [79, 70, 60, 50, 20].map((width) => formatProgress(progress, 10, width));
+    expect(widths).toEqual([
+      'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
+      'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 10s left',
+      'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 10s left',
+      'snapshot     50% 500,000/1,000,000 rows 10s left',
+      'snapshot     50% 500',
+    ]);
+  });
+});
