@@ -87,9 +87,9 @@ async function copyItems(run: Run, copy: Copy): Promise<void> {
   }
 }
 
-/** The month's export rows are used up, as the service or the gate says. */
+/** The service cut an export at the month's rows, or the gate refuses one that it would cut. */
 function isOutOfRows(error: unknown): error is PricelakeError {
-  return error instanceof PricelakeError && [error.facts.limit, error.facts.rule].includes('exportRowsPerMonth');
+  return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }
 
 /** Why the exports that are missing are not tried now; undefined where none of them broke off run by run. */
