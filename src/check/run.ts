@@ -1,7 +1,6 @@
 import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { rowToJson } from '../duckdb/value-json.js';
-import type { Io } from '../io.js';
 import type { CheckResult } from '../model.js';
 import type { Check, CheckSettings, ParameterType } from './check.js';
 import { explainCheckError } from './prove.js';
@@ -21,15 +20,10 @@ export async function runChecks(
   db: Database,
   checks: readonly Check[],
   settings: CheckSettings,
-  io: Io,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const planned of planChecks(checks, settings)) {
-    const result = await runCheck(db, planned);
-    const level = result.violations === 0n ? 'debug' : result.severity === 'warn' ? 'warn' : 'error';
-    const { name, severity, violations, seconds } = result;
-    io.log(level, 'check', { name, severity, violations, seconds });
-    results.push(result);
+    results.push(await runCheck(db, planned));
   }
   return results;
 }

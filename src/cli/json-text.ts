@@ -1,6 +1,6 @@
 /**
  * JSON text that loses nothing: a bigint is written as an exact integer (JSON itself has no limit),
- * a Date as ISO 8601, undefined members are left out.
+ * a Date as ISO 8601, undefined members are left out. Measured seconds have three decimals.
  */
 export function toJsonText(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
@@ -10,7 +10,11 @@ export function toJsonText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toJsonText).join(',')}]`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return toJsonText(value.toJSON());
   const members = Object.entries(value).filter(([, member]) => member !== undefined && typeof member !== 'function');
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJsonText(member)}`).join(',')}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJsonText(roundSeconds(name, member))}`).join(',')}}`;
+}
+
+function roundSeconds(name: string, value: unknown): unknown {
+  return typeof value === 'number' && /seconds$/iu.test(name) ? Math.round(value * 1000) / 1000 : value;
 }
 
 /** Text that is JSON already, e.g. an exact decimal. */

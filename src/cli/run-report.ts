@@ -68,7 +68,11 @@ function describeFindings(row: RunRow, count: (n: bigint) => string): string[] {
   return lines;
 }
 
-/** The report for machines. Cursors are text: they exceed what JSON readers keep exact. */
+function describeRead({ asked, left, runId }: NonNullable<RunReport['histories']>): Record<string, unknown> {
+  return { asked, left, run_id: runId };
+}
+
+/** The report for machines, with names as the columns of table runs. Cursors are text: they exceed what JSON readers keep exact. */
 export function describeReport(report: RunReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;
   return {
@@ -83,12 +87,12 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     product_differences: new RawJson(row.product_differences),
     facet_differences: new RawJson(row.facet_differences),
     schema_drift: new RawJson(row.schema_drift),
-    ...(report.histories === undefined ? {} : { histories: report.histories }),
+    ...(report.histories === undefined ? {} : { histories: describeRead(report.histories) }),
     checks: report.checks.map(({ name, severity, violations, letThrough }) => ({
       name,
       severity,
       violations,
-      letThrough,
+      let_through: letThrough,
     })),
   };
 }

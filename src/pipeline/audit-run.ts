@@ -1,7 +1,9 @@
 import path from 'node:path';
+import type { Check } from '../check/check.js';
 import { loadChecks } from '../check/load.js';
 import { runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors.js';
+import type { Io } from '../io.js';
 import { createTableViews } from '../lake/views.js';
 import type { CheckResult } from '../model.js';
 import { tableRelation, toRelationFile } from '../table-relation.js';
@@ -27,7 +29,8 @@ export async function auditRun(
   const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
   await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
     SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`);
-  const results = await runChecks(db, await loadChecks(run.pipeline.checksFolder), run.pipeline.checks, io);
+  const checks = await loadChecks(run.pipeline.checksFolder);
+  const results = await runChecks(db, checks, run.pipeline.checks);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
@@ -38,8 +41,22 @@ export async function auditRun(
   // A try that was interrupted after the decision is gone on with: the journal remembers it.
   const passed = new Set(landing.journal.all('let_through').flatMap(({ checks }) => checks));
   const holding = failed.filter(({ name }) => !passed.has(name));
+  logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
   return results.map((result) => ({ ...result, letThrough: failed.includes(result) }));
+}
+
+/** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
+function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
+  const next = new Map(checks.map((check) => [check.name, check.next]));
+  for (const result of results) {
+    const { name, severity, violations, seconds } = result;
+    if (violations === 0n) log('debug', 'check', { name, severity, violations, seconds });
+    else {
+      const level = holding.includes(result) ? 'error' : 'warn';
+      log(level, 'check', { name, severity, violations, seconds, next: next.get(name) });
+    }
+  }
 }
 
 async function holdBatch({ landing, pipeline }: Run, failed: CheckResult[]): Promise<never> {

@@ -3,7 +3,6 @@ import type { Check } from '../../src/check/check.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { type CheckSettings, runChecks } from '../../src/check/run.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { realIo } from '../../src/io.js';
 
 function writeCheck(name: string, sql: string, extra = ''): Check {
   const header = `-- name: ${name}\n-- severity: error\n-- description: d\n-- next: n\n${extra}`;
@@ -20,7 +19,7 @@ const none = writeCheck('none', 'SELECT 1 WHERE false');
 async function run(checks: Check[], settings: CheckSettings = {}) {
   const db = await Database.open();
   try {
-    return await runChecks(db, checks, settings, realIo);
+    return await runChecks(db, checks, settings);
   } finally {
     db.close();
   }

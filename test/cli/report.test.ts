@@ -60,7 +60,9 @@ describe('report', () => {
       code: 'usage',
       message: '--product lamp-2: no listed offer with a price',
     });
-    await expect(run({ product: ['4006381333931'], currency: 'PLN' })).rejects.toThrow(/with a price in PLN$/);
+    await expect(run({ product: ['4006381333931'], currency: 'PLN' })).rejects.toThrow(
+      /^--currency PLN: nothing in the lake has it$/,
+    );
   });
 
   it.each([{ top: 0 }, { top: 1.5 }, { top: 100_000 }, { minShops: 1 }, { product: Array<string>(25).fill('x') }])(

@@ -73,4 +73,24 @@ describe('the report of a run', () => {
       sample_differences: [],
     });
   });
+
+  test('has names of one form, and seconds of three decimals', () => {
+    const checks = [
+      { name: 'few', severity: 'warn' as const, violations: 0n, letThrough: false } as RunReport['checks'][0],
+    ];
+    const report: RunReport = {
+      ...reportOf({ seconds: 0.015179839431900004 }),
+      checks,
+      histories: { asked: 1, left: 0, runId: 'r' },
+    };
+    const text = toJsonText(describeReport(report, './lake'));
+    expect(JSON.parse(text)).toMatchObject({
+      seconds: 0.015,
+      checks: [{ let_through: false }],
+      histories: { run_id: 'r' },
+    });
+    expect(
+      [...text.matchAll(/"(\w+)":/gu)].map(([, name]) => name).filter((name) => /[A-Z]/u.test(name ?? '')),
+    ).toEqual([]);
+  });
 });

@@ -14,6 +14,16 @@ describe('the log away from a terminal', () => {
     );
   });
 
+  it('has seconds of three decimals', () => {
+    const stream = new MemoryStream();
+    createCliIo({ stream, env: {} }).log('info', 'check', {
+      seconds: 0.0151798394319,
+      waitSeconds: 2,
+      share: 0.123456,
+    });
+    expect(JSON.parse(stream.text)).toMatchObject({ seconds: 0.015, waitSeconds: 2, share: 0.123456 });
+  });
+
   it('has debug events only when asked', () => {
     const stream = new MemoryStream();
     createCliIo({ stream, env: {} }).log('debug', 'x');

@@ -57,6 +57,29 @@ describe('a held batch', () => {
     expect(world.requests).toEqual([]);
   });
 
+  test('is logged at level error with what to do next, once', async () => {
+    const logs: unknown[][] = [];
+    const log = (level: string, event: string, facts?: object) => logs.push([level, event, facts]);
+    await failure(syncPipeline(pipeline, { ...testIo, log }));
+    const failed = { name: 'currency_iso_4217', severity: 'gate', next: expect.stringMatching(/./u) };
+    expect(logs.filter(([level]) => level === 'error')).toEqual([['error', 'check', expect.objectContaining(failed)]]);
+  });
+
+  test('is published once its gate is an error, which the run logs once at level warn with what to do next', async () => {
+    pipeline.checks = { currency_iso_4217: { severity: 'error' } };
+    const logs: unknown[][] = [];
+    const log = (level: string, event: string, facts?: object) => logs.push([level, event, facts]);
+    expect(await syncPipeline(pipeline, { ...testIo, log })).toMatchObject({ published: true });
+    const failed = { name: 'currency_iso_4217', severity: 'error', next: expect.stringMatching(/./u) };
+    expect(logs.filter(([level]) => level === 'error')).toEqual([]);
+    expect(logs.filter(([level, event]) => level === 'warn' && event === 'check')).toContainEqual([
+      'warn',
+      'check',
+      expect.objectContaining(failed),
+    ]);
+    expect(logs.filter(([, , facts]) => (facts as { name?: string })?.name === 'currency_iso_4217')).toHaveLength(1);
+  });
+
   test('is published without a call once its gate is no gate any more', async () => {
     pipeline.checks = { currency_iso_4217: { severity: 'warn' } };
     expect(await syncPipeline(pipeline, testIo)).toMatchObject({ published: true, resumed: true });

@@ -32,9 +32,8 @@ export async function runCheckCommand(request: CheckRequest, context: CommandCon
   const { lake, settings } = await findTarget(request, process.env);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
-  const quiet = { ...context.io, log: () => {} };
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
-    runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks), quiet),
+    runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks)),
   );
   if (!context.json) await context.output.write(formatResults(results, checks, context.output.columns));
   const report = results.map(describeResult);

@@ -1,6 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
+import { requireKnown } from '../../analyze/require-known.js';
 import { selectSpreads } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors.js';
@@ -64,6 +65,8 @@ export async function showSpread(request: SpreadRequest, context: CommandContext
   const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
   return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
     const { db } = opened;
+    // With exchange rates all prices are in the base, whether a shop has it or not.
+    await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {
       return showProduct(opened, { ...selection, product: request.product, conversion, destination }, context);

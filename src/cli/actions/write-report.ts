@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { requireKnown } from '../../analyze/require-known.js';
 import { loadChecks } from '../../check/load.js';
 import { PricelakeError } from '../../errors.js';
 import { readPointer } from '../../lake/publish.js';
@@ -34,10 +35,13 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   await requireReportTarget(output);
   const nextSteps = new Map((await loadChecks()).map(({ name, next }) => [name, next]));
   const { signal } = context;
-  const { facts, name } = await readLake({ path: request.lake, signal, memory: MEMORY }, async ({ db, lake }) => ({
-    facts: await readFacts(db, { currency, minShops, top, products }),
-    name: (await readPointer(lake))?.pipeline ?? basename(lake.root),
-  }));
+  const { facts, name } = await readLake({ path: request.lake, signal, memory: MEMORY }, async ({ db, lake }) => {
+    await requireKnown(db, { currency });
+    return {
+      facts: await readFacts(db, { currency, minShops, top, products }),
+      name: (await readPointer(lake))?.pipeline ?? basename(lake.root),
+    };
+  });
   const generatedAt = context.io.now();
   const lake = basename(resolve(request.lake));
   const page = await renderReport(facts, { name, lake, generatedAt, version: PRICELAKE_VERSION, nextSteps });
