@@ -105,7 +105,8 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
     rows: share === undefined ? `${formatCount(rows)} rows` : `${formatCount(rows)}/${formatCount(total)} rows`,
     bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
-    rate: rate > 0 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
+    // Of a moment a rate says nothing.
+    rate: rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
     time: describeTime(progress.done === true ? seconds : left, progress.done === true),
   };
 }
