@@ -77,6 +77,7 @@ export interface ModelWorld {
 
 export async function loadWorld(db: Database, world: ModelWorld): Promise<void> {
   await loadRows(db, 'ground_items', 'items', world.ground ?? []);
+  await loadRows(db, 'exported_items', 'items', []);
   await loadRows(db, 'reread_items', 'items', world.reread ?? []);
   await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
   await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
