@@ -42,7 +42,7 @@ export function refuseOtherTypes(lake: Lake, { table, drift }: TableState): void
     'lake_invalid',
     `${tablePath(lake, table)}: ${describeOtherTypes(table, drift)}; no value is read as another type`,
     {
-      hint: '`pricelake rebuild` makes the tables anew from the kept raw bytes; or use the version that wrote the lake.',
+      hint: '`pricelake rebuild` makes the tables again from the kept raw bytes; or use the version that wrote the lake.',
     },
   );
 }

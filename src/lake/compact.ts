@@ -22,7 +22,7 @@ import { explainSystemFault } from './system-fault.js';
 export type { Compaction } from './flatten.js';
 
 /**
- * `misplaced`: files come out of folders, and those of other programs are written anew. `due`: small files are joined where a partition has many. `always`:
+ * `misplaced`: files come out of folders, and those of other programs are rewritten. `due`: small files are joined where a partition has many. `always`:
  * both, small files are joined wherever there are two, files that are older than a column of their table get it, and
  * tables without rows get a file.
  */
@@ -32,7 +32,7 @@ export type CompactionNeed = 'misplaced' | 'due' | 'always';
 const RUN_ID = 'compact';
 
 /**
- * Writes files anew, Delta commits of the same rows (`dataChange` false). Call it under the lock: the rows are those of
+ * Rewrites files, Delta commits of the same rows (`dataChange` false). Call it under the lock: the rows are those of
  * the version it starts from, or the commit is refused. Needs the view `sites`.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
@@ -67,7 +67,7 @@ export async function compactLake(
 
 const readTables = (lake: Lake) => Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
 
-/** Files that are written anew together, one commit after the other. */
+/** Files that are rewritten together, one commit after the other. */
 async function planPasses(lake: Lake, state: TableState, when: CompactionNeed, io: Io): Promise<DataFile[][]> {
   const isDue = when === 'always' || (when === 'due' && isCompactionDue(state.files));
   const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now()) : [];

@@ -20,7 +20,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
       'lake_invalid',
       `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
       {
-        hint: '`pricelake verify` names all of them; `pricelake rebuild` makes the tables anew from the kept raw bytes.',
+        hint: '`pricelake verify` names all of them; `pricelake rebuild` makes the tables again from the kept raw bytes.',
       },
       { cause },
     );

@@ -37,7 +37,7 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
   return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
 }
 
-export const REBUILD_HINT = '`pricelake rebuild` makes the tables anew from the kept raw bytes.';
+export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
 /**
  * Replays a table's log from its newest checkpoint; with `since`, every commit behind that version is replayed, as far

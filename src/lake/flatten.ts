@@ -52,7 +52,7 @@ export async function flattenTables(lake: Lake, states: TableState[], io: Io): P
   return done;
 }
 
-/** Misplaced files: ours in folders tell the same wherever they stand, those of other programs are to be written anew. */
+/** Misplaced files: ours in folders tell the same wherever they stand, those of other programs are to be rewritten. */
 export async function sortMisplaced(lake: Lake, { table, files }: Pick<TableState, 'table' | 'files'>) {
   const limit = pLimit(CONCURRENCY);
   const sorted = { movable: [] as DataFile[], foreign: [] as DataFile[] };

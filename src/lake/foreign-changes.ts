@@ -44,8 +44,8 @@ export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit
     `${tablePath(lake, table)}: another program wrote ${nameCommit(first)}, which ${change}${more}`,
     {
       hint: isRepairedByCopy(changes)
-        ? '`pricelake sync --reconcile` compares everything with the service and repairs it; `pricelake rebuild` makes the tables anew from the kept raw bytes.'
-        : '`pricelake rebuild` makes the tables anew from the kept raw bytes.',
+        ? '`pricelake sync --reconcile` compares everything with the service and repairs it; `pricelake rebuild` makes the tables again from the kept raw bytes.'
+        : '`pricelake rebuild` makes the tables again from the kept raw bytes.',
       table,
       version: String(version),
       operation,

@@ -93,7 +93,7 @@ async function readMarker(lake: Lake): Promise<unknown> {
       throw new PricelakeError(
         'lake_invalid',
         `${path}: not JSON`,
-        { hint: '`pricelake rebuild` writes it anew, and makes the tables from the kept raw bytes.' },
+        { hint: '`pricelake rebuild` rewrites it, and makes the tables from the kept raw bytes.' },
         { cause },
       );
     }

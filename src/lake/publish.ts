@@ -102,7 +102,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
     throw new PricelakeError(
       'lake_invalid',
       `${path}: damaged`,
-      { hint: '`pricelake rebuild` writes it anew, and checks the tables that it names.' },
+      { hint: '`pricelake rebuild` rewrites it, and checks the tables that it names.' },
       { cause },
     );
   }

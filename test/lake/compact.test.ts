@@ -50,7 +50,7 @@ test('large files are left alone, and no file grows far beyond 128 MB', () => {
   expect(isCompactionDue(files('2026-11-19', 100, 64 * MB))).toBe(false);
 });
 
-test('files that are older than a column are all written anew, of a partition at a time as many as make one file', () => {
+test('files that are older than a column are all rewritten, of a partition at a time as many as make one file', () => {
   const [a, b] = [files('2026-11-19', 3, 100 * MB), files('2026-11-20', 2)];
   const passes = planRewrite([...a, ...b]).map((pass) => pass.map(({ path }) => path));
   expect(passes).toEqual([[a[0], ...b], [a[1]], [a[2]]].map((pass) => pass.map((file) => file?.path)));

@@ -40,7 +40,7 @@ test('a copy waits for its own exports alone', async () => {
   expect(findBrokenCopy(memory, io.now())).toBeUndefined();
 });
 
-test('a memory that is damaged or of another version is none, and is written anew', async () => {
+test('a memory that is damaged or of another version is none, and is rewritten', async () => {
   const [lake, io] = [await makeLake(), createFakeIo()];
   for (const text of [
     '[{"name":',

@@ -44,7 +44,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
     if (failed.length === 0) return { lake: lake.root, proofs };
     const names = failed.map(({ name, found }) => `${name} (${found})`).join(', ');
     throw new PricelakeError('verify_failed', `${failed.length} of ${proofs.length} proofs failed: ${names}`, {
-      hint: '`pricelake rebuild` makes the tables anew from the kept raw bytes; `pricelake sync --reconcile` from the service.',
+      hint: '`pricelake rebuild` makes the tables again from the kept raw bytes; `pricelake sync --reconcile` from the service.',
       proofs,
     });
   } finally {

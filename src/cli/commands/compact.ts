@@ -10,7 +10,7 @@ export const compactCommand: CommandModule<object, { lake: string }> = {
       .option('lake', LAKE_OPTION)
       .example('$0 compact --lake /data/lake', 'One file for each day of history that is over')
       .epilogue(
-        'sync does this by itself when a partition has more than 16 small files. Here files are also written anew that are older than a column of their table, so that all have it, and files of older versions come out of their folders. Every table stays the Delta table that it is: a commit of the same rows (dataChange false).',
+        'sync does this by itself when a partition has more than 16 small files. Here files are also rewritten that are older than a column of their table, so that all have it, and files of older versions come out of their folders. Every table stays the Delta table that it is: a commit of the same rows (dataChange false).',
       ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-compact.js')).runCompact(argv, context)),
