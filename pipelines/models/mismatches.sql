@@ -1,7 +1,7 @@
 -- Different items that no change of the feed tells of. A change that the feed may still bring is left to it: it shows
 -- there about 30 seconds after it happened. Without a feed, what changed a minute or more behind what webhooks or the
 -- item's history tell was told by neither.
--- Views: different_items (compare), exported_items, new_changes, history; variables with_feed, and
+-- Views: different_items (compare), exported_items, new_changes, history, stale_items; variables with_feed, and
 -- added_datasets (names of datasets that are new to the lake: their items are no news).
 WITH told AS (
   SELECT max(observed_at) AS until FROM (
@@ -19,6 +19,8 @@ JOIN exported_items AS e USING (item_id)
 LEFT JOIN told_items AS t USING (item_id)
 WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at >= t.until + INTERVAL 1 MINUTE))
   AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
+  -- What a stale item differs in, the feed has told already.
+  AND d.item_id NOT IN (SELECT item_id FROM stale_items)
   -- A removal need not move lastChangedAt.
   AND (NOT getvariable('with_feed')
     OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + feed_skew()
