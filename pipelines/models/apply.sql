@@ -3,11 +3,8 @@
 -- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
 -- Views: ground_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
 -- pending_changes, renamed_sites, different_items (whole rows of the ground that are not as the lake has them).
-WITH last_changes AS (
-  SELECT item_id, max(change_id) AS change_id FROM pending_changes WHERE item_id IS NOT NULL GROUP BY item_id
-),
-touched AS (
-  SELECT item_id FROM last_changes
+WITH touched AS (
+  SELECT item_id FROM pending_changes
   UNION
   SELECT item_id FROM different_items
   UNION
@@ -75,7 +72,7 @@ merged AS (
     CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
     b.extra,
     b.read_at,
-    coalesce(greatest(t.change_id, b.change_id), b.change_id) AS change_id,
+    greatest(t.change_id, b.change_id) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id
   FROM base AS b
   LEFT JOIN told AS t USING (item_id)

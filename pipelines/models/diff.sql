@@ -51,7 +51,7 @@ SELECT
   e.price AS price,
   CASE WHEN NOT is_new AND e.price IS DISTINCT FROM k.price THEN k.price END AS previous_price,
   e.currency AS currency,
-  CASE WHEN is_new THEN '{}' ELSE '{' || coalesce(concat_ws(',',
+  CASE WHEN is_new THEN '{}' ELSE '{' || concat_ws(',',
     CASE WHEN list_contains(differences, 'title') THEN '"title":' || json_array(k.title, e.title) END,
     CASE WHEN list_contains(differences, 'brand') THEN '"brand":' || json_array(k.brand, e.brand) END,
     CASE WHEN list_contains(differences, 'mpn') THEN '"mpn":' || json_array(k.mpn, e.mpn) END,
@@ -64,7 +64,7 @@ SELECT
       THEN '"attributes":[' || coalesce(k.attributes, 'null') || ',' || coalesce(e.attributes, 'null') || ']' END,
     CASE WHEN list_contains(differences, 'category') THEN '"category":' || json_array(k.category_path, e.category_path) END,
     CASE WHEN list_contains(differences, 'site') THEN '"site":' || json_array(k.site_id, e.site_id) END
-  ), '') || '}' END AS changes,
+  ) || '}' END AS changes,
   e.title AS title,
   e.url AS url,
   e.site_id AS site_id,

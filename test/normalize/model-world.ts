@@ -63,8 +63,39 @@ export const change = (row: Row): Row => ({
   ...row,
 });
 
+/** A row with a value in every column that can have one while the item is listed. */
+export const fullItem = (row: Row): Row =>
+  item({
+    brand: 'Acme',
+    mpn: 'M-1',
+    gtin: '4006381333931',
+    gtin14: '04006381333931',
+    product_id: '4006381333931',
+    previous_price: 9,
+    price_changed_at: at(4),
+    image: 'i',
+    attributes: '{"stock":1,"colour":"red"}',
+    category_name: 'Pens',
+    category_path: 'Office > Pens',
+    category_slug: 'pens',
+    category_source: 'shop',
+    datasets: '[a, b]',
+    source_id: 3,
+    source_name: 'Source',
+    extra: '{"x":1}',
+    read_at: at(5),
+    ...row,
+  });
+
+/** Rows with all columns as texts. */
+export async function readTexts(db: Database, relation: string): Promise<Record<string, unknown>[]> {
+  return db.rows(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ${relation} ORDER BY ALL`);
+}
+
 export interface ModelWorld {
   ground?: Row[];
+  /** Ids of whole rows of the ground that are not as the lake has them. */
+  different?: number[];
   reread?: Row[];
   changes?: Row[];
   renamed?: Row[];
@@ -83,7 +114,8 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
   await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
   await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
   await loadRows(db, 'history', 'history', world.history ?? []);
-  await db.run('CREATE OR REPLACE TEMP TABLE different_items (item_id BIGINT)');
+  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS
+    SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
   await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
   await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
