@@ -3,10 +3,10 @@
  * checks, no derived tables, no commit.
  */
 import { quoteLiteral } from '../src/duckdb/quote.js';
-import { selectColumns } from '../src/normalize/batch.js';
-import { type LandedFile, landedChangesSql, landedItemsSql } from '../src/normalize/landed.js';
-import { readModel } from '../src/normalize/model-sql.js';
-import { detectShape } from '../src/normalize/shape.js';
+import { selectColumns } from '../src/merge/batch.js';
+import { type LandedFile, landedChangesSql, landedItemsSql } from '../src/typing/landed.js';
+import { readModel } from '../src/duckdb/model-sql.js';
+import { detectShape } from '../src/typing/shape.js';
 
 const ITEMS = selectColumns('items');
 const HISTORY = selectColumns('history');

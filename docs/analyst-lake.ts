@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { realIo } from '../src/io.js';
-import { pipelineSchema } from '../src/pipeline/pipeline-schema.js';
-import { syncPipeline } from '../src/pipeline/sync.js';
+import { realIo } from '../src/io/io.js';
+import { pipelineSchema } from '../src/config/pipeline-schema.js';
+import { syncPipeline } from '../src/sync/sync.js';
 import { startSandbox } from '../src/sandbox/start.js';
 
 const START = Date.parse('2026-11-20T06:00:00Z');

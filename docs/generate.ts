@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { exitCodeOf } from '../src/cli/exit-codes.js';
 import { buildProgram } from '../src/cli/program.js';
 import { renderTable, writeMarkdown } from '../src/contracts/markdown.js';
-import { type ErrorCode, PricelakeError } from '../src/errors.js';
-import { TABLE_NAMES } from '../src/model.js';
-import { loadTableSchema, packagePath } from '../src/schemas.js';
+import { type ErrorCode, PricelakeError } from '../src/errors/errors.js';
+import { TABLE_NAMES } from '../src/tables/table.js';
+import { loadTableSchema, packagePath } from '../src/tables/schemas.js';
 import { makeAnalystLake } from './analyst-lake.js';
 import { renderAnalysts } from './analysts.js';
 
@@ -33,9 +33,9 @@ export async function listHelps(name = ''): Promise<CommandHelp[]> {
   return helps;
 }
 
-/** Error codes with what they mean, as src/errors.ts lists them. */
+/** Error codes with what they mean, as src/errors/errors.ts lists them. */
 export function listErrorCodes(): { code: ErrorCode; meaning: string; exit: number }[] {
-  const source = readFileSync(packagePath('src/errors.ts'), 'utf8');
+  const source = readFileSync(packagePath('src/errors/errors.ts'), 'utf8');
   const [, union = ''] = /export type ErrorCode =\n((?: .*\n)+)/.exec(source) ?? [];
   return [...union.matchAll(/\| '(\w+)';?(?: \/\/ (.*))?/g)].map(([, name = '', meaning = '']) => {
     const code = name as ErrorCode;

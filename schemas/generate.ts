@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { buildOpenApi } from '../src/api/openapi/document.js';
-import { pipelineSchema } from '../src/pipeline/pipeline-schema.js';
-import { packagePath } from '../src/schemas.js';
+import { pipelineSchema } from '../src/config/pipeline-schema.js';
+import { packagePath } from '../src/tables/schemas.js';
 
 /** What is generated beside the tables' schemas, by file: `npm run schemas` writes it, a test compares it. */
 export const GENERATED: Record<string, () => object> = {

@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors.js';
-import { suggestName } from '../suggest-name.js';
+import { PricelakeError } from '../errors/errors.js';
+import { suggestName } from '../errors/suggest-name.js';
 import { type SpreadSelection, toProductId } from './spread-selection.js';
 
 /** Of the nearest by DuckDB's measure, the one that is near enough to be meant. */

@@ -1,7 +1,7 @@
 import { DuckDBDateValue, type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors.js';
-import { suggestName } from '../suggest-name.js';
+import { PricelakeError } from '../errors/errors.js';
+import { suggestName } from '../errors/suggest-name.js';
 import { readAnalysis, setVariables } from './analysis.js';
 
 /** Which price spreads are wanted. */

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 
 /** The API's version is part of every path (API document, section 9). */
 const API_ROOT = '/api/v1';

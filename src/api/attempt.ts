@@ -1,5 +1,5 @@
-import { hasSystemCode, PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import type { BaseUrl } from './api-url.js';
 import type { EndCall } from './call-counter.js';
 import type { Cleaner } from './clean-text.js';

@@ -1,4 +1,4 @@
-import type { PricelakeError } from '../errors.js';
+import type { PricelakeError } from '../errors/errors.js';
 
 /** Told of a request that has ended: whether the service was reached, and whether a 200 came. */
 export type EndCall = (reached: boolean, answered: boolean) => void;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { z } from 'zod';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from './api-url.js';
 import { type AttemptContext, openAnswer, type Request } from './attempt.js';
 import { createCallCounter } from './call-counter.js';

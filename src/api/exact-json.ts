@@ -1,6 +1,6 @@
 import { isSafeNumber, LosslessNumber, parse } from 'lossless-json';
-import { isTooDeep } from '../json-depth.js';
-import { MAX_JSON_DEPTH } from '../limits.js';
+import { isTooDeep } from '../formats/json-depth.js';
+import { MAX_JSON_DEPTH } from '../io/limits.js';
 
 /**
  * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import type { ApiClient } from './client.js';
 
 /** The client of work that makes no call: what is asked for all the same is refused, `offline`. */

@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 
 /** Calls per second until the plan is known: only `/plan` itself is due by then. */
 export const CAREFUL_RATE = 2;

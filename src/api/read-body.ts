@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors.js';
-import { MAX_PAGE_BYTES } from '../limits.js';
+import { PricelakeError } from '../errors/errors.js';
+import { MAX_PAGE_BYTES } from '../io/limits.js';
 import type { AttemptContext, Request } from './attempt.js';
 import { collectBody, decodeBody } from './decode-body.js';
 import { explainFault } from './fault-reason.js';

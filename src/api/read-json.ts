@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { z } from 'zod';
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
 

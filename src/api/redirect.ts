@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import type { Cleaner } from './clean-text.js';
 
 export const MAX_REDIRECTS = 3;

@@ -1,4 +1,4 @@
-import { type ErrorFacts, PricelakeError } from '../errors.js';
+import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
 import { parseRetryAfter } from './retry-after.js';

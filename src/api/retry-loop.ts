@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 import { decideRetry, type RetryPolicy, type Tries } from './retry-policy.js';
 import { Trouble } from './trouble.js';

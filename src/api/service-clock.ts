@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import { readHttpDate } from './http-date.js';
 
 /** Dates outside these years are no clock's. */

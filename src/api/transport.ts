@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, errors } from 'undici';
-import { EXPORT_PACE, JSON_BODY_MS } from '../limits.js';
+import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
 import type { BodyPace } from './body-pace.js';
 import { BodyQueue } from './body-queue.js';
 

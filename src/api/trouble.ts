@@ -1,4 +1,4 @@
-import { type ErrorFacts, PricelakeError } from '../errors.js';
+import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
 import type { Decision, Setback } from './retry-policy.js';
 
 /** An attempt failed in a way that another may mend. Never leaves src/api. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Severity } from '../model.js';
+import type { Severity } from '../tables/table.js';
 
 export const SEVERITIES = ['gate', 'error', 'warn'] as const satisfies readonly Severity[];
 export const PARAMETER_TYPES = ['BIGINT', 'DOUBLE', 'VARCHAR'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PricelakeError } from '../errors.js';
-import { suggestName } from '../suggest-name.js';
+import { PricelakeError } from '../errors/errors.js';
+import { suggestName } from '../errors/suggest-name.js';
 import {
   type Check,
   type CheckParameter,

@@ -1,9 +1,9 @@
 import { StatementType } from '@duckdb/node-api';
 import { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors.js';
-import { TABLE_NAMES } from '../model.js';
-import { loadTableSchema } from '../schemas.js';
+import { PricelakeError } from '../errors/errors.js';
+import { TABLE_NAMES } from '../tables/table.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import type { Check } from './check.js';
 
 /**

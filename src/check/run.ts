@@ -1,7 +1,7 @@
 import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { rowToJson } from '../duckdb/value-json.js';
-import type { CheckResult } from '../model.js';
+import type { CheckResult } from '../tables/table.js';
 import type { Check, CheckSettings, ParameterType } from './check.js';
 import { explainCheckError } from './prove.js';
 import { type PlannedCheck, planChecks } from './settings.js';

@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors.js';
-import type { RunCaps } from '../extract/allowance.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { RunCaps } from '../plan/allowance.js';
 
 /** Options of commands that take, or plan, what costs. */
 export const MAX_ROWS = {

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

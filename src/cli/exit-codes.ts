@@ -1,4 +1,4 @@
-import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors.js';
+import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
 
 /** Exit codes that schedulers branch on; the names are what the codes mean to a person. */
 export const EXIT = {

@@ -1,4 +1,4 @@
-import type { Progress } from '../io.js';
+import type { Progress } from '../io/io.js';
 import { toPlainLine } from './plain-text.js';
 import { formatBytes, formatCount, formatSeconds, type ProgressView } from './progress.js';
 

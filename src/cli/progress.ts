@@ -1,4 +1,4 @@
-import type { Progress } from '../io.js';
+import type { Progress } from '../io/io.js';
 
 /** Draws the progress of long steps. */
 export interface ProgressView {

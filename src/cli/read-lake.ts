@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { createTableViews } from '../lake/views.js';
 

@@ -2,7 +2,7 @@ import { type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { escapeGlob } from '../duckdb/glob.js';
 import { quoteList } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 
 /**
  * From now on SQL on this database reaches only these folders and files, and cannot change that. DuckDB compares a

@@ -1,4 +1,4 @@
-import type { ReadingSettings } from '../pipeline/pipeline-schema.js';
+import type { ReadingSettings } from '../config/pipeline-schema.js';
 
 /** What names a lake to a command that reads: its folder, or the pipeline file that fills it. */
 export interface ReadingArguments {
@@ -15,7 +15,7 @@ export interface ReadingTarget {
 /** `--lake` goes before lake.path of the pipeline file; without either it is ./lake. */
 export async function findTarget({ pipeline, lake }: ReadingArguments, env: NodeJS.ProcessEnv): Promise<ReadingTarget> {
   if (pipeline === undefined) return { lake: lake ?? './lake', settings: undefined };
-  const { readReadingSettings } = await import('../pipeline/pipeline-file.js');
+  const { readReadingSettings } = await import('../config/pipeline-file.js');
   const settings = await readReadingSettings(pipeline, env);
   return { lake: lake ?? settings.lake.path, settings };
 }

@@ -1,5 +1,5 @@
-import type { RunRow } from '../pipeline/ledger.js';
-import type { RunReport } from '../pipeline/sync.js';
+import type { RunRow } from '../sync/ledger.js';
+import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
 import { toPlainLine } from './plain-text.js';
 

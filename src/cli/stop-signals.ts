@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { RunEnd } from '../webhook/sync-trigger.js';
 import { EXIT } from './exit-codes.js';
 

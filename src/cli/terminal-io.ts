@@ -1,4 +1,4 @@
-import { type Io, type LogLevel, type Progress, realIo } from '../io.js';
+import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { toJsonText } from './json-text.js';
 import { toPlainLine } from './plain-text.js';
 import { createLogProgress, type ProgressView } from './progress.js';

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
-import { PricelakeError } from '../errors.js';
-import { suggestName } from '../suggest-name.js';
+import { PricelakeError } from '../errors/errors.js';
+import { suggestName } from '../errors/suggest-name.js';
 
 const UNKNOWN = /^Unknown (argument|command)s?: (.+)$/u;
 const MISSING = /^Not enough non-option arguments/u;

@@ -13,7 +13,7 @@ import {
   tableToIPC,
   Utf8,
 } from 'apache-arrow';
-import type { ColumnType, TableSchema } from '../schemas.js';
+import type { ColumnType, TableSchema } from '../tables/schemas.js';
 
 const ARROW_TYPES: Record<ColumnType, () => DataType> = {
   BIGINT: () => new Int64(),

@@ -1,4 +1,4 @@
-import type { ColumnType, TableSchema } from '../schemas.js';
+import type { ColumnType, TableSchema } from '../tables/schemas.js';
 
 type JsonType = Record<string, unknown>;
 

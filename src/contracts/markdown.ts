@@ -1,4 +1,4 @@
-import type { TableSchema } from '../schemas.js';
+import type { TableSchema } from '../tables/schemas.js';
 
 /** A table's contract as a section of docs/tables.md. */
 export function writeMarkdown({ table, description, key, partitionBy, source, columns }: TableSchema): string {

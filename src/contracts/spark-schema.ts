@@ -1,4 +1,4 @@
-import type { ColumnType, TableSchema } from '../schemas.js';
+import type { ColumnType, TableSchema } from '../tables/schemas.js';
 
 type SparkType = string | { type: 'array'; elementType: string; containsNull: boolean };
 

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../schemas.js';
+import type { ColumnType } from '../tables/schemas.js';
 
 /** How a database writes a table's contract. */
 export interface SqlDialect {

@@ -1,4 +1,4 @@
-import type { Column, TableSchema } from '../schemas.js';
+import type { Column, TableSchema } from '../tables/schemas.js';
 import type { SqlDialect } from './sql-dialects.js';
 
 /** `CREATE TABLE` of a table's contract in a database's words, with its descriptions. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as contract from '../api/contract.js';
-import type { AnswerName } from '../model.js';
+import type { AnswerName } from '../tables/table.js';
 
 /** Kinds of values that JSON tells apart; `text` is a cell of CSV, which has no kinds and no null. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';

@@ -1,4 +1,4 @@
-import type { AnswerName, LookAtRow } from '../model.js';
+import type { AnswerName, LookAtRow } from '../tables/table.js';
 import { DESCRIBED, type DescribedValue, type JsonKind } from './described-value.js';
 
 /** What rows showed of one field. */

@@ -1,4 +1,4 @@
-import type { AnswerName } from '../model.js';
+import type { AnswerName } from '../tables/table.js';
 import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
-import type { Counts } from './plan-shards.js';
+import type { Counts } from '../plan/plan-shards.js';
 
 /** While the world goes on, two answers may differ: looked at so often until they agree. */
 const LOOKS = 3;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { dataset } from '../api/contract.js';
 import { parseExactJson } from '../api/exact-json.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 
 /** A service may leave out what is null. */

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 
 /** X-Export-Rows (section 4, /export). Throws `contract` without it. */
 export function readExportRows(headers: Record<string, string>): bigint {

@@ -1,15 +1,15 @@
 import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
-import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from './broken-exports.js';
-import { type ExportGate, readCut, readTakenExport } from './export-gate.js';
+import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
+import { type ExportGate, readCut, readTakenExport } from '../plan/export-gate.js';
 import { readExportRows } from './export-rows.js';
 import { type LandedSegment, removeSegments } from './export-segments.js';
-import type { Shard } from './plan-shards.js';
+import type { Shard } from '../plan/plan-shards.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
 /** An export that breaks off is asked for at most this often in one process: its rows cost money. */

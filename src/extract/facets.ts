@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import type { ApiClient } from '../api/client.js';
 import { facets } from '../api/contract.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 
 /** Reads `/facets` (section 4), JSON text; the answer lands in the journal and is not asked for again. */

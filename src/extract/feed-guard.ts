@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors.js';
-import { MAX_EMPTY_PAGES } from '../limits.js';
+import { PricelakeError } from '../errors/errors.js';
+import { MAX_EMPTY_PAGES } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
 /** Lets pages of a feed through, one after the other, while they lead to its end. */

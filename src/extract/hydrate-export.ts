@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { writeSegments } from '../landing/segment-writer.js';
-import { changedExport, isBreak, isLoss } from './broken-exports.js';
+import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
 import type { Dataset, ScopePart } from './dataset-client.js';
-import { type ExportGate, readTakenExport } from './export-gate.js';
+import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
 import { readExportRows } from './export-rows.js';
 import { type IsId, readLandedIds } from './landed-ids.js';
 

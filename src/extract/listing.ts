@@ -1,9 +1,9 @@
 import { stringify } from 'lossless-json';
 import pLimit from 'p-limit';
 import { facets } from '../api/contract.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
-import type { Reading } from './choose-readings.js';
+import type { Reading } from '../plan/choose-readings.js';
 import type { ScopePart } from './dataset-client.js';
 import { ItemFiles } from './item-files.js';
 import { ListingJournal } from './listing-journal.js';

@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors.js';
-import { findField, parseInt64, readElements, readFields, readInt64, type Slice } from './json-scan.js';
+import { PricelakeError } from '../errors/errors.js';
+import { findField, parseInt64, readElements, readFields, readInt64, type Slice } from '../formats/json-scan.js';
 
 /** What a page of the feed says of itself (section 2, ChangePage). */
 export interface FeedPage {

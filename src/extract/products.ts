@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/client.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readProductPage } from './page.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
-import { LAG_MS } from '../model.js';
+import { LAG_MS } from '../tables/table.js';
 
 const PAGE_LIMIT = 200;
 /** A service with more changes an hour gets a shorter window: its answers are looked at again by later runs anyway. */

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import { ItemFiles } from './item-files.js';
 import { skipSample } from './sample.js';

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
-import { type ErrorCode, PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { type ErrorCode, PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readLandedIds } from './landed-ids.js';

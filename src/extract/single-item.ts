@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api/client.js';
-import { PricelakeError } from '../errors.js';
-import { readFields } from './json-scan.js';
+import { PricelakeError } from '../errors/errors.js';
+import { readFields } from '../formats/json-scan.js';
 
 /** The item's bytes, or undefined when it is not among the items the caller can see (section 4, /items/{id}: 404). */
 export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
-import type { TableState } from '../model.js';
-import { loadTableSchema } from '../schemas.js';
-import { tableRelation, toRelationFile } from '../table-relation.js';
+import type { TableState } from '../tables/table.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 
 const HEADER = `-- Views over exactly the files that the newest run published. Written by pricelake after every run.
 -- Paths are relative, so that the folder can be moved or mounted elsewhere: run it with the lake as working directory,

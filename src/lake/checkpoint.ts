@@ -1,5 +1,5 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { TableName } from '../model.js';
+import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, writeAdd, writeTxn } from './delta-actions.js';
 import { type LogState, logPath, readLog } from './delta-log.js';

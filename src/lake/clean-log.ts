@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TableName } from '../model.js';
+import type { TableName } from '../tables/table.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 /** Delta's default of `delta.logRetentionDuration`. */

@@ -1,9 +1,9 @@
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { PricelakeError } from '../errors.js';
-import type { StagedFile, TableChange } from '../model.js';
-import { loadTableSchema } from '../schemas.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { StagedFile, TableChange } from '../tables/table.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import { writeCheckpoint } from './checkpoint.js';
 import { cleanLog } from './clean-log.js';
 import { deleteFiles, removeEmptyFolders } from './delete-files.js';

@@ -1,10 +1,10 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
-import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../model.js';
-import { loadTableSchema } from '../schemas.js';
-import { tableRelation, toRelationFile } from '../table-relation.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { isEmptyFile } from './empty-file.js';

@@ -1,4 +1,4 @@
-import type { TableName } from '../model.js';
+import type { TableName } from '../tables/table.js';
 import { type Lake, tablePath } from './layout.js';
 import type { Pointer } from './publish.js';
 

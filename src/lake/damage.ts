@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import { isSystemFault } from './system-fault.js';
 
 /** How DuckDB says that a Parquet file is missing or not as it was written. */

@@ -1,8 +1,8 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { hasSystemCode } from '../errors.js';
-import type { TableName } from '../model.js';
+import { hasSystemCode } from '../errors/errors.js';
+import type { TableName } from '../tables/table.js';
 import { type Lake, tablePath } from './layout.js';
 
 const CONCURRENCY = 16;

@@ -1,5 +1,5 @@
 import { isSafeNumber, parse as parseLossless } from 'lossless-json';
-import type { DataFile } from '../model.js';
+import type { DataFile } from '../tables/table.js';
 
 /** `add.tags` key of a data file's checksum. */
 const SHA256_TAG = 'pricelake.sha256';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { PricelakeError } from '../errors.js';
-import type { DataFile, ForeignCommit, TableName } from '../model.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import {
   type Action,

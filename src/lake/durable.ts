@@ -1,10 +1,10 @@
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../durable.js';
-import { hasSystemCode } from '../errors.js';
+import { syncFolder } from '../io/durable.js';
+import { hasSystemCode } from '../errors/errors.js';
 import { type Lake, temporaryPath } from './layout.js';
 
-export { makeFolder, syncFolder } from '../durable.js';
+export { makeFolder, syncFolder } from '../io/durable.js';
 
 /** Syncs the bytes of a file that another writer closed. */
 export async function syncFile(path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { DataFile } from '../model.js';
+import type { DataFile } from '../tables/table.js';
 
 /**
  * True for a file of which the log says that it has no rows; one of which it says nothing may have some. A table

@@ -1,4 +1,4 @@
-import { TABLE_NAMES, TXN_ITEMS } from '../model.js';
+import { TABLE_NAMES, TXN_ITEMS } from '../tables/table.js';
 import { commitTable } from './commit.js';
 import type { Lake } from './layout.js';
 import { readTable } from './read.js';

@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors.js';
-import { type ForeignCommit, type TableName, type TableState, TXN_ACCEPTED } from '../model.js';
+import { PricelakeError } from '../errors/errors.js';
+import { type ForeignCommit, type TableName, type TableState, TXN_ACCEPTED } from '../tables/table.js';
 import { readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, tablePath } from './layout.js';

@@ -1,4 +1,4 @@
-import type { ForeignCommit } from '../model.js';
+import type { ForeignCommit } from '../tables/table.js';
 import type { Action } from './delta-actions.js';
 import type { LogState } from './delta-log.js';
 import { readDeltaColumns } from './delta-schema.js';

@@ -1,5 +1,5 @@
 import { type FileHandle, rm, stat } from 'node:fs/promises';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import { ignoreMissing } from './layout.js';
 
 /** How often a living owner shows that it lives. */

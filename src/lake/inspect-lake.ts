@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { PricelakeError } from '../errors.js';
-import { TABLE_NAMES, type TableName, type TableState } from '../model.js';
+import { PricelakeError } from '../errors/errors.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { refuseUnknownColumns } from './column-drift.js';
 import { explainBehind } from './compare-published.js';
 import { hashDataFile } from './data-file.js';

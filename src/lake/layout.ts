@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { hasSystemCode } from '../errors.js';
-import type { TableName } from '../model.js';
+import { hasSystemCode } from '../errors/errors.js';
+import type { TableName } from '../tables/table.js';
 
 /** An opened lake. */
 export interface Lake {

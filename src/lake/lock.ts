@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { hasSystemCode, PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';

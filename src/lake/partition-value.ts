@@ -1,8 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors.js';
-import type { TableSchema } from '../schemas.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { TableSchema } from '../tables/schemas.js';
 
 /** Column by which DuckDB parts the rows; it names staging folders and stands in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { PricelakeError } from '../errors.js';
-import { TABLE_NAMES, type TableName, type TableState } from '../model.js';
+import { PricelakeError } from '../errors/errors.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeCatalog } from './catalog.js';
 import { writeDurably } from './durable.js';

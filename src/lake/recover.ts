@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
-import { TABLE_NAMES, type TableName } from '../model.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { explainBehind } from './compare-published.js';
 import { deleteFiles } from './delete-files.js';
 import { REBUILD_HINT, readLog } from './delta-log.js';

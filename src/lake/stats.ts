@@ -1,4 +1,4 @@
-import type { Column, TableSchema } from '../schemas.js';
+import type { Column, TableSchema } from '../tables/schemas.js';
 
 /** What DuckDB's RETURN_STATS says of one column of a file: texts by name (min, max, null_count, has_nan). */
 export type ColumnStatistics = ReadonlyMap<string, string>;

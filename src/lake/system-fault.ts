@@ -1,4 +1,4 @@
-import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors.js';
+import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
 
 /** What of the machine ends a run, whatever it was doing. DuckDB reports the system's text, not its code. */
 interface SystemFault {

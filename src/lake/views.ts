@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { TABLE_NAMES, type TableChange, type TableName, type TableState } from '../model.js';
-import { type RelationFile, tableRelation, toRelationFile } from '../table-relation.js';
+import { TABLE_NAMES, type TableChange, type TableName, type TableState } from '../tables/table.js';
+import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { refuseOtherTypes } from './column-drift.js';
 import { type Lake, tablePath } from './layout.js';
 import { readTable } from './read.js';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { PricelakeError } from '../errors.js';
-import { EXPORT_LIMITS, type ExportLimits } from '../limits.js';
+import { PricelakeError } from '../errors/errors.js';
+import { EXPORT_LIMITS, type ExportLimits } from '../io/limits.js';
 
 /** What of a body has come. */
 interface Landed {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PricelakeError } from '../errors.js';
-import { RUN_MODES } from '../model.js';
+import { PricelakeError } from '../errors/errors.js';
+import { RUN_MODES } from '../tables/table.js';
 
 /** int64 as decimal text: JSON's numbers are no place for it. */
 const int64Text = z

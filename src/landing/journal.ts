@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import { type JournalEntry, readEntry, START_ANEW, toLine } from './journal-entry.js';
 
 type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;

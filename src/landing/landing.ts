@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import { Journal, JournalEntries } from './journal.js';
 import { type JournalEntry, toLine } from './journal-entry.js';
 

@@ -1,4 +1,4 @@
-import { CsvScanner } from '../csv.js';
+import { CsvScanner } from '../formats/csv.js';
 
 /** How rows of an export stand in its bytes (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';

@@ -1,4 +1,4 @@
-import { type Content, type Html, html, stripControls } from '../html.js';
+import { type Content, type Html, html, stripControls } from '../formats/html.js';
 
 const COUNT = new Intl.NumberFormat('en-US');
 const MOMENT = new Intl.DateTimeFormat('en-GB', {

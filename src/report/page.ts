@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Content, Html, html } from '../html.js';
+import { type Content, Html, html } from '../formats/html.js';
 import { countOf, foreign, formatCount, moment } from './format.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';

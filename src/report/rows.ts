@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Severity } from '../model.js';
+import type { Severity } from '../tables/table.js';
 
 /** Rows of the analyses that the report is made from; columns are explained in the SQL files. */
 

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../html.js';
+import { type Content, type Html, html } from '../formats/html.js';
 
 export interface Column<Row> {
   label: string;

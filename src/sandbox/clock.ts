@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 
 /** A change appears in the feed this long after it happened (section 4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;

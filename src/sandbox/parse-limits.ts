@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PricelakeError } from '../errors.js';
+import { PricelakeError } from '../errors/errors.js';
 import { type PlanLimits, planLimits } from './plans.js';
 
 const limits = planLimits.partial();

@@ -1,4 +1,4 @@
-import type { Column } from '../schemas.js';
+import type { Column } from '../tables/schemas.js';
 import type { ExactValue } from './exact-parquet.js';
 
 /** What the values of a column say of it. */

@@ -1,5 +1,5 @@
 import { LosslessNumber, parse } from 'lossless-json';
-import type { Column } from '../schemas.js';
+import type { Column } from '../tables/schemas.js';
 import type { ColumnFacts } from './column-facts.js';
 import { compareValues } from './column-facts.js';
 import type { ExactValue } from './exact-parquet.js';

@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
-import type { TableName } from '../model.js';
+import type { TableName } from '../tables/table.js';
 import type { ReplayedTable } from './replay-log.js';
 
 /** Something that is not as it must be. */

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { TXN_CURSOR } from '../model.js';
+import { TXN_CURSOR } from '../tables/table.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import { createReplayedViews } from './table-views.js';
 

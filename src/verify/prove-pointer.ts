@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/publish.js';
-import { TXN_CURSOR, TXN_RUN } from '../model.js';
+import { TXN_CURSOR, TXN_RUN } from '../tables/table.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replay-log.js';
 import { createReplayedViews } from './table-views.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { tablePath } from '../lake/layout.js';
-import type { Column } from '../schemas.js';
+import type { Column } from '../tables/schemas.js';
 import { addValues, type ColumnFacts, formatValue } from './column-facts.js';
 import { compareStats, parseStats } from './compare-stats.js';
 import { type ExactFile, openExactFile } from './exact-parquet.js';

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { tablePath } from '../lake/layout.js';
-import type { TableName } from '../model.js';
-import { tableRelation, toRelationFile } from '../table-relation.js';
+import type { TableName } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { VerifyContext } from './proof.js';
 
 /** Views over exactly the files that the replayed logs name. Throws what DuckDB says of a file that it can't open. */

@@ -1,8 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
-import { TABLE_NAMES, type TableName } from '../model.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';
 import { fileProof, footerProof, orphanProof } from './prove-files.js';
 import { historyProof } from './prove-history.js';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, syncFolder } from '../durable.js';
-import { hasSystemCode } from '../errors.js';
-import type { Io } from '../io.js';
+import { makeFolder, syncFolder } from '../io/durable.js';
+import { hasSystemCode } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 
 /**
  * `_pricelake/webhooks/` of a lake. Every file in it is created whole, by link(2), and never changed: a kill leaves no

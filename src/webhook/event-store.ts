@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import {
   clearLeftovers,
   createFile,

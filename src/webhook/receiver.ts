@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 import type { EventStore } from './event-store.js';
 import { BodyError, type BodyFault, BodyReader } from './read-body.js';
 import { RefusalLog } from './refusal-log.js';

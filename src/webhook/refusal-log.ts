@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 
 const EVERY_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import { PricelakeError } from '../errors.js';
-import type { Io } from '../io.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
 
 /** Where a signing secret comes from: the text of an environment variable, or a file with a secret a line. */
 export type SecretSource = string | { file: string };

@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 
 /** How a run ended that an event had started. */
 export interface RunEnd {

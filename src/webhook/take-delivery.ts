@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import { readEvent } from './event.js';
 import type { EventStore } from './event-store.js';
 import type { RefusalLog } from './refusal-log.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { eachDailySpread } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { loadTableSchema } from '../../src/schemas.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import { creditOf, findPastPrice, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';
 import type { Offer } from './offer-world.js';
 import { computeSpreads } from './slow-figures.js';

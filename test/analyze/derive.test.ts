@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { derivedSelects } from '../../src/analyze/derive.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier } from '../../src/duckdb/quote.js';
-import { loadTableSchema } from '../../src/schemas.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeWorld, type World } from './offer-world.js';
 import { computeSpreads, findOldest, groupBy, listPriced, sortAscending } from './slow-figures.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/api/client.js';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { createFakeIo } from './fake-io.js';
 import {
   catchError,

@@ -1,4 +1,4 @@
-import type { Io } from '../../src/io.js';
+import type { Io } from '../../src/io/io.js';
 
 export interface LogEvent {
   level: string;

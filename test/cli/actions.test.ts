@@ -9,7 +9,7 @@ import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';

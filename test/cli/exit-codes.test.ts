@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeError, formatError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { type ErrorCode, PricelakeError } from '../../src/errors.js';
+import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
 
 describe('the exit code', () => {
   const cases: [ErrorCode, number][] = [

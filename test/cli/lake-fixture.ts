@@ -7,7 +7,7 @@ import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { TABLE_NAMES, TXN_CURSOR, TXN_RUN } from '../../src/model.js';
+import { TABLE_NAMES, TXN_CURSOR, TXN_RUN } from '../../src/tables/table.js';
 import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const CREDIT = 'Open Prices, CC BY 4.0';

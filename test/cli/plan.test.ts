@@ -6,10 +6,10 @@ import { showPlan } from '../../src/cli/actions/show-plan.js';
 import { describeError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import type { PricelakeError } from '../../src/errors.js';
-import { realIo } from '../../src/io.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import { realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
-import { openExportMemory } from '../../src/pipeline/export-memory.js';
+import { openExportMemory } from '../../src/sync/export-memory.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { openContext } from './open-context.js';
 

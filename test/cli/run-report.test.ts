@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { describeReport, formatReport } from '../../src/cli/run-report.js';
-import type { RunReport } from '../../src/pipeline/sync.js';
+import type { RunReport } from '../../src/sync/sync.js';
 
 function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
   const row = {

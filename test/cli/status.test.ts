@@ -8,10 +8,10 @@ import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
-import { openExportMemory } from '../../src/pipeline/export-memory.js';
-import { syncPipeline } from '../../src/pipeline/sync.js';
+import { openExportMemory } from '../../src/sync/export-memory.js';
+import { syncPipeline } from '../../src/sync/sync.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { openWorld, testIo, type World } from '../pipeline/world.js';
+import { openWorld, testIo, type World } from '../sync/world.js';
 import { openContext } from './open-context.js';
 
 let world: World;

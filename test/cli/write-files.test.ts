@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writePipeline } from '../../src/cli/actions/write-pipeline.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { readPipeline } from '../../src/pipeline/pipeline-file.js';
+import { readPipeline } from '../../src/config/pipeline-file.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 

@@ -7,8 +7,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { listHelps } from '../../docs/generate.js';
 import { readDuration } from '../../src/cli/duration.js';
-import { readPipeline } from '../../src/pipeline/pipeline-file.js';
-import { packagePath } from '../../src/schemas.js';
+import { readPipeline } from '../../src/config/pipeline-file.js';
+import { packagePath } from '../../src/tables/schemas.js';
 
 const FOLDER = packagePath('pipelines/deploy');
 const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');

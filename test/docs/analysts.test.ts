@@ -6,8 +6,8 @@ import { listQueries, renderAnalysts } from '../../docs/analysts.js';
 import { readLake } from '../../src/cli/read-lake.js';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { tablePath } from '../../src/lake/layout.js';
-import { TABLE_NAMES } from '../../src/model.js';
-import { packagePath } from '../../src/schemas.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
+import { packagePath } from '../../src/tables/schemas.js';
 
 const text = readFileSync(packagePath('docs/analysts.md'), 'utf8');
 let lake: AnalystLake;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_TIMEOUTS } from '../../src/api/transport.js';
-import * as limits from '../../src/limits.js';
+import * as limits from '../../src/io/limits.js';
 import { readOperationsTable } from './operations-table.js';
 
 const MIB = 1024 * 1024;

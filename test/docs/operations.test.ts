@@ -3,7 +3,7 @@ import { createCleaner } from '../../src/api/clean-text.js';
 import { LIMIT_NAMES } from '../../src/api/contract.js';
 import { explainRefusal } from '../../src/api/refusal.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { PricelakeError } from '../../src/errors.js';
+import { PricelakeError } from '../../src/errors/errors.js';
 import { FAULT_KINDS } from '../../src/sandbox/faults/fault-kinds.js';
 import { readOperationsTable } from './operations-table.js';
 

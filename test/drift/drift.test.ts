@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DriftWatch } from '../../src/drift/drift-watch.js';
 import { type Drift, listDrift } from '../../src/drift/list-drift.js';
-import type { AnswerName } from '../../src/model.js';
-import { findItemPath } from '../../src/normalize/item-names.js';
+import type { AnswerName } from '../../src/tables/table.js';
+import { findItemPath } from '../../src/typing/item-names.js';
 
 const SITE = { id: 12, name: 'Shop', host: 'shop.example', attribution: null };
 const ITEM = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { landFeed } from '../../src/extract/feed.js';
-import { MAX_EMPTY_PAGES } from '../../src/limits.js';
+import { MAX_EMPTY_PAGES } from '../../src/io/limits.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding } from './landing.js';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { takeOff } from '../../src/extract/hydrate-export.js';
-import { isItemId } from '../../src/normalize/item-names.js';
+import { isItemId } from '../../src/typing/item-names.js';
 import { makeFolder } from '../landing/folder.js';
 
 /** What of these ids is still needed when the file has landed. */

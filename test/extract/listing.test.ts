@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Reading } from '../../src/extract/choose-readings.js';
+import type { Reading } from '../../src/plan/choose-readings.js';
 import { landReading, landSingles } from '../../src/extract/listing.js';
 import { ListingJournal } from '../../src/extract/listing-journal.js';
 import type { Landing } from '../../src/landing/landing.js';

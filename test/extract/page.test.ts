@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
 import { readFeedPage, readItemPage } from '../../src/extract/page.js';
 
 function catchError(work: () => unknown): PricelakeError {

@@ -4,7 +4,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { TABLE_NAMES } from '../../src/model.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
 
 export interface StateFacts {
   /** What the lake has gone through. */

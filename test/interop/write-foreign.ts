@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import { PricelakeError } from '../../src/errors.js';
-import { TABLE_NAMES, type TableName } from '../../src/model.js';
+import { PricelakeError } from '../../src/errors/errors.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { useHiveFolders } from '../lake/hive-folders.js';
-import { openWorld, readItems, readTruth, type World } from '../pipeline/world.js';
+import { openWorld, readItems, readTruth, type World } from '../sync/world.js';
 import { copyState, keepState, stateFolder, withDatabase } from './keep-state.js';
 
 /**

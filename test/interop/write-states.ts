@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { type Columns, writeOlderLake } from '../pipeline/older-lake.js';
-import { openWorld, type World } from '../pipeline/world.js';
+import { type Columns, writeOlderLake } from '../sync/older-lake.js';
+import { openWorld, type World } from '../sync/world.js';
 import { keepState, withDatabase } from './keep-state.js';
 
 /**

@@ -5,7 +5,7 @@ import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
-import type { TableState } from '../../src/model.js';
+import type { TableState } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const CURSOR = 9223372036854775000n;

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { publishPointer } from '../../src/lake/publish.js';

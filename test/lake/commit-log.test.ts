@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { publishPointer } from '../../src/lake/publish.js';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
-import { type Io, realIo } from '../../src/io.js';
+import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { type Lake, tablePath } from '../../src/lake/layout.js';
 import { isCompactionDue, planCompaction, planRewrite } from '../../src/lake/plan-compaction.js';
@@ -9,9 +9,9 @@ import { publishPointer, readPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { type DataFile, TXN_ITEMS } from '../../src/model.js';
-import { loadTableSchema } from '../../src/schemas.js';
-import { readDeltaTable } from '../pipeline/delta-reader.js';
+import { type DataFile, TXN_ITEMS } from '../../src/tables/table.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { readDeltaTable } from '../sync/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const MB = 1024 * 1024;

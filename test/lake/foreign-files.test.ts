@@ -6,8 +6,8 @@ import { compactLake } from '../../src/lake/compact.js';
 import { openLake } from '../../src/lake/lake.js';
 import { refreshPointer } from '../../src/lake/publish.js';
 import { createTableViews } from '../../src/lake/views.js';
-import type { TableName } from '../../src/model.js';
-import { openWorld, testIo, type World } from '../pipeline/world.js';
+import type { TableName } from '../../src/tables/table.js';
+import { openWorld, testIo, type World } from '../sync/world.js';
 import { optimize } from './foreign-writer.js';
 
 let world: World;

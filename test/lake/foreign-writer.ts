@@ -10,9 +10,9 @@ import { type Lake, openLake } from '../../src/lake/lake.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { listDataFiles } from '../../src/lake/vacuum.js';
-import type { DataFile, TableName } from '../../src/model.js';
-import { loadTableSchema } from '../../src/schemas.js';
-import { tableRelation, toRelationFile } from '../../src/table-relation.js';
+import type { DataFile, TableName } from '../../src/tables/table.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { tableRelation, toRelationFile } from '../../src/tables/table-relation.js';
 
 export const ENGINE = 'delta-rs:py-1.6.6';
 

@@ -2,7 +2,7 @@ import { open, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { startHeartbeat } from '../../src/lake/heartbeat.js';
 import { makeFolder } from './fixture.js';
 

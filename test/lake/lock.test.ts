@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { type Io, realIo } from '../../src/io.js';
+import { type Io, realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { lockLake } from '../../src/lake/lock.js';

@@ -8,7 +8,7 @@ import { publishPointer, readPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { tableRelation } from '../../src/table-relation.js';
+import { tableRelation } from '../../src/tables/table-relation.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const RUN = { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 9223372036854775807n, at: AT, attributions: [] };

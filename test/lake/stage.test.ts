@@ -7,7 +7,7 @@ import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { explainSystemFault } from '../../src/lake/system-fault.js';
-import { loadTableSchema } from '../../src/schemas.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import { ITEM, makeFolder, makeLake, openDatabase, select } from './fixture.js';
 
 test('staged files are zstd, hold the contract’s columns, metadata and checksum', async () => {

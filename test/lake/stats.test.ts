@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readTable } from '../../src/lake/read.js';
 import { writeStats } from '../../src/lake/stats.js';
-import { loadTableSchema } from '../../src/schemas.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeLake, openDatabase, select, write } from './fixture.js';
 
 /** Bounds of one column with the given minimum and maximum. */

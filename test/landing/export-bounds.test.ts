@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ExportFormat } from '../../src/landing/row-scanner.js';
 import { writeSegments } from '../../src/landing/segment-writer.js';
-import { EXPORT_LIMITS, type ExportLimits } from '../../src/limits.js';
+import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
 import { startService } from '../api/local-service.js';
 import { makeFolder } from './folder.js';
 

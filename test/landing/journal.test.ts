@@ -2,10 +2,10 @@ import fs, { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
 import { Journal, JournalEntries } from '../../src/landing/journal.js';
 import type { JournalEntry } from '../../src/landing/journal-entry.js';
-import { disk, mountFullDisk } from '../pipeline/full-disk.js';
+import { disk, mountFullDisk } from '../sync/full-disk.js';
 import { makeFolder } from './folder.js';
 
 const BEGIN = {

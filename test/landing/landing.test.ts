@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { realIo } from '../../src/io.js';
+import { realIo } from '../../src/io/io.js';
 import { beginRun, dropRun, findUnfinishedRun, pruneLandings, type RunStart } from '../../src/landing/landing.js';
 import { makeFolder } from './folder.js';
 

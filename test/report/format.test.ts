@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html, stripControls } from '../../src/html.js';
+import { html, stripControls } from '../../src/formats/html.js';
 import { cutText, foreign, formatDuration, formatMoney, formatPercent, link } from '../../src/report/format.js';
 
 describe('money', () => {

@@ -11,7 +11,7 @@ import {
   productDetail,
   productPage,
 } from '../../src/api/contract.js';
-import { PricelakeError } from '../../src/errors.js';
+import { PricelakeError } from '../../src/errors/errors.js';
 import { SimulatedClock } from '../../src/sandbox/clock.js';
 import { Readings } from '../../src/sandbox/readings/readings.js';
 import { describeReadings, describeValues, factsOf, READING_NAMES } from '../../src/sandbox/readings/registry.js';

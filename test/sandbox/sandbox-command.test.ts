@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import yargs from 'yargs';
 import { addSandboxOptions, toSandboxOptions } from '../../src/cli/commands/sandbox-options.js';
-import { PricelakeError } from '../../src/errors.js';
+import { PricelakeError } from '../../src/errors/errors.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 
 /** The built command, as users run it. */

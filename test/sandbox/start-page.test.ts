@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { html } from '../../src/html.js';
+import { html } from '../../src/formats/html.js';
 import { renderStartPage } from '../../src/sandbox/http/start-page.js';
 import { Service } from './service.js';
 

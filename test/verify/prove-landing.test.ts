@@ -2,14 +2,14 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import type { PricelakeError } from '../../src/errors.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
-import type { TableName } from '../../src/model.js';
+import type { TableName } from '../../src/tables/table.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
-import { openWorld, type World } from '../pipeline/world.js';
+import { openWorld, type World } from '../sync/world.js';
 
 let world: World;
 let root: string;

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Io, realIo } from '../../src/io.js';
+import { type Io, realIo } from '../../src/io/io.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/webhook/receiver.js';
 

@@ -1,9 +1,9 @@
 import type { Check } from '../../check/check.js';
 import { loadChecks } from '../../check/load.js';
 import { type CheckSettings, runChecks } from '../../check/run.js';
-import { PricelakeError } from '../../errors.js';
-import type { CheckResult, Severity } from '../../model.js';
-import { suggestName } from '../../suggest-name.js';
+import { PricelakeError } from '../../errors/errors.js';
+import type { CheckResult, Severity } from '../../tables/table.js';
+import { suggestName } from '../../errors/suggest-name.js';
 import { RawJson } from '../json-text.js';
 import { layOutSample } from '../output/sample-table.js';
 import { layOutTable } from '../output/table-layout.js';

@@ -1,7 +1,7 @@
-import { PricelakeError } from '../../errors.js';
-import { describeLakePipeline } from '../../pipeline/lake-pipeline.js';
-import { readPipeline } from '../../pipeline/pipeline-file.js';
-import { rebuildLake } from '../../pipeline/rebuild.js';
+import { PricelakeError } from '../../errors/errors.js';
+import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
+import { readPipeline } from '../../config/pipeline-file.js';
+import { rebuildLake } from '../../rebuild/rebuild.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatCount } from '../progress.js';

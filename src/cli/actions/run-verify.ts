@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../../duckdb/connection.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { openDamagedLake } from '../../lake/lake.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
@@ -66,8 +66,8 @@ async function proveItems(request: VerifyRequest, items: number, { io, signal }:
     });
   }
   const [{ readPipeline }, { verifyItems }] = await Promise.all([
-    import('../../pipeline/pipeline-file.js'),
-    import('../../pipeline/verify-items.js'),
+    import('../../config/pipeline-file.js'),
+    import('../../compare/compare-items.js'),
   ]);
   const pipeline = await readPipeline(request.pipeline, process.env);
   if (request.lake !== undefined) pipeline.lake.path = request.lake;

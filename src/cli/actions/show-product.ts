@@ -5,7 +5,7 @@ import { type ProductDay, readProductDays } from '../../analyze/product-view.js'
 import { toProductId } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { valueToText } from '../../duckdb/value-json.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { drawPriceChart, wantsColor } from '../output/price-chart.js';
 import { toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';

@@ -4,7 +4,7 @@ import { type Conversion, convertSpreads, prepareConversion } from '../../analyz
 import { requireKnown } from '../../analyze/require-known.js';
 import { selectSpreads } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import type { Format } from '../output/format-names.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { Database } from '../../duckdb/connection.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { readAttributions } from '../../lake/attribution.js';
 import { nameColumns } from '../../lake/column-drift.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { findOlderFiles } from '../../lake/older-files.js';
 import { readTable } from '../../lake/read.js';
 import { createTableView } from '../../lake/views.js';
-import type { TableName, TableState } from '../../model.js';
+import type { TableName, TableState } from '../../tables/table.js';
 import { toJsonText } from '../json-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { hasSystemCode, PricelakeError } from '../../errors.js';
-import { packagePath } from '../../schemas.js';
+import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { packagePath } from '../../tables/schemas.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface InitRequest {

@@ -1,5 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { runCommand } from '../run-command.js';
 import { RESUME_HINT } from '../stop-signals.js';
 
@@ -37,8 +37,8 @@ the same command again. Its rows have origin history; a change that is there alr
       argv,
       async ({ io, signal, output, json }) => {
         const [{ readPipeline }, { backfillHistory }, { describeReport, formatReport }] = await Promise.all([
-          import('../../pipeline/pipeline-file.js'),
-          import('../../pipeline/backfill-history.js'),
+          import('../../config/pipeline-file.js'),
+          import('../../backfill/backfill-history.js'),
           import('../run-report.js'),
         ]);
         const selection = readSelection(argv);

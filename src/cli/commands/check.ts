@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs';
-import type { Severity } from '../../model.js';
+import type { Severity } from '../../tables/table.js';
 import { LAKE_OR_PIPELINE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 

@@ -1,5 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { TABLE_NAMES, type TableName } from '../../model.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { LAKE_OPTION } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 

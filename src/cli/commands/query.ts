@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs';
 import { listAnalyses } from '../../analyze/analysis.js';
-import { TABLE_NAMES } from '../../model.js';
+import { TABLE_NAMES } from '../../tables/table.js';
 import { CREDITS_NOTE } from '../credits-note.js';
 import { LAKE_OPTION } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';

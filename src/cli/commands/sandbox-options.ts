@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { parseClockMode } from '../../sandbox/clock.js';
 import { describeFaults } from '../../sandbox/faults/fault-kinds.js';
 import { describeReadings } from '../../sandbox/readings/registry.js';

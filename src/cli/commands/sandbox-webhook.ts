@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import type { SandboxOptions } from '../../sandbox/start.js';
 
 export interface WebhookArguments {

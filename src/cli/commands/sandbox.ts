@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
 import type { Sandbox } from '../../sandbox/start.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

@@ -1,6 +1,6 @@
 import type { Argv, CommandModule } from 'yargs';
 import { CONTRACT_FORMATS, type ContractFormat } from '../../contracts/contract-formats.js';
-import { TABLE_NAMES, type TableName } from '../../model.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { runCommand } from '../run-command.js';
 
 interface SchemaArguments {

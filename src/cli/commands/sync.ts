@@ -52,9 +52,9 @@ Nothing is published unless the gate checks pass.`,
       async ({ io, signal, output, json }) => {
         const [{ readPipeline }, { syncPipeline }, { setDeadline }, { describeReport, formatReport }] =
           await Promise.all([
-            import('../../pipeline/pipeline-file.js'),
-            import('../../pipeline/sync.js'),
-            import('../../pipeline/deadline.js'),
+            import('../../config/pipeline-file.js'),
+            import('../../sync/sync.js'),
+            import('../../sync/deadline.js'),
             import('../run-report.js'),
           ]);
         const deadline =

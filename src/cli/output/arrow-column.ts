@@ -35,7 +35,7 @@ import {
   Utf8,
 } from 'apache-arrow';
 import { valueToText } from '../../duckdb/value-json.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 
 /** The Arrow field of a column; all are nullable, as a query's result has no contract. */
 export function toArrowField(name: string, type: DuckDBType): Field {

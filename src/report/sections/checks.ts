@@ -1,5 +1,5 @@
 import { isLosslessNumber, parse } from 'lossless-json';
-import { type Content, type Html, html } from '../../html.js';
+import { type Content, type Html, html } from '../../formats/html.js';
 import { countOf, foreign, formatCount, moment } from '../format.js';
 import type { CheckRow } from '../rows.js';
 import { renderTable } from '../table.js';

@@ -1,4 +1,4 @@
-import { html } from '../../html.js';
+import { html } from '../../formats/html.js';
 import { foreign } from '../format.js';
 import type { Credit } from '../rows.js';
 import type { Section } from './section.js';

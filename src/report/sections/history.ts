@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.js';
+import { type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { type PriceLine, priceLinesChart } from '../charts/price-lines.js';
 import { countOf, cutText, foreign, formatCount, formatDay, formatPercent, link, money } from '../format.js';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.js';
+import { type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
 import { countOf, cutText, foreign, formatCount, formatPercent } from '../format.js';

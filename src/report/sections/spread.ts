@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../../html.js';
+import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { histogramChart } from '../charts/histogram.js';
 import { rangesChart } from '../charts/ranges.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMIT_NAMES } from '../../api/contract.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { FAULT_ENDPOINTS, FAULT_KINDS, type FaultEndpoint, type FaultKind, factsOf } from './fault-kinds.js';
 
 const share = z.coerce.number().min(0).lt(1);

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { hasSystemCode } from '../../errors.js';
+import { hasSystemCode } from '../../errors/errors.js';
 import { ApiError } from './api-error.js';
 
 /** Node's reasons for answering a request itself; anything else is no HTTP. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ENDPOINTS } from '../../api/openapi/endpoints.js';
-import { Html, html } from '../../html.js';
+import { Html, html } from '../../formats/html.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { START_PAGE_STYLE } from './start-page-style.js';
 

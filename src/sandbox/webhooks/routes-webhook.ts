@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json';
 import { z } from 'zod';
 import { int64 } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { ApiError } from '../http/api-error.js';
 import type { SandboxEnv } from '../http/caller.js';
 import type { Webhook } from './webhook.js';

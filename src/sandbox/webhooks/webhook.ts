@@ -1,4 +1,4 @@
-import { PricelakeError } from '../../errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import type { Service } from '../http/caller.js';
 import { checkEndpointUrl } from './endpoint-url.js';
 import { hasFailedTooLong, planNextStep } from './retry-schedule.js';

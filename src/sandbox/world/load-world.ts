@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { listValue } from '@duckdb/node-api';
 import { item } from '../../api/contract.js';
-import { hasSystemCode, PricelakeError } from '../../errors.js';
+import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { createCategoryChoice } from '../readings/reading-sql.js';

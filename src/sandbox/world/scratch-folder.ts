@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasSystemCode } from '../../errors.js';
+import { hasSystemCode } from '../../errors/errors.js';
 
 /** Of this machine: in a folder that several share, each knows its own processes alone. */
 const PREFIX = `pricelake-sandbox-${hostname().replaceAll(/[^\w.]/g, '_')}-`;

@@ -1,0 +1,92 @@
+import { mkdir } from 'node:fs/promises';
+import type { createClient } from '../api/client.js';
+import { PricelakeError } from '../errors/errors.js';
+import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
+import { RESERVED_CALLS } from '../plan/choose-copy.js';
+import { listReadHistories } from './read-histories.js';
+import type { Io } from '../io/io.js';
+import { findForeignChanges } from '../lake/foreign-changes.js';
+import { findLake, type Lake } from '../lake/lake.js';
+import { readPointer } from '../lake/publish.js';
+import { readTable } from '../lake/read.js';
+import { createTableViews } from '../lake/views.js';
+import { peekUnfinishedRun } from '../landing/landing.js';
+import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { fetchPlan, pickUsage } from '../sync/read-plan.js';
+
+/** Histories of items that were read ahead of a run, a call each. */
+export interface TakenHistories {
+  asked: number;
+  /** Items whose histories are not read yet, for lack of calls. */
+  left: number;
+}
+
+const NONE: TakenHistories = { asked: 0, left: 0 };
+
+/**
+ * For `source.history: items`: lands the histories of the lake's items that were never read (section 4,
+ * /items/{id}/history), as many as the calls allow that a run leaves; the next run takes them over. Undefined where the
+ * lake holds no items yet. An unfinished run comes first.
+ */
+export async function takeHistories(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal,
+  connect: typeof createClient,
+): Promise<TakenHistories | undefined> {
+  const lake = await findLake(pipeline.lake.path);
+  const items = await readTable(lake, 'items');
+  if (items.version < 0n) return undefined;
+  // The run that follows repairs or refuses what another program did.
+  if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
+  if ((await peekUnfinishedRun(lake.root)) !== undefined) return NONE;
+  return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
+    const missing = await listMissingHistories(locked);
+    if (missing.length === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
+    const { baseUrl, apiKey } = pipeline.source;
+    const client = connect({ baseUrl, apiKey, signal: locked.stop }, io);
+    try {
+      const plan = await fetchPlan(client);
+      client.setRate(plan.limits.ratePerSecond ?? null);
+      const allowed = allowance(plan, pipeline.budget);
+      const calls = allowed.calls === undefined ? null : countLeft(allowed.calls);
+      client.setCallLimit(calls === null ? null : Number(calls), (made) => refuseCall(allowed, made));
+      const waiting = await listWaitingHistories(lake.root);
+      const portion = choosePortion(missing, waiting, calls);
+      const left = missing.length + waiting.length - portion.length;
+      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
+      await mkdir(backfillFolder(lake.root), { recursive: true });
+      const asked = await landHistories(client, backfillFolder(lake.root), portion, usage, io, left);
+      io.log('info', 'histories', { asked, left });
+      return { asked, left };
+    } catch (error) {
+      // What has landed waits for the next run; this one may find what else it needs.
+      if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
+      io.log('warn', 'histories.waiting', { left: missing.length, reason: error.message });
+      return { asked: 0, left: missing.length };
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+/** Items of the lake whose histories no run has taken over; those that wait are not among them. */
+async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
+  await createTableViews(db, lake);
+  return findMissingHistories(lake, await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL ORDER BY item_id'));
+}
+
+/** Of these items, those whose histories were never read. */
+export async function findMissingHistories(lake: Lake, items: Record<string, unknown>[]): Promise<bigint[]> {
+  const known = await listReadHistories(lake.root);
+  for (const id of await listWaitingHistories(lake.root)) known.add(id);
+  return items.map((row) => row.item_id as bigint).filter((id) => !known.has(id));
+}
+
+/** What waits, and as many others as calls are left beside those of the run. */
+function choosePortion(missing: readonly bigint[], waiting: readonly bigint[], calls: bigint | null): bigint[] {
+  const room = calls === null ? missing.length : Math.max(0, Number(calls - RESERVED_CALLS));
+  return [...waiting, ...missing.slice(0, room)];
+}

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { link, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { ApiClient } from '../api/client.js';
+import { syncFolder } from '../io/durable.js';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { Journal, JournalEntries } from '../landing/journal.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
+import type { Landing } from '../landing/landing.js';
+import { RowFile, type RowSlice } from '../landing/row-file.js';
+import { readElements } from '../formats/json-scan.js';
+import { noteHistories } from './read-histories.js';
+import { runSideBySide } from '../extract/side-by-side.js';
+
+/**
+ * `_pricelake/backfill/` of a lake: histories of chosen items as the service shows them, with a journal. They wait there
+ * until all that was asked for has landed; the next run takes them over.
+ */
+export function backfillFolder(lakeRoot: string): string {
+  return path.join(lakeRoot, '_pricelake', 'backfill');
+}
+
+const FILE = 'history.ndjson';
+const JOURNAL = 'journal.ndjson';
+/** Requests side by side; the rate stays the client's. */
+const CONCURRENCY = 4;
+
+/** What of histories is landed. */
+export interface LandedBackfill {
+  file: string;
+  changes: number;
+  bytes: number;
+}
+
+/** What the service has counted this month; null where it does not tell. */
+type Counted = Extract<JournalEntry, { type: 'usage.before' }>['counted'];
+
+/** How the service's count is asked for. */
+export interface UsageCount {
+  /** As a try begins. */
+  before: Counted;
+  /** Once more, when all has landed. */
+  ask: () => Promise<Counted>;
+}
+
+/**
+ * Lands the histories of items (section 4, /items/{id}/history), each entry a line, shaped as a change of the item. One
+ * that was interrupted goes on with the items that are missing; items that the key can't see have none. Returns how many
+ * items were asked for now. `left` is noted: how many others there are for which no call was left.
+ */
+export async function landHistories(
+  client: ApiClient,
+  folder: string,
+  itemIds: readonly bigint[],
+  usage: UsageCount,
+  io: Io,
+  left = 0,
+): Promise<number> {
+  const journal = await Journal.open(path.join(folder, JOURNAL));
+  try {
+    if (journal.entries.length > 0) await journal.append({ type: 'try', at: io.now().toISOString() });
+    await journal.append({ type: 'usage.before', counted: usage.before, calls: client.calls() });
+    const landed = new Set(journal.all('backfill.item').map(({ itemId }) => itemId));
+    const missing = itemIds.filter((id) => !landed.has(id));
+    const file = await RowFile.open(path.join(folder, FILE), journal, journal.last('backfill.item')?.end ?? 0);
+    try {
+      await readHistories(client, missing, file, io);
+    } finally {
+      await file.close();
+    }
+    const counted = missing.length === 0 ? null : await usage.ask();
+    await journal.append(
+      { type: 'usage.after', counted, calls: client.calls() },
+      { type: 'backfill.done', calls: client.calls(), left },
+    );
+    return missing.length;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function readHistories(client: ApiClient, itemIds: readonly bigint[], file: RowFile, io: Io): Promise<void> {
+  let done = 0n;
+  let bytes = 0;
+  let order: Promise<unknown> = Promise.resolve();
+  await runSideBySide(CONCURRENCY, itemIds, async (itemId) => {
+    const { body, rows } = await readHistory(client, itemId);
+    // RowFile takes one at a time.
+    const landing = order.then(() =>
+      file.land(body, rows, (end) => {
+        return { type: 'backfill.item', itemId, rows: rows.length, end, calls: client.calls() };
+      }),
+    );
+    order = landing;
+    bytes = await landing;
+    done += 1n;
+    io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes });
+  });
+  io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
+}
+
+/** The entries of an item's history as lines that name the item; none for an item that is not visible (404). */
+async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: RowSlice[] }> {
+  try {
+    const { body } = await client.bytes(`/items/${itemId}/history`, {});
+    return nameItem(body, readElements(body, firstByte(body)), itemId);
+  } catch (error) {
+    if (error instanceof PricelakeError && error.code === 'not_found') return { body: Buffer.alloc(0), rows: [] };
+    if (!(error instanceof SyntaxError)) throw error;
+    const hint = 'check source.baseUrl, and that nothing between rewrites answers';
+    const what = `/items/${itemId}/history: the answer is not a list of entries: ${error.message}`;
+    throw new PricelakeError('contract', what, { hint }, { cause: error });
+  }
+}
+
+function firstByte(body: Buffer): number {
+  let at = 0;
+  while (at < body.length && (body[at] as number) <= 0x20) at++;
+  return at;
+}
+
+/** `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`: a history entry is a change that does not name its item (section 2). */
+function nameItem(body: Buffer, entries: readonly RowSlice[], itemId: bigint): { body: Buffer; rows: RowSlice[] } {
+  const name = Buffer.from(`{"item":{"id":${itemId}},`);
+  const rows: RowSlice[] = [];
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const entry of entries) {
+    const rest = body.subarray(entry.start + 1, entry.end);
+    parts.push(name, rest);
+    rows.push({ start: end, end: end + name.length + rest.length });
+    end += name.length + rest.length;
+  }
+  return { body: Buffer.concat(parts), rows };
+}
+
+/** Takes landed histories over into the run's landing, where all that was asked for is there; otherwise they wait. */
+export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<LandedBackfill> {
+  const file = path.join(landing.folder, FILE);
+  if (landing.journal.last('backfill') === undefined) {
+    const waiting = await readWaiting(backfillFolder(lakeRoot));
+    if (waiting !== undefined) {
+      await link(path.join(backfillFolder(lakeRoot), FILE), file).catch((error: unknown) => {
+        if (!hasSystemCode(error, 'EEXIST')) throw error;
+      });
+      await syncFolder(landing.folder);
+      const sha256 = await hashStart(file, waiting.bytes);
+      await landing.journal.append({ type: 'backfill', ...waiting, sha256 });
+    }
+  }
+  const { rows = 0, bytes = 0 } = landing.journal.last('backfill') ?? {};
+  return { file, changes: rows, bytes };
+}
+
+/** SHA-256 of the first bytes of a file. */
+async function hashStart(file: string, bytes: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (bytes > 0) for await (const chunk of createReadStream(file, { end: bytes - 1 })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+async function readWaiting(folder: string) {
+  const journal = await Journal.open(path.join(folder, JOURNAL)).catch((error: unknown) => {
+    if (hasSystemCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+  if (journal === undefined) return undefined;
+  await journal.close();
+  if (journal.last('backfill.done') === undefined) return undefined;
+  const items = journal.all('backfill.item');
+  const rows = items.reduce((sum, item) => sum + item.rows, 0);
+  const left = journal.last('backfill.done')?.left ?? 0;
+  return { rows, bytes: items.at(-1)?.end ?? 0, left, ...countMade(journal.entries) };
+}
+
+/** Calls of the processes that worked on a backfill, by our count and by the service's, where it told it to the end. */
+function countMade(entries: readonly JournalEntry[]): { made: number; counted: bigint } {
+  const tries: { made: number; before: Counted; after: Counted }[] = [];
+  for (const entry of entries) {
+    if (entry.type === 'usage.before') tries.push({ made: 0, before: entry.counted, after: null });
+    const last = tries.at(-1);
+    if (last === undefined) continue;
+    if (entry.type === 'usage.after') last.after = entry.counted;
+    if ('calls' in entry && entry.calls !== undefined) last.made = entry.calls;
+  }
+  return tries.reduce(({ made, counted }, one) => ({ made: made + one.made, counted: counted + countByService(one) }), {
+    made: 0,
+    counted: 0n,
+  });
+}
+
+function countByService({ made, before, after }: { made: number; before: Counted; after: Counted }): bigint {
+  const isTold = before !== null && after !== null && before.resetsAt === after.resetsAt;
+  // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
+  return isTold ? after.apiCalls - before.apiCalls + 1n : BigInt(made);
+}
+
+/** Items whose histories wait, or are being landed. */
+export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
+  const journal = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL));
+  return journal.all('backfill.item').map(({ itemId }) => itemId);
+}
+
+/** True where a backfill was interrupted: what it has landed is not taken over. */
+export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
+  const { entries } = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL));
+  return entries.length > 0 && entries.at(-1)?.type !== 'backfill.done';
+}
+
+/** Forgets histories that a published run has taken over, and notes that they are read. */
+export async function removeBackfill(landing: Landing, lakeRoot: string): Promise<void> {
+  if (landing.journal.last('backfill') === undefined) return;
+  await noteHistories(lakeRoot, await listWaitingHistories(lakeRoot));
+  await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createClient } from '../api/client.js';
+import { Database } from '../duckdb/connection.js';
+import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import type { Io } from '../io/io.js';
+import { type Lake, openLake } from '../lake/lake.js';
+import { readTable } from '../lake/read.js';
+import { createTableViews } from '../lake/views.js';
+import { Journal } from '../landing/journal.js';
+import { TXN_POLLED } from '../tables/table.js';
+import { createMacros } from '../duckdb/model-sql.js';
+import { Typer } from '../typing/typing-queue.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { type Proof, sampleItems } from './compare-sample.js';
+import { fetchPlan } from '../sync/read-plan.js';
+
+const MEMORY_LIMIT = '800MB';
+
+/**
+ * Compares `size` items of the published lake with the service, value by value: a call each, within the budget of the
+ * pipeline. Reads only; another sample every time.
+ * @throws PricelakeError `budget` or `quota` when the calls that are left don't suffice.
+ */
+export async function verifyItems(pipeline: Pipeline, size: number, io: Io, signal: AbortSignal): Promise<Proof> {
+  const lake = await openLake(pipeline.lake.path, { create: false });
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-'));
+  const { baseUrl, apiKey } = pipeline.source;
+  const client = createClient({ baseUrl, apiKey, signal }, io);
+  const db = await Database.open({ tempDirectory: folder, memoryLimit: MEMORY_LIMIT, signal });
+  const runId = `verify-${io.now().toISOString()}`;
+  const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+  try {
+    const plan = await fetchPlan(client);
+    client.setRate(plan.limits.ratePerSecond ?? null);
+    const allowed = allowance(plan, pipeline.budget);
+    const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
+    client.setCallLimit(calls, (made) => refuseCall(allowed, made));
+    await db.run('SET VARIABLE run_id = $1', [runId]);
+    await createMacros(db);
+    await createTableViews(db, lake);
+    const typer = new Typer(db, { runId, workFolder: folder });
+    const landing = { runNumber: 0n, runId, folder, journal };
+    return await sampleItems({ db, landing, client, typer, io }, size, await readFence(lake, db));
+  } finally {
+    db.close();
+    await journal.close();
+    await client.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Up to when a lake without the feed is known to be complete. */
+async function readFence(lake: Lake, db: Database): Promise<string> {
+  const polled = (await readTable(lake, 'items')).txn[TXN_POLLED] ?? 0n;
+  if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
+  const row = await db.row('SELECT epoch_ms(max(last_changed_at)) AS at FROM items');
+  return new Date(Number((row?.at as bigint | null) ?? 0n)).toISOString();
+}

@@ -1,0 +1,46 @@
+import { cutItemTails, listItemFiles } from '../extract/item-files.js';
+import type { Extract } from '../sync/extract.js';
+import { ListingPages } from './listing-pages.js';
+import { PartProof } from './listing-part.js';
+import { createListingItems } from './listing-states.js';
+import { explainOpen, type OpenListing } from './listing-words.js';
+import type { Run } from '../sync/open-run.js';
+import { listScopeParts } from '../sync/dataset-selection.js';
+
+/** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
+export interface DatasetNames {
+  readable: readonly string[] | undefined;
+  byId: ReadonlyMap<bigint, readonly string[]>;
+}
+
+/**
+ * Establishes which items are listed, in a run by polling: `changedSince` may not return items that were removed or
+ * listed again. One call compares the service's counts (section 4, /facets) with the lake as it would be; where they
+ * differ, the items are found by pages and single reads, within a share of the calls left. What is not established is
+ * journaled (`listing.done`). Returns the items that the service does not show any more.
+ */
+export async function proveListing(run: Run, extract: Extract, names: DatasetNames): Promise<bigint[]> {
+  if (extract.mode !== 'poll') return [];
+  const { landing, client } = run;
+  const { journal } = landing;
+  const listGone = () => journal.all('listing.gone').map(({ itemId }) => itemId);
+  if (journal.last('listing.done') !== undefined || extract.planned === undefined) {
+    for (const file of listItemFiles(landing, 'listing.page')) run.typer.addItems({ ...file, origin: 'page' });
+    return listGone();
+  }
+  await run.db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [
+    JSON.stringify(names.readable ?? null),
+  ]);
+  await cutItemTails(landing, 'listing.page');
+  const pages = new ListingPages(run);
+  const open: OpenListing[] = [];
+  for (const part of listScopeParts(client, run.scope)) {
+    const own = part.dataset === undefined ? undefined : (names.byId.get(part.dataset) ?? []);
+    const view = async () => createListingItems(run.db, own, listGone());
+    open.push(await new PartProof(run, extract, part, pages, view).establish());
+  }
+  const { unknown, reason } = explainOpen(open);
+  await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });
+  run.io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
+  return listGone();
+}

@@ -1,0 +1,71 @@
+import { boundMismatchRate } from '../check/mismatch-bound.js';
+import type { Database } from '../duckdb/connection.js';
+import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
+import { createItemViews } from '../merge/batch.js';
+import { readModel } from '../duckdb/model-sql.js';
+import type { Run } from '../sync/open-run.js';
+
+/** A sample of items of the lake as it would be, compared with the service. */
+export interface Proof {
+  /** Items that could be judged: one that changed after the feed was read is not. */
+  sampled: bigint;
+  mismatches: bigint;
+  /** Upper bound of the rate of mismatches in the lake, 95 % confidence. */
+  bound: number;
+  /** JSON text of an array: item_id and the names of the values that differ. */
+  differences: string;
+}
+
+export const NO_PROOF: Proof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
+
+/** What a sample is taken and judged with. */
+export type SampleGround = Pick<Run, 'db' | 'landing' | 'client' | 'typer' | 'io'>;
+
+/**
+ * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
+ * others; with none left for it, or a service that does not answer, nothing is sampled.
+ */
+export async function proveRun(run: Run): Promise<Proof> {
+  const size = run.pipeline.proof.sample;
+  if (size === 0) return NO_PROOF;
+  const fence = run.landing.journal.last('fence')?.changedAt ?? null;
+  const proof = await sampleItems(run, size, fence).catch((error: unknown) => skipSample(error, run.io));
+  if (proof === undefined) return NO_PROOF;
+  run.io.log(proof.mismatches > 0n ? 'warn' : 'debug', 'proved', { ...proof });
+  return proof;
+}
+
+/** Reads and judges a sample; `fence` is up to when the lake is known to be complete where it has no feed. */
+export async function sampleItems(ground: SampleGround, size: number, fence: string | null): Promise<Proof> {
+  const { db, client, landing, io } = ground;
+  await loadSample(ground, await landSample(client, landing, await chooseSample(db, size), io));
+  return judgeSample(db, fence);
+}
+
+/** Another sample in each run, the same in each of its tries. */
+async function chooseSample(db: Database, size: number): Promise<bigint[]> {
+  const rows = await db.rows(`SELECT item_id FROM items WHERE gone_at IS NULL
+    ORDER BY hash(item_id, CAST(getvariable('run_id') AS VARCHAR)) LIMIT ${BigInt(size)}`);
+  return rows.map((row) => row.item_id as bigint);
+}
+
+async function loadSample({ db, typer }: SampleGround, { files, missing }: LandedSample): Promise<void> {
+  const typed = await Promise.all(files.map((file) => typer.typeApart({ ...file, origin: 'page' })));
+  await createItemViews(db, typed);
+  await db.run('CREATE OR REPLACE TEMP TABLE missing_sample (item_id BIGINT)');
+  for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
+}
+
+async function judgeSample(db: Database, fence: string | null): Promise<Proof> {
+  await db.run('SET VARIABLE sample_fence = $1', [fence]);
+  await db.run(`CREATE OR REPLACE TEMP VIEW compared_items AS ${readModel('compare')}`);
+  await db.run(`CREATE OR REPLACE TEMP TABLE judged_sample AS ${readModel('judged_sample')}`);
+  const row = await db.row(`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,
+      coalesce(CAST(to_json(list({'item_id': item_id, 'differences': differences}) FILTER (len(differences) > 0)) AS VARCHAR), '[]')
+        AS differences
+    FROM judged_sample`);
+  const sampled = row?.sampled as bigint;
+  const mismatches = row?.mismatches as bigint;
+  const bound = boundMismatchRate(Number(mismatches), Number(sampled));
+  return { sampled, mismatches, bound, differences: String(row?.differences) };
+}

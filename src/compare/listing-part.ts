@@ -1,0 +1,193 @@
+import type { PricelakeError } from '../errors/errors.js';
+import { countLeft } from '../plan/allowance.js';
+import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
+import type { ScopePart } from '../extract/dataset-client.js';
+import { landCounts, landReading, landSingles } from '../extract/listing.js';
+import { ListingJournal } from '../extract/listing-journal.js';
+import { landPoll, reopenPoll } from '../extract/poll.js';
+import { allowSkipping } from '../extract/sample.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
+import { reachBack, readPollStart } from '../sync/copy-items.js';
+import type { Extract } from '../sync/extract.js';
+import type { ListingPages } from './listing-pages.js';
+import { compareListing, countListedOf, countRead, countUnread, findEvidence, findMissing } from './listing-states.js';
+import type { OpenListing } from './listing-words.js';
+import type { Run } from '../sync/open-run.js';
+
+/** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
+const COUNTS = 2;
+
+/** What stands, by the counts that were asked for last. */
+interface ListingState {
+  sites: SiteCount[];
+  isSuspect: boolean;
+  returnsRemovals: boolean;
+  /** Websites of which all pages were read; null is all. */
+  read: Set<bigint | null>;
+}
+
+/** The proof of a part: all that the key can read, or a dataset. */
+export class PartProof {
+  readonly #run: Run;
+  readonly #extract: Extract;
+  readonly #part: ScopePart;
+  readonly #pages: ListingPages;
+  readonly #createView: () => Promise<void>;
+  readonly #journal: ListingJournal;
+
+  constructor(run: Run, extract: Extract, part: ScopePart, pages: ListingPages, createView: () => Promise<void>) {
+    this.#run = run;
+    this.#extract = extract;
+    this.#part = part;
+    this.#pages = pages;
+    this.#createView = createView;
+    this.#journal = new ListingJournal(run.landing, part.dataset);
+  }
+
+  async establish(): Promise<OpenListing> {
+    let failure: PricelakeError | undefined;
+    let state = await this.#askAndRead().catch((error: unknown) => {
+      failure = allowSkipping(error);
+      return undefined;
+    });
+    if (state === undefined) {
+      await this.#type();
+      if (this.#journal.last('listing.counts') === undefined) {
+        return { sites: [], unread: await countUnread(this.#run.db), wanted: undefined, failure };
+      }
+      state = await this.#look();
+    }
+    const sites = findOpen(state).map((site) => ({ ...site, isRead: hasRead(state, site) }));
+    return { sites, unread: 0n, wanted: this.#journal.last('listing.plan'), failure };
+  }
+
+  async #askAndRead(): Promise<ListingState> {
+    if (this.#journal.last('listing.counts') === undefined) {
+      await this.#pages.typePoll();
+      await this.#ask();
+    }
+    return this.#read();
+  }
+
+  /** Reads until nothing is open, or nothing more may be read. */
+  async #read(): Promise<ListingState> {
+    for (;;) {
+      await this.#type();
+      const state = await this.#look();
+      if (findOpen(state).length === 0) return state;
+      if (this.#journal.hasActed()) {
+        const plan = this.#journal.last('listing.plan');
+        const isStuck = plan === undefined || (!plan.news && plan.readings.length === 0);
+        if (isStuck || this.#journal.all('listing.counts').length >= COUNTS || !findOpen(state).some(isDifferent))
+          return state;
+        await this.#ask();
+      } else await this.#act(state);
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { db, landing, drift } = this.#run;
+    const before = this.#journal.last('listing.counts');
+    await this.#createView();
+    // Items of a dataset that is copied whole were not returned by `changedSince`.
+    const since = this.#extract.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
+    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(db, since));
+    await landCounts(this.#part, landing, returnsRemovals);
+    drift.look('/facets', JSON.parse(this.#journal.last('listing.counts')?.answer ?? '{}'));
+  }
+
+  async #look(): Promise<ListingState> {
+    const counts = this.#journal.last('listing.counts');
+    const { sites, isSuspect } = await compareListing(this.#run.db, counts?.answer ?? '{}');
+    return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead() };
+  }
+
+  async #type(): Promise<void> {
+    await this.#pages.type();
+    await this.#createView();
+  }
+
+  /** What of the plans was read to the end, with each item that was missing there. */
+  async #findRead(): Promise<Set<bigint | null>> {
+    const read = new Set<bigint | null>();
+    for (const plan of this.#journal.all('listing.plan')) {
+      const ended = this.#journal.listEnded(plan);
+      for (const [place, reading] of plan.readings.entries()) {
+        const { total = null, files = [] } = ended[place] ?? {};
+        if (total === null || (await countRead(this.#run.db, files)) < total) continue;
+        const missing = await findMissing(this.#run.db, reading, this.#journal.listFiles(plan));
+        if (missing.length === 0) read.add(reading.site);
+      }
+    }
+    return read;
+  }
+
+  async #act(state: ListingState): Promise<void> {
+    const { client, dataset } = this.#part;
+    const { landing, io } = this.#run;
+    const { journal } = landing;
+    if (this.#journal.findPlan() === undefined) await journal.append(this.#plan(state));
+    const plan = this.#journal.findPlan();
+    if (plan === undefined) return;
+    if (plan.news) await this.#pollNews(plan);
+    const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
+    const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.db, ids);
+    for (const reading of plan.readings.slice(this.#journal.listEnded(plan).length)) {
+      await landReading(this.#part, landing, reading, { countListed, pages }, io);
+    }
+    await this.#type();
+    let left = plan.limit;
+    for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
+      const missing = await findMissing(this.#run.db, reading, this.#journal.listFiles(plan));
+      const some = left === null ? missing : missing.slice(0, Number(left));
+      await landSingles(this.#part, landing, some, io);
+      if (left !== null) left -= BigInt(some.length);
+    }
+    await journal.append({ type: 'listing.acted', dataset, calls: client.calls() });
+  }
+
+  #plan(state: ListingState) {
+    const { client, dataset } = this.#part;
+    const isSecond = this.#journal.all('listing.counts').length > 1;
+    const calls = this.#extract.planned?.gate.left().calls;
+    const left = calls === undefined ? null : countLeft(calls) - BigInt(client.calls());
+    const callsLeft = left !== null && left < 0n ? 0n : left;
+    const chosen = chooseReadings({ ...state, isSecond, callsLeft });
+    // Where removals come with the poll, a difference is most likely news.
+    const news = state.returnsRemovals && !isSecond;
+    const readings: Reading[] = news ? [] : chosen.readings;
+    const { limit, wanted } = chosen;
+    this.#run.io.log('info', 'listing.chosen', { news, readings: readings.length, limit, wanted });
+    return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
+  }
+
+  /** What changed since the newest item that the poll has shown. */
+  async #pollNews(plan: JournalEntry): Promise<void> {
+    const { landing, io } = this.#run;
+    const { entries } = landing.journal;
+    const ours = (entry: JournalEntry) => entry.type === 'poll.round' && entry.dataset === this.#part.dataset;
+    if (!entries.slice(entries.indexOf(plan)).some(ours)) {
+      const newest = landing.journal.all('poll.round').findLast(ours)?.newest;
+      await reopenPoll(
+        landing,
+        [this.#part],
+        reachBack(newest == null ? await readPollStart(this.#run) : Date.parse(newest)),
+      );
+    }
+    const changedSince = landing.journal.all('poll.round').findLast(ours)?.since ?? undefined;
+    await landPoll([this.#part], landing, { changedSince, untilSettled: false }, () => {}, io);
+  }
+}
+
+function isDifferent({ service, lake }: SiteCount): boolean {
+  return service !== lake;
+}
+
+function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
+  return read.has(null) || read.has(site);
+}
+
+/** Websites of which it is not established which items are listed. */
+function findOpen(state: ListingState): SiteCount[] {
+  return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
+}

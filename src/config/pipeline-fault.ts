@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { PricelakeError } from '../errors/errors.js';
+import { suggestName } from '../errors/suggest-name.js';
+import { pipelineSchema } from './pipeline-schema.js';
+
+/** `file:line:column` of a key, or of what should hold it. */
+export type Locate = (path: readonly PropertyKey[]) => string;
+
+const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
+
+/** The first fault of a pipeline file as a `config` error: where, what stands there, what is allowed. */
+export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
+  const [first] = issues as [z.core.$ZodIssue];
+  // A mistyped key comes before the complaint that the right one is missing.
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
+  return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
+}
+
+/** Only text that is nearly a known key is repeated: other text may be a secret without its key. */
+function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
+  const key = keys[0] ?? '';
+  const allowed = Object.keys(shapeAt(path) ?? {});
+  const guess = suggestName(key, allowed);
+  const where = locate([...path, key]);
+  if (guess !== undefined) {
+    const name = [...(path.length === 0 ? [] : [namePath(path)]), key].join('.');
+    return new PricelakeError('config', `${where}: unknown key "${name}"`, { hint: `did you mean "${guess}"?` });
+  }
+  const holder = path.length === 0 ? 'the file' : namePath(path);
+  const message = `${where}: ${holder} has an unknown key`;
+  return new PricelakeError('config', message, { hint: `allowed here: ${allowed.join(', ')}` });
+}
+
+/** Says what kind of value stands there, not which: it may be a secret. */
+function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
+  const name = path.length === 0 ? 'the file' : namePath(path);
+  const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
+  return new PricelakeError('config', `${locate(path)}: ${name} is ${describe(value)}; it ${message}`, {
+    hint: EXAMPLE,
+  });
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null || value === '') return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  if (typeof value === 'string') return 'text';
+  return typeof value === 'boolean' ? String(value) : 'a number';
+}
+
+/** A path as people write it: `lake.path`. Names that the file itself chooses, as those of checks, are left out. */
+export function namePath(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) => {
+      const isKnown = Object.hasOwn(shapeAt(path.slice(0, index)) ?? {}, step) || /^\d{1,6}$/.test(String(step));
+      return isKnown ? String(step) : '<name>';
+    })
+    .join('.');
+}
+
+function shapeAt(path: readonly PropertyKey[]): Record<string, z.core.$ZodType> | undefined {
+  let schema: z.core.$ZodType = pipelineSchema;
+  for (const step of path) schema = memberOf(schema, String(step)) ?? schema;
+  return shapeOf(schema);
+}
+
+function memberOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodRecord) return inner.valueType as z.core.$ZodType;
+  const others = inner instanceof z.ZodObject ? inner.def.catchall : undefined;
+  return shapeOf(inner)?.[name] ?? (others instanceof z.ZodObject ? others : undefined);
+}
+
+function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodObject ? inner.shape : undefined;
+}
+
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  let inner = schema;
+  for (;;) {
+    if (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional || inner instanceof z.ZodPrefault) {
+      inner = inner.def.innerType;
+    } else if (inner instanceof z.ZodPipe) inner = inner.def.in;
+    else return inner;
+  }
+}

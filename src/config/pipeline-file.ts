@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { loadChecks } from '../check/load.js';
+import { planChecks } from '../check/settings.js';
+import { PricelakeError } from '../errors/errors.js';
+import { explainFault, type Locate, namePath } from './pipeline-fault.js';
+import {
+  type KeySource,
+  type Pipeline,
+  pipelineSchema,
+  type ReadingSettings,
+  type ReceiverSettings,
+} from './pipeline-schema.js';
+import { parseYaml } from './pipeline-yaml.js';
+
+export type { Pipeline } from './pipeline-schema.js';
+
+const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
+const VARIABLE = /\$\{([^}]*)\}?/g;
+
+/** Why a file can't be read, in words, where the system's code has any. */
+const READ_FAULTS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'it may not be read',
+};
+
+/**
+ * Reads a pipeline file. Every fault is a `config` error that says file, line, what stands there and what is allowed.
+ */
+export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
+  const { values, locate } = await readValues(file, env, ['webhook']);
+  const { source, webhook: _, ...rest } = values;
+  await refuseWrongChecks(rest, locate);
+  return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
+}
+
+/** What commands that only read the lake need of a pipeline file; secrets need not be there. Faults as of `readPipeline`. */
+export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
+  const { values, locate } = await readValues(file, env, ['source', 'webhook']);
+  await refuseWrongChecks(values, locate);
+  return values;
+}
+
+/** What the webhook receiver needs of a pipeline file; it has no use for the key. Faults as of `readPipeline`. */
+export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
+  const { values } = await readValues(file, env, ['source']);
+  const secret = values.webhook?.secret;
+  if (secret === undefined) {
+    const hint = `write webhook: {secret: "\${PRICELAKE_WEBHOOK_SECRET}"} and set the variable`;
+    throw new PricelakeError('config', `${file}: webhook.secret is missing; deliveries are checked by it`, { hint });
+  }
+  return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
+}
+
+/** Variables of sections `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
+async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook')[]) {
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const hint = 'name a pipeline file, e.g. pricelake sync prices.yaml';
+    throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
+  });
+  const { value, locate } = parseYaml(file, text);
+  refuseLiteralSecrets(value, locate);
+  const replaced = replaceVariables(value, { env, unused, locate }, []);
+  const parsed = pipelineSchema.safeParse(replaced);
+  if (!parsed.success) throw explainFault(replaced, parsed.error.issues, locate);
+  return { values: parsed.data, locate };
+}
+
+function explainRead(cause: NodeJS.ErrnoException): string {
+  return READ_FAULTS[cause.code ?? ''] ?? cause.message;
+}
+
+/** Values that must not stand in a file, which may be shared. */
+const SECRETS = [
+  { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
+  { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
+] as const;
+
+function refuseLiteralSecrets(value: unknown, locate: Locate): void {
+  for (const { section, key, variable, path } of SECRETS) {
+    const secret = (value as Record<string, Record<string, unknown> | null> | null)?.[section]?.[key];
+    const isLiteral = [secret]
+      .flat()
+      .some((one) =>
+        typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
+      );
+    // In a list where one belongs, the schema says so.
+    if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
+    // The text is not repeated: it may be the secret.
+    throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not stand in the file`, {
+      hint: `write ${key}: \${${variable}} and set the variable, or ${key}: {file: ${path}}; the file may be shared`,
+    });
+  }
+}
+
+interface Variables {
+  env: NodeJS.ProcessEnv;
+  /** Sections in which they are left as they stand. */
+  unused: string[];
+  locate: Locate;
+}
+
+function replaceVariables(value: unknown, variables: Variables, path: string[]): unknown {
+  const { env, unused, locate } = variables;
+  if (path.length === 1 && unused.includes(path[0] as string)) return value;
+  const replaceMember = (member: unknown, name: string) => replaceVariables(member, variables, [...path, name]);
+  if (typeof value === 'string') {
+    return value.replaceAll(VARIABLE, (expression, name: string) => {
+      const where = `${locate(path)}: ${namePath(path)}`;
+      if (!ENVIRONMENT_ONLY.test(expression)) {
+        throw new PricelakeError('config', `${where} has a $\{ that begins no variable; write \${NAME}`);
+      }
+      const text = env[name];
+      if (text !== undefined && text !== '') return text;
+      // Other text in braces may be the secret itself.
+      const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : undefined;
+      throw new PricelakeError('config', `${where}: the environment variable ${shown ?? 'that it names'} is not set`, {
+        hint: `export ${shown ?? 'it'}${shown === undefined ? '' : '=…'} and run the same command again`,
+      });
+    });
+  }
+  if (Array.isArray(value)) return value.map((element, index) => replaceMember(element, String(index)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
+}
+
+/** Told now, not when the checks run: by then a whole copy may have been paid for. */
+async function refuseWrongChecks(
+  { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
+  locate: Locate,
+): Promise<void> {
+  if (Object.keys(settings).length === 0 && checksFolder === undefined) return;
+  const checks = await loadChecks(checksFolder);
+  for (const [name, setting] of Object.entries(settings)) {
+    try {
+      planChecks(checks, { [name]: setting });
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      throw new PricelakeError(error.code, `${locate(['checks', name])}: ${error.message}`, error.facts);
+    }
+  }
+}
+
+/** The path is repeated nowhere, nor the system's error, which has it: it may be the key. */
+async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
+  if (typeof key === 'string') return key;
+  const where = `${locate(['source', 'apiKey', 'file'])}: the file of source.apiKey.file`;
+  const text = await readFile(key.file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new PricelakeError('config', `${where}: ${READ_FAULTS[code ?? ''] ?? `it can't be read (${code})`}`);
+  });
+  if (text.trim() === '') throw new PricelakeError('config', `${where}: it is empty`);
+  return text.trim();
+}

@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import type { Cap } from '../plan/allowance.js';
+import { SPLIT_ABOVE } from '../plan/plan-shards.js';
+import { RUN_MODES, type Scope } from '../tables/table.js';
+import { MAPPABLE_FIELDS } from '../typing/item-names.js';
+import { suggestName } from '../errors/suggest-name.js';
+
+const DAY_MS = 24 * 3600 * 1000;
+const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };
+
+/** Messages go on from "it …" (pipeline-fault.ts). */
+const text = (meaning: string) => {
+  const message = `must be ${meaning}`;
+  return z.string(message).min(1, message);
+};
+
+const mapping = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    // What is said of an unknown key is made from the shape.
+    error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
+  });
+
+const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
+
+/** `7d`, `12h`, `2w` or `0` → milliseconds. */
+const duration = z
+  .union([z.literal(0), z.string()], DURATION)
+  .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
+  .transform((value) => readDuration(String(value)));
+
+function readDuration(text: string): number {
+  return text === '0' ? 0 : Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0);
+}
+
+const DAYS = 'must be a number of days such as 90d, or 0';
+
+/** `90d` or `0` → days. */
+const days = z
+  .union([z.literal(0), z.string()], DAYS)
+  .refine((value) => /^(0|\d{1,4}d)$/.test(String(value)), DAYS)
+  .transform((value) => Number(String(value).replace('d', '')));
+
+/** Columns of items that many listings share and that seldom change: their values can name folders. */
+const PARTITION_COLUMNS = [
+  ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
+  ...['currency', 'category_slug', 'category_source', 'is_listed'],
+];
+
+const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
+
+/** `never` → undefined; `every 7d` → milliseconds between two complete comparisons. */
+const schedule = z
+  .string(RECONCILE)
+  .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
+  .transform((text) => (text === 'never' ? undefined : readDuration(text.slice('every '.length))));
+
+const SAMPLE = 'must be a whole number from 0 to 100000';
+
+const CAP = 'must be a share of the plan such as 90%, or a whole number';
+
+/** `90%` → a share of the plan's limit; a whole number → that many a month. */
+const cap = z
+  .union([z.number().int().nonnegative(), z.string()], CAP)
+  .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
+  .transform((value): Cap => (typeof value === 'number' ? { count: value } : { percent: Number.parseFloat(value) }));
+
+const OVERAGE = 'must be forbid, allow, or how many blocks of 10,000 rows may be billed a month';
+
+const overage = z
+  .union([z.enum(['forbid', 'allow']), z.number().int().nonnegative()], OVERAGE)
+  .transform((value) => (value === 'allow' ? null : value === 'forbid' ? 0 : value));
+
+const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/the/key}`;
+
+const MODES = ['auto', ...RUN_MODES] as const;
+
+const WEBHOOK_SECRET = `must be \${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these`;
+const webhookSecret = z.union([z.string().min(1), mapping({ file: text('the path of a file') })], WEBHOOK_SECRET);
+
+const severities = ['gate', 'error', 'warn', 'off'] as const;
+
+const CHECKS = 'must hold settings by the name of a check';
+
+const checkSetting = mapping({
+  severity: z.enum(severities, `must be one of ${severities.join(', ')}`).optional(),
+  parameters: z
+    .record(z.string(), z.union([z.string(), z.number()], 'must be a number or text'), 'must hold parameters by name')
+    .optional(),
+});
+
+const DRIFTS = ['allow', 'warn', 'hold'] as const;
+const DRIFT_SEVERITIES = { allow: 'off', warn: 'warn', hold: 'gate' } as const;
+
+/** Settings by check name; `schemaDrift` is a shorter way to say the severity of `schema_drift`. */
+const checkSettings = z
+  .object({ schemaDrift: z.enum(DRIFTS, `must be one of ${DRIFTS.join(', ')}`).optional() }, CHECKS)
+  .catchall(checkSetting)
+  .superRefine(({ schemaDrift, schema_drift }, context) => {
+    if (schemaDrift === undefined || schema_drift?.severity === undefined) return;
+    const message = 'must not stand beside checks.schemaDrift, which says the same';
+    context.addIssue({ code: 'custom', path: ['schema_drift', 'severity'], message });
+  })
+  .transform(({ schemaDrift, ...settings }): Record<string, z.output<typeof checkSetting>> => {
+    if (schemaDrift === undefined) return settings;
+    return { ...settings, schema_drift: { ...settings.schema_drift, severity: DRIFT_SEVERITIES[schemaDrift] } };
+  });
+
+const MAPPING = 'must hold columns of export rows, each with the field of Item that it holds';
+
+const columnMapping = z
+  .record(z.string().min(1), z.string('must be a field of Item, such as price or site.id'), MAPPING)
+  .superRefine((mapping, context) => {
+    const seen = new Set<string>();
+    for (const [column, field] of Object.entries(mapping)) {
+      const near = suggestName(field, MAPPABLE_FIELDS);
+      const other = near === undefined ? `; there are ${MAPPABLE_FIELDS.join(', ')}` : `; did you mean "${near}"?`;
+      const refuse = (message: string) => context.addIssue({ code: 'custom', path: [column], message });
+      if (!MAPPABLE_FIELDS.includes(field)) refuse(`must be a field of Item${other}`);
+      else if (seen.has(field)) refuse(`must be a field that no other column holds`);
+      seen.add(field);
+    }
+  });
+
+const DATASETS = 'must be all, or a list of ids of datasets such as [12, 15]';
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** A number, or text where a variable stood or a double could not hold it. */
+const datasetId = z
+  .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,19}$/)], DATASETS)
+  .transform((value) => BigInt(value))
+  .refine((id) => id <= MAX_INT64, DATASETS);
+
+/** `all`, or ids in order. */
+const datasets = z
+  .union([z.literal('all'), z.array(datasetId).min(1, DATASETS)], DATASETS)
+  .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
+  .transform((value): Scope => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
+
+const SPLIT = 'must be a whole number of items';
+
+/** What a pipeline file may hold, its variables replaced. */
+export const pipelineSchema = mapping({
+  name: z
+    .string('must be text')
+    .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"')
+    .default('prices'),
+  source: mapping({
+    baseUrl: text('the address of the service'),
+    apiKey: z.union([z.string(), mapping({ file: text('the path of a file') })], API_KEY),
+    datasets: datasets.prefault('all'),
+    mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
+    products: z.enum(['none', 'all'], 'must be none or all').default('none'),
+    history: z.enum(['feed', 'items', 'none'], 'must be feed, items or none').default('feed'),
+    export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),
+    mapping: columnMapping.default({}),
+    splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
+  }).refine(({ datasets, products }) => products === 'none' || datasets === 'all' || datasets.length === 1, {
+    message: 'must be none where source.datasets names several: the service groups all datasets or one',
+    path: ['products'],
+  }),
+  lake: mapping({
+    path: text('a folder'),
+    retention: duration.default(0),
+    tables: mapping({
+      items: mapping({
+        partitionBy: z
+          .array(
+            z
+              .string('must be the name of a column')
+              .refine((name) => PARTITION_COLUMNS.includes(name), `must be one of ${PARTITION_COLUMNS.join(', ')}`),
+            'must be a list of columns, e.g. [site_id] or []',
+          )
+          .refine((names) => new Set(names).size === names.length, 'must name each column once'),
+      }).optional(),
+    }).default({}),
+  }),
+  reconcile: schedule.prefault('never'),
+  proof: mapping({
+    facets: z.boolean('must be true or false').default(true),
+    products: z.boolean('must be true or false').default(true),
+    sample: z.number(SAMPLE).int(SAMPLE).min(0, SAMPLE).max(100_000, SAMPLE).default(10),
+  }).prefault({}),
+  budget: mapping({
+    calls: cap.prefault('90%'),
+    exportRows: cap.prefault('90%'),
+    overage: overage.prefault('forbid'),
+  }).prefault({}),
+  analysis: mapping({
+    daily: days.default(90),
+    fx: text('a file of exchange rates').optional(),
+    fxBase: z
+      .string('must be a code of ISO 4217')
+      .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
+      .default('EUR'),
+  }).prefault({}),
+  landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
+  checksFolder: text('a folder').optional(),
+  checks: checkSettings.prefault({}),
+  webhook: mapping({
+    secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
+  }).optional(),
+});
+
+/** The key as the file gives it: the text of a variable, or where it stands. */
+export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
+
+/** A pipeline file, checked, with its variables replaced. The key is resolved; a run has no use for `webhook`. */
+export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
+  file: string;
+  source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
+}
+
+type PipelineValues = z.output<typeof pipelineSchema>;
+
+/** What commands that only read the lake need of a pipeline file. */
+export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'checks' | 'checksFolder'>;
+
+/** What the webhook receiver needs of a pipeline file. */
+export interface ReceiverSettings {
+  file: string;
+  lakePath: string;
+  secrets: KeySource[];
+}

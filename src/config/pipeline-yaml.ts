@@ -1,0 +1,88 @@
+import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { PricelakeError } from '../errors/errors.js';
+import type { Locate } from './pipeline-fault.js';
+
+/** Why a file is not YAML, in words of our own: the parser's hold parts of the file, which may be a secret. */
+const YAML_FAULTS: Record<ErrorCode, string> = {
+  ALIAS_PROPS: 'an alias has an anchor or a tag',
+  BAD_ALIAS: 'an anchor or alias has no proper name',
+  BAD_COLLECTION_TYPE: 'a tag does not fit its value',
+  BAD_DIRECTIVE: 'a directive is malformed',
+  BAD_DQ_ESCAPE: 'quoted text has an unknown escape; put it into single quotes',
+  BAD_INDENT: 'the indentation does not fit',
+  BAD_PROP_ORDER: 'an anchor or a tag stands in the wrong place',
+  BAD_SCALAR_START: 'text begins with a reserved character; put it into quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list stands where a value in one line is due',
+  BLOCK_IN_FLOW: 'a value over several lines stands inside of brackets',
+  DUPLICATE_KEY: 'a key stands twice in one mapping',
+  IMPOSSIBLE: 'it can not be read',
+  KEY_OVER_1024_CHARS: 'a key is longer than 1,024 characters',
+  MISSING_CHAR: 'a quote, bracket, comma, colon or space is missing',
+  MULTILINE_IMPLICIT_KEY: 'a key, or text before a colon, goes over several lines',
+  MULTIPLE_ANCHORS: 'a value has several anchors',
+  MULTIPLE_DOCS: 'a second document begins',
+  MULTIPLE_TAGS: 'a value has several tags',
+  NON_STRING_KEY: 'a key is no text',
+  RESOURCE_EXHAUSTION: 'it is nested too deep',
+  TAB_AS_INDENT: 'tabs are not allowed as indentation',
+  TAG_RESOLVE_FAILED: 'a value is not of the type that its tag says',
+  UNEXPECTED_TOKEN: 'there is text that does not belong there',
+};
+
+/**
+ * The values of a pipeline file, and where each stands. Ids that a double can't hold stay text.
+ * @throws PricelakeError `config` for what is not YAML, several documents, and aliases
+ */
+export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
+  const lines = new LineCounter();
+  // At other levels the parser prints keys that are no text.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const fail = (at: number, reason: string) =>
+    new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
+  const [fault] = document.errors;
+  if (fault?.code === 'MULTIPLE_DOCS') throw fail(fault.pos[0], 'a second document begins; a pipeline file is one');
+  if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
+  visit(document, {
+    // An alias may hold itself, or grow without end. Its name is not repeated: text that begins with * may be a key.
+    Alias: (_key, alias) => {
+      throw fail(
+        alias.range?.[0] ?? 0,
+        'what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+      );
+    },
+    Scalar: (_key, scalar) => {
+      const { value, source } = scalar;
+      if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return;
+      if (source !== undefined && /^\d+$/.test(source)) scalar.value = source;
+    },
+  });
+  return { value: document.toJS(), locate: createLocate(file, document, lines) };
+}
+
+function toPosition(lines: LineCounter, at: number): string {
+  const { line, col } = lines.linePos(at);
+  return `${line}:${col}`;
+}
+
+/** Where a key stands; where it is missing, where what should hold it does. */
+function createLocate(file: string, document: Document.Parsed, lines: LineCounter): Locate {
+  return (path) => {
+    for (let length = path.length; length >= 0; length--) {
+      const at = findKey(document, path.slice(0, length)) ?? findValue(document, path.slice(0, length));
+      if (at !== undefined) return `${file}:${toPosition(lines, at)}`;
+    }
+    return file;
+  };
+}
+
+function findKey(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  const parent = path.length === 0 ? undefined : document.getIn(path.slice(0, -1), true);
+  if (!isMap(parent)) return undefined;
+  const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)));
+  return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+}
+
+function findValue(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  const node = document.getIn(path, true) as { range?: [number, number, number] | null } | undefined;
+  return node?.range?.[0];
+}

@@ -1,0 +1,11 @@
+import type { JournalEntries } from '../landing/journal.js';
+import type { Run } from '../sync/open-run.js';
+
+/** What a look ahead works with: a run's things, without a lock, and its journal if it has begun. */
+export interface Lookout
+  extends Pick<
+    Run,
+    'pipeline' | 'scope' | 'caps' | 'io' | 'lake' | 'db' | 'client' | 'typer' | 'tables' | 'workFolder'
+  > {
+  journal: JournalEntries | undefined;
+}

@@ -1,0 +1,32 @@
+import { countLeft } from '../plan/allowance.js';
+import { RESERVED_CALLS } from '../plan/choose-copy.js';
+import type { Ahead } from '../plan/estimate.js';
+import type { ItemsAhead } from './estimate-items.js';
+import type { Lookout } from './estimate-facts.js';
+import type { PlannedRun } from '../sync/read-plan.js';
+import { findMissingHistories } from '../backfill/fetch-histories.js';
+
+/** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
+const RUN_BEHIND = 5;
+
+/** What reading items' histories one by one would take, where the pipeline asks for it. */
+export async function lookAtHistories(
+  { pipeline, tables, db, lake, journal }: Lookout,
+  { gate }: PlannedRun,
+  copy: ItemsAhead,
+): Promise<Ahead['histories']> {
+  if (pipeline.source.history !== 'items') return undefined;
+  const isFirst = tables.items.version < 0n;
+  // An unfinished run comes before them.
+  if (!isFirst && journal !== undefined) return undefined;
+  const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
+  const missing = isFirst ? Number(copy.items ?? 0n) : (await findMissingHistories(lake, rows)).length;
+  if (missing === 0) return undefined;
+  const { calls } = gate.left();
+  const room = calls === undefined ? missing : Math.max(0, Number(countLeft(calls) - RESERVED_CALLS));
+  const asked = Math.min(missing, room);
+  const { sample, products } = pipeline.proof;
+  const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
+  // The plan is asked for before them and behind them.
+  return { calls: asked + 2 + behind, left: missing - asked };
+}

@@ -1,0 +1,35 @@
+import { countLeft } from '../plan/allowance.js';
+import { chooseReadings } from '../plan/choose-readings.js';
+import type { Ahead } from '../plan/estimate.js';
+import { createItemViews } from '../merge/batch.js';
+import { readPollStart } from '../sync/copy-items.js';
+import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
+import type { Lookout } from './estimate-facts.js';
+import type { PlannedRun } from '../sync/read-plan.js';
+import { listScopeParts } from '../sync/dataset-selection.js';
+
+/** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
+export async function lookAtListing(lookout: Lookout, { gate }: PlannedRun): Promise<Ahead['listing']> {
+  const { db, client, scope, journal } = lookout;
+  if (journal?.last('listing.done') !== undefined) return undefined;
+  await createItemViews(db, []);
+  await db.run('CREATE OR REPLACE TEMP TABLE pending_changes AS SELECT * FROM history WHERE false');
+  await createListingItems(db, undefined, []);
+  const counts = listScopeParts(client, scope).length;
+  const since = new Date(await readPollStart(lookout)).toISOString();
+  if (await findEvidence(db, since)) {
+    return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
+  }
+  const { calls: bound } = gate.left();
+  const callsLeft = bound === undefined ? null : countLeft(bound) - BigInt(client.calls());
+  const sites = await countLakeSites(db);
+  const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
+  const { calls, limit, wanted } = chooseReadings(facts);
+  const why = 'nothing shows that changedSince returns removals';
+  return calls === 0n
+    ? {
+        calls: counts,
+        basis: `counts of listed items; ${why}, and reading all takes ${wanted} calls of ${limit} allowed`,
+      }
+    : { calls: counts + Number(calls), basis: `counts of listed items, and reading them: ${why}` };
+}

@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { int64 } from '../api/contract.js';
+import { countLeft, findTightest } from '../plan/allowance.js';
+import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
+import { chooseHydration } from '../plan/choose-hydration.js';
+import type { Ahead } from '../plan/estimate.js';
+import { TXN_CURSOR } from '../tables/table.js';
+import { createItemViews } from '../merge/batch.js';
+import { createNewChanges, createPendingChanges } from '../merge/changes.js';
+import { findNeeds } from '../merge/merge.js';
+import type { WaitingFeed } from './estimate-feed.js';
+import type { Lookout } from './estimate-facts.js';
+import type { PlannedRun } from '../sync/read-plan.js';
+import { listScopeParts } from '../sync/dataset-selection.js';
+
+const counted = z.looseObject({ totalElements: int64 });
+const ITEMS_A_PAGE = 500n;
+
+/**
+ * What reading items whole would take: those that a page of the feed tells too little of, found and read as a run does
+ * it; where more changes wait, in proportion. What changed is counted by one call (section 4, /items, `changedSince`).
+ */
+export async function lookAtNeeds(
+  lookout: Lookout,
+  { plan, gate }: PlannedRun,
+  feed: WaitingFeed,
+): Promise<Ahead['hydration']> {
+  const need = await findPageNeeds(lookout, feed);
+  if (need === undefined) return undefined;
+  const rowsOfPage = BigInt(feed.page?.changes.length ?? 1);
+  const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
+  if (needed === 1) return { calls: 1, rows: 0n, exact: feed.changes.exact, reason: 'an item' };
+  const query = { status: 'all', changedSince: need.changedSince, size: 1 };
+  let changed = 0n;
+  let broken: BrokenExport | undefined;
+  for (const { client, dataset } of listScopeParts(lookout.client, lookout.scope)) {
+    broken ??= changedExport(gate.memory, dataset).findBroken(lookout.io.now());
+    changed += (await client.json('/items', query, counted)).totalElements;
+  }
+  const { calls, rows, quota } = gate.left();
+  const tightest = findTightest(rows, quota);
+  const pages = Number((changed + ITEMS_A_PAGE - 1n) / ITEMS_A_PAGE);
+  const choice = chooseHydration({
+    needed,
+    pages: Math.max(0, pages - 1),
+    rows: changed,
+    callsLeft: calls === undefined ? null : countLeft(calls),
+    rowsLeft: tightest === undefined ? null : countLeft(tightest),
+    ratePerSecond: plan.limits.ratePerSecond ?? null,
+    withoutExport: broken && explainBroken(broken),
+  });
+  // The first page is read before the way is chosen; it may hold all that is needed.
+  const isOnePage = pages <= 1;
+  const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
+  return {
+    calls: 1 + rest.calls,
+    rows: rest.rows,
+    exact: false,
+    reason: `about ${needed} items of ${changed} changed${broken === undefined ? '' : `; ${explainBroken(broken)}`}`,
+  };
+}
+
+/** As normalizing does it, over the lake as it is. */
+async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body, page }: WaitingFeed) {
+  if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
+  const file = path.join(workFolder, 'feed-page.ndjson');
+  const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
+  await writeFile(file, lines.map((line) => `${line}\n`).join(''));
+  const typed = await typer.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
+  await createItemViews(db, []);
+  await createNewChanges(db, [typed], { feedFrom: 0n, knownUpTo: 0n, cursor: page.nextCursor });
+  const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
+  await createPendingChanges(db, {
+    applyFrom,
+    cursor: page.nextCursor,
+    withHistory: false,
+    watermark: undefined,
+    isApplied: true,
+  });
+  await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM items');
+  await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  return findNeeds(db);
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { int64 } from '../api/contract.js';
+import type { Io } from '../io/io.js';
+import type { Landing } from '../landing/landing.js';
+import type { Dataset, ScopePart } from './dataset-client.js';
+import { readNewestChange } from './feed.js';
+import { findRecentWindow } from './recent-window.js';
+
+/** Where the service stood before whole rows are read: whatever they may miss, lies behind it. */
+export interface Fence {
+  /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
+  cursor: bigint | undefined;
+  /** An hour of changes before it begins behind this one; undefined where the feed is read from further back. */
+  from: bigint | undefined;
+  /** When the item that changed last did so, ISO 8601; undefined when there is no item. */
+  changedAt: string | undefined;
+  /** Items in all, removed ones included. One in several of the datasets asked for counts in each. */
+  items: bigint;
+  /** Of each part that was asked for. */
+  counts: ReadonlyMap<Dataset, bigint>;
+  /** When it was taken, ISO 8601. */
+  at: string;
+}
+
+const newestItem = z.looseObject({
+  content: z.array(z.looseObject({ lastChangedAt: z.string() })),
+  totalElements: int64,
+});
+
+/**
+ * Takes the fence and journals it: the newest change (section 4, /changes/recent: a safe start for the feed), and of each
+ * part the time of the newest change of an item (/items by `-lastChanged`). Of several parts the newest holds: they are
+ * asked within seconds, and `changedSince` reaches back an hour behind it.
+ * @param client asks about all datasets
+ * @param feed new: the feed is read from about the fence on, and no further back
+ */
+export async function landFence(
+  client: ApiClient,
+  landing: Landing,
+  parts: readonly ScopePart[],
+  feed: 'none' | 'known' | 'new',
+  io: Io,
+): Promise<Fence> {
+  const { journal } = landing;
+  if (journal.last('fence') === undefined) {
+    const asked = parts.length === 1 && parts[0] !== undefined ? parts[0].client : client;
+    const { newest: cursor, from } = await readNewest(asked, feed);
+    const counts: { dataset: bigint; items: bigint }[] = [];
+    let changedAt: string | null = null;
+    let items = 0n;
+    for (const part of parts) {
+      const newest = await part.client.json('/items', { status: 'all', sort: '-lastChanged', size: 1 }, newestItem);
+      const at = newest.content[0]?.lastChangedAt;
+      if (at !== undefined && (changedAt === null || Date.parse(at) > Date.parse(changedAt))) changedAt = at;
+      items += newest.totalElements;
+      if (part.dataset !== undefined) counts.push({ dataset: part.dataset, items: newest.totalElements });
+    }
+    const fence = {
+      cursor,
+      ...(from === undefined ? {} : { from }),
+      changedAt,
+      items,
+      ...(counts.length === 0 ? {} : { counts }),
+      at: io.now().toISOString(),
+    };
+    await journal.append({ type: 'fence', ...fence, calls: client.calls() });
+    io.log('debug', 'landed', { what: 'fence', cursor, changedAt, items });
+  }
+  const landed = journal.last('fence');
+  const counts = landed?.counts?.map(({ dataset, items }) => [dataset, items] as const);
+  return {
+    cursor: landed?.cursor ?? undefined,
+    from: landed?.from,
+    changedAt: landed?.changedAt ?? undefined,
+    items: landed?.items ?? 0n,
+    counts: new Map<Dataset, bigint>(counts ?? [[undefined, landed?.items ?? 0n]]),
+    at: landed?.at ?? '',
+  };
+}
+
+async function readNewest(
+  client: ApiClient,
+  feed: 'none' | 'known' | 'new',
+): Promise<{ newest: bigint | null; from?: bigint }> {
+  if (feed === 'none') return { newest: null };
+  return feed === 'new' ? findRecentWindow(client) : { newest: (await readNewestChange(client)) ?? 0n };
+}

@@ -1,0 +1,107 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
+import type { TableName } from '../tables/table.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import type { ItemValue } from '../typing/item-names.js';
+import type { Origin, TypedFile } from '../typing/type-file.js';
+
+/** The table's columns as a select list. */
+export function selectColumns(table: TableName): string {
+  return loadTableSchema(table)
+    .columns.map((column) => quoteIdentifier(column.name))
+    .join(', ');
+}
+
+/** Rows of a kind: all that were typed, and how many of them repeat another. */
+export interface Tally {
+  typed: bigint;
+  repeated: bigint;
+}
+
+/** SQL of the typed rows of these files that fit, or of none. */
+export function goodRows(files: TypedFile[], emptyLike: string): string {
+  if (files.length === 0) return `SELECT * FROM (${emptyLike}) WHERE false`;
+  return `SELECT * FROM read_parquet(${quoteList(files.map((file) => file.typedPath))}) WHERE reject_reason IS NULL`;
+}
+
+const EMPTY_ITEMS = "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_attribution FROM items";
+
+/**
+ * Views `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads
+ * after the changes. Needs the views of the published tables.
+ */
+export async function createItemViews(
+  db: Database,
+  files: TypedFile[],
+  absent: readonly ItemValue[] = [],
+): Promise<{ exported: Tally; reread: Tally }> {
+  const exported = await createItemView(db, 'exported_items', ['export', 'page'], files, absent);
+  return { exported, reread: await createItemView(db, 'reread_items', ['reread'], files) };
+}
+
+async function createItemView(
+  db: Database,
+  name: string,
+  origins: readonly Origin[],
+  files: TypedFile[],
+  absent: readonly ItemValue[] = [],
+): Promise<Tally> {
+  const own = files.filter((file) => origins.includes(file.origin));
+  await db.run(`CREATE OR REPLACE TEMP VIEW typed_${name} AS
+    SELECT * REPLACE (dataset_names(datasets) AS datasets) FROM (${goodRows(own, EMPTY_ITEMS)})`);
+  // Few of many items are repeated, those that moved while parts were read: only these are put in order.
+  await db.run(`CREATE OR REPLACE TEMP TABLE repeated_${name} AS
+    SELECT item_id, count(*) AS rows FROM typed_${name} GROUP BY item_id HAVING count(*) > 1`);
+  const counts = await db.row(`SELECT (SELECT count(*) FROM typed_${name}) AS typed,
+    (SELECT coalesce(CAST(sum(rows - 1) AS BIGINT), 0) FROM repeated_${name}) AS repeated`);
+  const tally = { typed: counts?.typed as bigint, repeated: counts?.repeated as bigint };
+  const select = `SELECT ${selectColumns('items')} FROM typed_${name}`;
+  const rows =
+    tally.repeated === 0n
+      ? select
+      : `${select} ANTI JOIN repeated_${name} USING (item_id) UNION ALL
+         ${select} SEMI JOIN repeated_${name} USING (item_id)
+         QUALIFY row_number() OVER (PARTITION BY item_id
+           ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
+  await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${keepAbsent(rows, absent)}`);
+  return tally;
+}
+
+/** Items without a column that every export row lacks keep what the lake has in it: a field left out is no null. */
+function keepAbsent(rows: string, absent: readonly ItemValue[]): string {
+  if (absent.length === 0) return rows;
+  const value = (name: ItemValue) => (absent.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
+  const follows = [
+    `valid_gtin14(${value('gtin')}) AS gtin14`,
+    `product_key(${value('gtin')}, ${value('brand')}, ${value('mpn')}) AS product_id`,
+  ];
+  return `SELECT e.* REPLACE (${[...absent.map((name) => `${value(name)} AS ${name}`), ...follows].join(', ')})
+    FROM (${rows}) AS e LEFT JOIN items AS k ON k.item_id = e.item_id`;
+}
+
+export async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {
+  const row = await db.row(`SELECT count(*) AS typed, count(*) - count(DISTINCT ${key}) AS repeated FROM ${view}`);
+  return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
+}
+
+/** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */
+export function selectRejects(items: TypedFile[], changes: TypedFile[], at: string): string | undefined {
+  const parts = [...rejectParts('items', items), ...rejectParts('history', changes)];
+  if (parts.length === 0) return undefined;
+  return `SELECT CAST(getvariable('run_id') AS VARCHAR) AS run_id, table_name, part, line_number, reason, raw,
+    CAST('${at}' AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
+}
+
+function rejectParts(table: TableName, files: TypedFile[]): string[] {
+  return files.flatMap((file) => {
+    const place = `'${table}' AS table_name, ${quoteList([file.part])}[1] AS part`;
+    const typed = `SELECT ${place}, line_number, reject_reason AS reason, raw
+      FROM read_parquet(${quoteList([file.typedPath])}) WHERE reject_reason IS NOT NULL`;
+    if (file.badPath === undefined) return [typed];
+    return [
+      typed,
+      `SELECT ${place}, n AS line_number, reason, raw FROM read_json(${quoteList([file.badPath])},
+        format = 'newline_delimited', columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR'})`,
+    ];
+  });
+}

@@ -1,0 +1,203 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { type DataFile, LAG_MS } from '../tables/table.js';
+import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { selectColumns } from './batch.js';
+import { readModel } from '../duckdb/model-sql.js';
+
+/** A published file of items and where it stands. */
+export interface ItemsFile extends DataFile {
+  absolutePath: string;
+}
+
+/** What merging did. */
+export interface Merge {
+  /** SQL of the rows to stage, or undefined when no row changes. */
+  select: string | undefined;
+  /** Published files that the staged ones replace. */
+  replaced: ItemsFile[];
+}
+
+/** Files of a partition that are below this size take new rows in; larger ones are left and a file is added. */
+const SMALL_FILE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Where the rows so far are. `first`: whole rows make the lake. `lake`: the published files that hold touched items.
+ * `poll`: the same, and whole rows of items that changed take their place. `reload`: as `poll`, with whole rows of all
+ * items; what they lack is marked gone.
+ */
+export type Ground = { kind: 'first' } | { kind: 'lake' | 'poll' | 'reload'; files: ItemsFile[] };
+
+/**
+ * Makes view `ground_items`: the rows so far of all items that may change. Needs `exported_items`, `reread_items`,
+ * `pending_changes`, table `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
+ */
+export async function createGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<void> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW ground_items AS ${await selectGround(db, ground, renamed)}`);
+}
+
+async function selectGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<string> {
+  const columns = selectColumns('items');
+  if (ground.kind === 'first') return 'SELECT * FROM exported_items';
+  const touched = await findTouchedFiles(db, ground.files, renamed);
+  const lake = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched)}`;
+  if (ground.kind === 'lake') return lake;
+  return `SELECT ${columns} FROM exported_items SEMI JOIN different_items USING (item_id)
+    UNION ALL SELECT * FROM (${lake}) ANTI JOIN (FROM exported_items SEMI JOIN different_items USING (item_id)) USING (item_id)`;
+}
+
+/** What whole rows showed that the lake did not. */
+export interface Comparison {
+  /** Items that have other values, and that no landed change tells of. */
+  differences: bigint;
+  /** JSON text: by the name of a value, in how many of them it differs. */
+  columns: string;
+  /** Items that the lake lacked, and that no landed change tells of. */
+  missed: bigint;
+  /** Items that a complete copy lacks. */
+  gone: bigint;
+  /** Items that it lacks and that may be in a dataset which can't be read any more: these stay as they are. */
+  unreadable: bigint;
+}
+
+export interface ComparisonFacts {
+  withFeed: boolean;
+  /** Names of the datasets that the key can read; undefined where none that the lake is of is missing. */
+  datasets: readonly string[] | undefined;
+  /** Names of datasets that are new to the lake: their items are no news. */
+  added: readonly string[];
+  /** False when a row could not be typed: the item that it shows is not missing. */
+  isReadWhole: boolean;
+  /** Items that a poll has found not to be visible any more. */
+  unlisted?: readonly bigint[];
+}
+
+export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
+
+/**
+ * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for what no change tells)
+ * and for a complete copy `missing_items`, the lake's rows that it lacks, marked. Those of a dataset that can't be read
+ * any more are left as they are: `datasets` names the readable ones.
+ */
+export async function compareItems(
+  db: Database,
+  ground: Ground,
+  { withFeed, datasets, added, isReadWhole, unlisted = [] }: ComparisonFacts,
+): Promise<Comparison> {
+  const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
+  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
+  await db.run('SET VARIABLE with_feed = $1', [withFeed]);
+  await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE mismatched_items AS SELECT * FROM (${readModel('mismatches')})${none}`);
+  await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
+  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
+  const isWhole = ground.kind === 'reload' && isReadWhole;
+  await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
+    SELECT * FROM (${readModel('missing')})${isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ') || 'NULL'})`}`);
+  // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
+  await db.run(`CREATE OR REPLACE TEMP TABLE doubted_items AS
+    SELECT item_id, first_seen_at AS observed_at FROM missing_items WHERE ${isWhole}
+      AND first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`);
+  const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
+    (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
+    (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
+      SELECT name, count(*) AS n FROM (SELECT unnest(differences) AS name FROM mismatched_items WHERE NOT is_new)
+      GROUP BY name ORDER BY name)
+    ) AS columns,
+    (SELECT count(*) FROM missing_items) AS gone,
+    ${isWhole ? '(SELECT count(*) FROM (FROM items WHERE gone_at IS NULL) ANTI JOIN exported_items USING (item_id))' : '0::BIGINT'} AS lacking`);
+  return {
+    differences: counts?.differences as bigint,
+    missed: counts?.missed as bigint,
+    columns: String(counts?.columns),
+    gone: counts?.gone as bigint,
+    unreadable: isWhole ? (counts?.lacking as bigint) - (counts?.gone as bigint) : 0n,
+  };
+}
+
+function readFiles(files: ItemsFile[], options?: RelationOptions): string {
+  return tableRelation(
+    'items',
+    files.map((file) => toRelationFile(file, file.absolutePath)),
+    options,
+  );
+}
+
+/** The files that hold an item which a pending change or a whole read is of, or one of a renamed website. */
+async function findTouchedFiles(db: Database, files: ItemsFile[], renamed: 'unknown' | 'known'): Promise<ItemsFile[]> {
+  const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items
+    UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
+    UNION SELECT item_id FROM doubted_items`;
+  const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
+  return findFilesWith(db, files, `item_id IN (${ids})${sites}`);
+}
+
+async function findFilesWith(db: Database, files: ItemsFile[], condition: string): Promise<ItemsFile[]> {
+  if (files.length === 0) return [];
+  const rows = await db.rows(
+    `SELECT DISTINCT filename FROM ${readFiles(files, { more: 'filename = true' })} WHERE ${condition}`,
+  );
+  const names = new Set(rows.map((row) => row.filename));
+  return files.filter((file) => names.has(file.absolutePath));
+}
+
+/** Table `needed_items`: items that must be read whole, and since when they changed; undefined when there is none. */
+export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; changedSince: string } | undefined> {
+  await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
+  const since = await db.row(
+    "SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items HAVING count(*) > 0",
+  );
+  if (since === undefined || since.since === null) return undefined;
+  const ids = await db.connection.runAndReadAll('SELECT item_id FROM needed_items ORDER BY item_id');
+  return {
+    itemIds: new Set(ids.getColumns()[0] as DuckDBValue[] as bigint[]),
+    changedSince: String(since.since),
+  };
+}
+
+/**
+ * Applies pending changes and whole reads to the ground (design: apply). Table `merged_items` holds the touched rows;
+ * the select is what replaces `replaced`, or for a first run the whole table.
+ */
+export async function mergeItems(db: Database, ground: Ground): Promise<Merge> {
+  await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
+  await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
+  const counts = await db.row('SELECT count(*) AS n FROM merged_items');
+  const columns = selectColumns('items');
+  const merged = `SELECT ${columns} FROM merged_items`;
+  const others = (rows: string) => `SELECT ${columns} FROM ${rows} ANTI JOIN merged_items USING (item_id)`;
+  if (ground.kind === 'first') {
+    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM ground_items`, replaced: [] };
+    return { select: `${others('ground_items')} UNION ALL ${merged}`, replaced: [] };
+  }
+  if (counts?.n === 0n) return { select: undefined, replaced: [] };
+  const replaced = await chooseReplaced(db, ground.files);
+  const select = replaced.length === 0 ? merged : `${others(readFiles(replaced))} UNION ALL ${merged}`;
+  return { select, replaced };
+}
+
+/** Files with merged rows, and for partitions that only get new rows their smallest file, so that few stay small. */
+async function chooseReplaced(db: Database, files: ItemsFile[]): Promise<ItemsFile[]> {
+  const touched = new Set(await findFilesWith(db, files, 'item_id IN (SELECT item_id FROM merged_items)'));
+  const key = (file: ItemsFile) => JSON.stringify(file.partitionValues);
+  const partitions = new Map<string, ItemsFile[]>();
+  for (const file of files) partitions.set(key(file), [...(partitions.get(key(file)) ?? []), file]);
+  for (const group of await partitionsOfNewRows(db, [...partitions.values()])) {
+    if (group.some((file) => touched.has(file))) continue;
+    const smallest = group.reduce((a, b) => (b.bytes < a.bytes ? b : a));
+    if (smallest.bytes < SMALL_FILE_BYTES) touched.add(smallest);
+  }
+  return [...touched];
+}
+
+async function partitionsOfNewRows(db: Database, groups: ItemsFile[][]): Promise<ItemsFile[][]> {
+  const names = Object.keys(groups[0]?.[0]?.partitionValues ?? {});
+  if (names.length === 0) return groups;
+  const rows = await db.connection.runAndReadAll(
+    `SELECT DISTINCT ${names.map((name) => `CAST("${name.replaceAll('"', '""')}" AS VARCHAR)`).join(', ')} FROM merged_items`,
+  );
+  const wanted = new Set(rows.getRows().map((row) => JSON.stringify(row)));
+  return groups.filter((group) =>
+    wanted.has(JSON.stringify(names.map((name) => group[0]?.partitionValues[name] ?? null))),
+  );
+}

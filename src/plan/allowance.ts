@@ -1,0 +1,155 @@
+import type { PlanInfo } from '../api/contract.js';
+import { type ErrorCode, PricelakeError } from '../errors/errors.js';
+
+/** A month's cap: a share of the plan's limit, or a number. */
+export type Cap = { percent: number } | { count: number };
+
+/** What runs may cost a month (`budget` of the pipeline file). */
+export interface Budget {
+  calls: Cap;
+  /** A share keeps a reserve of the plan's rows. Where overage is agreed there is nothing to reserve. */
+  exportRows: Cap;
+  /** Started blocks of overage that may be billed: 0 is none, null any number. */
+  overage: number | null;
+}
+
+/** Caps of one run, from the command line. */
+export interface RunCaps {
+  /** Export rows that the run may take, those of its earlier tries included. */
+  maxRows?: number | undefined;
+  /** Blocks of overage that the run may have billed, in place of `budget.overage`. */
+  maxOverage?: number | undefined;
+}
+
+/** The plan as far as it bears on what a run may take; a service may leave out what is null. */
+export interface PlanFacts {
+  limits: PlanInfo['limits'];
+  status?: PlanInfo['status'] | undefined;
+  usage?: PlanInfo['usage'] | undefined;
+}
+
+/** One rule, and what of it is used. */
+export interface Bound {
+  /** As the user knows it: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
+  rule: string;
+  allowed: bigint;
+  used: bigint;
+  /** True where a new month gives anew. */
+  monthly: boolean;
+}
+
+/** What a run may still take. */
+export interface Allowance {
+  /** The tightest rule for calls; undefined when nothing bounds them. */
+  calls: Bound | undefined;
+  /** The tightest rule for export rows, the plan's quota apart; undefined when nothing bounds them. */
+  rows: Bound | undefined;
+  /** The plan's export rows; undefined when it has no limit. */
+  quota: Bound | undefined;
+  /** False where the service cuts an export at the quota (Free, trial) instead of billing what is beyond. */
+  bills: boolean;
+  /** Blocks of overage that may still be billed; null is any number. */
+  blocks: bigint | null;
+  /** When the month's counters start over; undefined where nothing is counted. */
+  resetsAt: Date | undefined;
+}
+
+/** For a run whose rows have all landed. */
+export const NO_EXPORTS: Allowance = {
+  calls: undefined,
+  rows: { rule: 'a run that has landed', allowed: 0n, used: 0n, monthly: false },
+  quota: undefined,
+  bills: false,
+  blocks: 0n,
+  resetsAt: undefined,
+};
+
+/**
+ * What a run may still call and export by the plan (section 8), the pipeline's budget and the command line. An
+ * operator's token is not counted (section 2, PlanInfo): shares and quotas don't bind it, numbers bind each run.
+ */
+export function allowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
+  const isCounted = usage !== undefined && usage !== null;
+  const callLimit = isCounted ? floorLimit(limits.apiCallsPerMonth) : undefined;
+  const rowLimit = isCounted ? floorLimit(limits.exportRowsPerMonth) : undefined;
+  const calls = usage?.apiCalls ?? 0n;
+  const rows = usage?.exportRows ?? 0n;
+  const agreed = caps.maxOverage ?? budget.overage;
+  const isReserveKept = 'count' in budget.exportRows || agreed === 0;
+  const billedBefore = caps.maxOverage === undefined && rowLimit !== undefined ? countBlocks(rows - rowLimit) : 0n;
+  return {
+    calls: findTightest(
+      bind('apiCallsPerMonth', callLimit, calls, isCounted),
+      bind('budget.calls', resolveCap(budget.calls, callLimit), calls, isCounted),
+    ),
+    rows: findTightest(
+      bind('budget.exportRows', isReserveKept ? resolveCap(budget.exportRows, rowLimit) : undefined, rows, isCounted),
+      bind('--max-rows', caps.maxRows === undefined ? undefined : BigInt(caps.maxRows), 0n, false),
+    ),
+    quota: bind('exportRowsPerMonth', rowLimit, rows, isCounted),
+    // Section 4, /export, quota rules 2 and 3; section 8: only Free has no feed.
+    bills: status !== undefined && status !== null && status !== 'TRIALING' && limits.changeFeed !== false,
+    blocks: agreed === null ? null : atLeastZero(BigInt(agreed) - billedBefore),
+    resetsAt: isCounted ? new Date(usage.resetsAt) : undefined,
+  };
+}
+
+function floorLimit(limit: number | null | undefined): bigint | undefined {
+  return limit === null || limit === undefined ? undefined : BigInt(Math.floor(limit));
+}
+
+function resolveCap(cap: Cap, limit: bigint | undefined): bigint | undefined {
+  if ('count' in cap) return BigInt(cap.count);
+  return limit === undefined ? undefined : BigInt(Math.floor((Number(limit) * cap.percent) / 100));
+}
+
+function bind(rule: string, allowed: bigint | undefined, used: bigint, monthly: boolean): Bound | undefined {
+  return allowed === undefined ? undefined : { rule, allowed, used, monthly };
+}
+
+/** The rule that leaves less; undefined when there is none. */
+export function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return countLeft(b) < countLeft(a) ? b : a;
+}
+
+/** What a rule leaves, at least 0. */
+export function countLeft({ allowed, used }: Pick<Bound, 'allowed' | 'used'>): bigint {
+  return atLeastZero(allowed - used);
+}
+
+function atLeastZero(count: bigint): bigint {
+  return count > 0n ? count : 0n;
+}
+
+/** Export rows that the service bills as one block, once it is started (section 4, /export, quota rule 2). */
+const BLOCK_ROWS = 10_000n;
+
+/** Blocks that so many rows beyond the quota start. */
+export function countBlocks(rowsBeyond: bigint): bigint {
+  return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
+}
+
+/** The error of a run that has no call left. */
+export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
+  const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
+  const { rule, allowed, monthly } = bound;
+  const isQuota = rule === 'apiCallsPerMonth';
+  const what = `${rule} allows ${allowed} calls${monthly ? ' a month' : ' a run'}, and they are used up`;
+  const hint = `${isQuota ? 'choose a larger plan' : `raise ${rule}`}, or run the same command again ${monthly ? 'next month' : ''}: it goes on from here`;
+  return refuseBy(isQuota ? 'quota' : 'budget', `${what} (${made} by this run); what has landed is kept`, bound, {
+    ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
+    made,
+    hint,
+  });
+}
+
+/** An error that names the rule which a run has come to. */
+export function refuseBy(
+  code: ErrorCode,
+  message: string,
+  { rule, allowed, used }: Bound,
+  facts: Record<string, unknown>,
+): PricelakeError {
+  return new PricelakeError(code, message, { rule, allowed: Number(allowed), used: Number(used), ...facts });
+}

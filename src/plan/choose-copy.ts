@@ -1,0 +1,72 @@
+import { PricelakeError } from '../errors/errors.js';
+import { type Allowance, countLeft } from './allowance.js';
+import { refuseExport } from './export-allowance.js';
+import { PAGE_SIZE } from '../extract/poll.js';
+
+/** Calls that the rest of a run takes: datasets, the feed, whole reads, the sample. */
+export const RESERVED_CALLS = 50n;
+
+/** What the choice of a copy's route rests on. */
+export interface CopyFacts {
+  /** Items in all, removed ones included. */
+  items: bigint;
+  /** What they are asked for by: each part begins a page of its own. Default 1. */
+  parts?: number;
+  /** Rows of them that exports have still to bring. */
+  exportRows: bigint;
+  allowance: Allowance;
+  /** Calls that the run has made since `allowance` was taken. */
+  callsMade: bigint;
+  /** Pages that have landed in an earlier try. */
+  pagesLanded: bigint;
+  /** An export of this try that the service cut at the monthly limit. */
+  cut?: PricelakeError | undefined;
+  /** An export that broke off run by run, and is not to be tried yet. */
+  broken?: PricelakeError | undefined;
+}
+
+/**
+ * How all items are copied: by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages
+ * that take the calls of several months. `wait` holds why nothing may be begun now, and until when.
+ */
+export type CopyChoice =
+  | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
+  | { route: 'wait'; refusal: PricelakeError };
+
+/**
+ * Exports where they are allowed: a call brings everything. Pages where an export would be cut, billed or pass the
+ * budget, and the calls suffice; or where they never would in one month, and neither would the export.
+ */
+export function chooseCopy(copy: CopyFacts): CopyChoice {
+  const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;
+  const { calls } = allowance;
+  const pages = (items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE) + BigInt(parts) - 1n;
+  const missing = pages > pagesLanded ? pages - pagesLanded : 1n;
+  const callsLeft = calls === undefined ? undefined : countLeft(calls) - callsMade;
+  const fitsNow = callsLeft === undefined || missing + RESERVED_CALLS <= callsLeft;
+  if (pagesLanded > 0n && fitsNow) return byPages(`${missing} pages are left`, true);
+  const refusal = cut ?? broken ?? refuseExport(allowance, exportRows);
+  if (refusal === undefined) return { route: 'export', reason: 'an export is allowed', thisMonth: true };
+  const { message, code, facts } = refusal;
+  if (fitsNow) return byPages(`${message}; ${missing} pages of /items bring the same`, true);
+  const isSoonAllowed = refuseExport(renew(allowance), exportRows) === undefined;
+  if (calls?.monthly === true && !isSoonAllowed && callsLeft > RESERVED_CALLS) {
+    return byPages(`${message}; ${missing} pages of /items bring the same over several months`, false);
+  }
+  const why = `${message}; ${missing} pages of /items would bring the same, and ${callsLeft} calls are left`;
+  return { route: 'wait', refusal: new PricelakeError(code, why, facts) };
+}
+
+function byPages(reason: string, thisMonth: boolean): CopyChoice {
+  return { route: 'pages', reason, thisMonth };
+}
+
+/** The allowance of a month in which nothing is used yet. */
+function renew(allowance: Allowance): Allowance {
+  const { rows, quota } = allowance;
+  return {
+    ...allowance,
+    rows: rows?.monthly === true ? { ...rows, used: 0n } : rows,
+    quota: quota === undefined ? undefined : { ...quota, used: 0n },
+  };
+}

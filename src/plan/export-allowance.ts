@@ -1,0 +1,83 @@
+import type { PricelakeError } from '../errors/errors.js';
+import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
+
+/** What an export took, as its headers tell (section 4, /export). */
+export interface TakenExport {
+  rows: bigint;
+  /** X-Export-Overage. */
+  overage: boolean;
+  /** X-Export-Rows-Remaining: what other clients of the key took is off it. */
+  remaining?: bigint | undefined;
+}
+
+/**
+ * Why an export of `rows` rows may not be asked for; undefined when it may. One that the service would cut short is
+ * refused as well: its rows would be used up, and it is no copy. Ask before each export, and take it off afterwards
+ * (`takeExport`): one that is broken off and asked for again is paid for again.
+ */
+export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
+  return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
+}
+
+function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | undefined {
+  const { quota, bills, blocks: agreed, resetsAt: nextRunAt } = allowance;
+  if (quota === undefined || rows <= countLeft(quota)) return undefined;
+  const what = `the plan leaves ${countLeft(quota)} export rows this month, and the export takes ${rows}`;
+  const facts = { nextRunAt, wanted: Number(rows) };
+  if (!bills) {
+    const hint = 'wait for the next month or choose a larger plan';
+    return refuseBy('quota', `${what}: it would be cut`, quota, { ...facts, hint });
+  }
+  const blocks = countOverage(allowance, rows);
+  if (agreed === null || blocks <= agreed) return undefined;
+  const said = agreed === 0n ? 'no overage is agreed' : `only ${agreed} are agreed`;
+  return refuseBy(
+    'budget',
+    `${what}: up to ${blocks} block${blocks === 1n ? '' : 's'} of 10,000 would be billed, and ${said}`,
+    quota,
+    {
+      ...facts,
+      overageBlocks: Number(blocks),
+      hint: `agree with --max-overage ${blocks} for a run or budget.overage for a month, or wait for the next month`,
+    },
+  );
+}
+
+function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): PricelakeError | undefined {
+  if (bound === undefined || rows <= countLeft(bound)) return undefined;
+  const { rule, allowed, monthly } = bound;
+  const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, and the export takes ${rows}`;
+  const wanted = Number(rows);
+  if (!monthly) return refuseBy('budget', what, bound, { wanted, hint: `raise ${rule}` });
+  const hint = `raise ${rule}, or wait for the next month`;
+  return refuseBy('budget', what, bound, { nextRunAt: resetsAt, wanted, hint });
+}
+
+/**
+ * Blocks of overage that an export of `rows` rows starts at most. The document does not say if a month's rows beyond
+ * the quota are rounded up together or export by export: by export is more.
+ */
+export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
+  return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;
+}
+
+/** What is left after an export. One that was billed tells that the quota is used up, whatever was known of it. */
+export function takeExport(before: Allowance, taken: TakenExport): Allowance {
+  const { rows: bound, blocks } = before;
+  const billed = countOverage(before, taken.rows);
+  return {
+    ...before,
+    rows: bound === undefined ? undefined : { ...bound, used: bound.used + taken.rows },
+    quota: takeQuota(before.quota, taken),
+    bills: before.bills || taken.overage,
+    blocks: blocks === null ? null : blocks > billed ? blocks - billed : 0n,
+  };
+}
+
+function takeQuota(quota: Bound | undefined, { rows, overage, remaining }: TakenExport): Bound | undefined {
+  const known = quota ?? { rule: 'exportRowsPerMonth', allowed: rows, used: 0n, monthly: true };
+  if (quota === undefined && !overage) return undefined;
+  const left = overage ? 0n : (remaining ?? known.allowed);
+  const used = known.used + rows;
+  return { ...known, used: known.allowed - left > used ? known.allowed - left : used };
+}

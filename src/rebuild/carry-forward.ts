@@ -1,0 +1,161 @@
+import { quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { describeAttributions, readAttributions } from '../lake/attribution.js';
+import { commitTable } from '../lake/commit.js';
+import type { Lake } from '../lake/lake.js';
+import { readTable } from '../lake/read.js';
+import { stageTable } from '../lake/stage.js';
+import { createTableView } from '../lake/views.js';
+import { type TableName, TXN_CURSOR, TXN_DAY, TXN_FIRST_DAY, TXN_RUN, TXN_WEBHOOK } from '../tables/table.js';
+import { selectColumns } from '../merge/batch.js';
+import type { OldTables } from './old-tables.js';
+import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
+
+/**
+ * Rows that a rebuild keeps as they are, because the runs that made them are not done again: history, rejects and closed
+ * days of older runs, and websites as they were then.
+ */
+export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
+  const [start] = plan.runs;
+  if (plan.isWhole || start === undefined) return;
+  const begin = start.journal.last('begin');
+  await prepareReplayed(old, plan);
+  const older = 'run_id NOT IN (FROM replayed_runs)';
+  // What the first complete copy showed to be different was told by comparing it with a lake that is no more.
+  const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
+  const cursor = begin?.cursorFrom ?? undefined;
+  const select = (table: TableName, where: string) => `SELECT ${selectColumns(table)} FROM ${table} WHERE ${where}`;
+  const txn = cursor === undefined ? {} : { [TXN_CURSOR]: cursor };
+  await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), txn);
+  await markWebhooks(old, rebuilt, cursor ?? 0n, io);
+  await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
+  await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
+  // The complete copy had the items before it to compare with: days that it brought up to date stay as well.
+  const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
+  const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
+  await keepDays(old, rebuilt, plan, io, select('price_spread_daily', `${older} OR ${redone}`));
+}
+
+/** Closed days that older runs made; those that came since are made again. */
+async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
+  if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
+  const txn = old.readNotes('price_spread_daily');
+  const row = await old.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
+  const day = (row?.day as bigint | null) ?? 0n;
+  const reach = txn[TXN_FIRST_DAY] === undefined ? {} : { [TXN_FIRST_DAY]: txn[TXN_FIRST_DAY] };
+  const marks = day === 0n ? {} : { [TXN_DAY]: day, ...reach };
+  await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, marks);
+}
+
+/** Changes that webhooks had brought ahead of the cursor stand in the kept history: the feed's are theirs again. */
+async function markWebhooks({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
+  await createTableView(db, rebuilt, 'history', 'rebuilt_history');
+  const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin = 'webhook'");
+  const ahead = (newest?.id as bigint | null) ?? 0n;
+  if (ahead <= cursor) return;
+  const change = { table: 'history' as const, add: [], remove: [], txn: { [TXN_WEBHOOK]: ahead } };
+  await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
+}
+
+/** Items that a complete copy before or at the start of the rebuild lacked: no kept byte tells of them. */
+export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
+  const { db } = old;
+  await createTableView(db, rebuilt, 'items', 'rebuilt_items');
+  const later = plan.runs.slice(1).map(({ runId }) => quoteLiteral(runId));
+  const where = `gone_at IS NOT NULL ${later.length === 0 ? '' : `AND run_id NOT IN (${later.join(', ')})`}`;
+  const select = `SELECT ${selectColumns('items')} FROM items ANTI JOIN rebuilt_items USING (item_id) WHERE ${where}`;
+  await keepRows(old, rebuilt, plan, io, 'items', select);
+}
+
+/** Rows of the ledger, to tell what is missing; undefined when the table can't be read. */
+export async function readRunFacts(old: OldTables): Promise<RunFacts[] | undefined> {
+  if ((await old.open('runs')) !== 'whole') return undefined;
+  const rows =
+    await old.db.rows(`SELECT run_number, run_id, written + rejected + coalesce(differences, 0) + coalesce(gone, 0) > 0 AS left_rows
+    FROM runs ORDER BY run_number`);
+  return rows.map((row) => ({
+    runNumber: row.run_number as bigint,
+    runId: String(row.run_id),
+    left: row.left_rows === true,
+  }));
+}
+
+/** True when the lake keeps closed days. */
+function keepsDays(old: OldTables): boolean {
+  const isDamaged = old.inspection.damaged.has('price_spread_daily');
+  return isDamaged
+    ? old.countRows('price_spread_daily') > 0n
+    : (old.readNotes('price_spread_daily')[TXN_DAY] ?? 0n) > 0n;
+}
+
+/**
+ * What would be lost: rows of older runs, which no kept raw bytes make anew, in tables that can't be read whole.
+ * @returns a line a table
+ */
+export async function findLosses(old: OldTables, plan: RebuildPlan): Promise<string[]> {
+  if (plan.isWhole) return [];
+  const tables: TableName[] = ['history', 'items', 'sites', 'rejects'];
+  if (keepsDays(old)) tables.push('price_spread_daily');
+  const losses: string[] = [];
+  for (const table of tables) {
+    const readable = await old.open(table);
+    if (readable === 'whole') continue;
+    const rows = old.countRows(table);
+    const count = rows === 0n ? '' : ` of ${rows} rows`;
+    const which = `those${count} that runs before ${plan.runs[0]?.runId} made`;
+    const what = readable === 'rest' ? 'some may be missing' : 'are lost';
+    losses.push(`${table}: ${which} ${what} (${old.explain(table)})`);
+  }
+  return losses;
+}
+
+/** Websites before the moment: rows that came later are not there yet, and those that ended later are current. */
+function selectSitesAt(moment: string): string {
+  const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
+  return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
+      valid_to IS NULL OR valid_to >= ${at} AS is_current)
+    FROM sites WHERE valid_from < ${at}`;
+}
+
+/** @throws PricelakeError `lake_invalid` that names what would be lost */
+export function refuseLosses(losses: readonly string[]): void {
+  if (losses.length === 0) return;
+  const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
+  throw new PricelakeError(
+    'lake_invalid',
+    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that no kept raw bytes make anew: ${losses.join('; ')}`,
+    {
+      hint: '`pricelake verify` names the damaged files; restore them from a backup, or go on without these rows with `pricelake rebuild --accept-loss`.',
+      losses,
+    },
+  );
+}
+
+async function prepareReplayed({ db }: OldTables, plan: RebuildPlan): Promise<void> {
+  await db.run('CREATE OR REPLACE TEMP TABLE replayed_runs (run_id VARCHAR)');
+  for (const { runId } of plan.runs) await db.run('INSERT INTO replayed_runs VALUES ($1)', [runId]);
+}
+
+async function keepRows(
+  old: OldTables,
+  rebuilt: Lake,
+  plan: RebuildPlan,
+  io: Io,
+  table: TableName,
+  select: string,
+  txn: Record<string, bigint> = {},
+): Promise<void> {
+  const { db } = old;
+  // What can't be read was told to be lost, and accepted.
+  const isReadable = (await old.open(table)) !== 'nothing';
+  const hasSites = (await old.open('sites')) !== 'nothing';
+  const metadata = describeAttributions(hasSites ? await readAttributions(db, 'sites') : []);
+  const { files, txn: standing } = await readTable(rebuilt, table);
+  const layout = files[0] === undefined ? {} : { partitionBy: Object.keys(files[0].partitionValues) };
+  const stage = { table, runId: 'rebuild', select, metadata, ...layout };
+  const add = isReadable ? await stageTable(db, rebuilt, stage) : [];
+  const before = (plan.runs[0]?.runNumber ?? 1n) - 1n;
+  const change = { table, add, remove: [], txn: { [TXN_RUN]: standing[TXN_RUN] ?? before, ...txn } };
+  await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
+}

@@ -1,0 +1,51 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PricelakeError } from '../errors/errors.js';
+import { parseAction } from '../lake/delta-actions.js';
+import { type Lake, openDamagedLake } from '../lake/lake.js';
+import { ignoreMissing, tablePath } from '../lake/layout.js';
+import { readTable } from '../lake/read.js';
+import { type TableName, type TableState, TXN_DAY } from '../tables/table.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { pipelineSchema } from '../config/pipeline-schema.js';
+
+/**
+ * The pipeline of work on a lake that needs no service and no file: the defaults, and the partitioning that the lake has.
+ * @throws PricelakeError `lake_invalid` when there is no lake.
+ */
+export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
+  const { lake } = await openDamagedLake(lakePath);
+  const partitionBy = await readPartitionColumns(lake, 'items');
+  const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
+  // Closed days are kept only where the lake keeps them.
+  const days = await tryTable(lake, 'price_spread_daily');
+  const hasDays = days === undefined || (days.txn[TXN_DAY] ?? 0n) > 0n;
+  const analysis = hasDays ? {} : { daily: 0 };
+  const source = { baseUrl: 'http://no.service.invalid', apiKey: 'none' };
+  const values = pipelineSchema.parse({ source, lake: { path: lakePath, tables }, analysis });
+  return { ...values, file: lakePath, source: { ...values.source, apiKey: source.apiKey } };
+}
+
+/** Undefined where the log is damaged. */
+function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined> {
+  return readTable(lake, table).catch((error: unknown) => {
+    if (error instanceof PricelakeError) return undefined;
+    throw error;
+  });
+}
+
+/** As the newest entry of the log that can be read says. */
+async function readPartitionColumns(lake: Lake, table: TableName): Promise<string[] | undefined> {
+  const folder = tablePath(lake, table, '_delta_log');
+  const names = ((await readdir(folder).catch(ignoreMissing)) ?? []).filter((name) => name.endsWith('.json')).sort();
+  for (const name of names.reverse()) {
+    const lines = (await readFile(join(folder, name), 'utf8')).split('\n');
+    for (const line of lines.filter((text) => text.startsWith('{"metaData"'))) {
+      try {
+        return parseAction(line).metaData?.partitionColumns;
+      } catch {} // damaged: an older one may not be
+    }
+  }
+  const [file] = (await tryTable(lake, table))?.files ?? [];
+  return file === undefined ? undefined : Object.keys(file.partitionValues);
+}

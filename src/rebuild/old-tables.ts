@@ -1,0 +1,112 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { findDamagedFile, type Inspection, type KeptFile } from '../lake/inspect-lake.js';
+import type { Lake } from '../lake/lake.js';
+import { tablePath } from '../lake/layout.js';
+import { type TableName, TXN_CURSOR } from '../tables/table.js';
+import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
+
+/** How much of a table can be read: as a run left it, what another program left of it, or nothing. */
+type Readable = 'whole' | 'rest' | 'nothing';
+
+/** The tables that a rebuild replaces, as far as they can be read. */
+export class OldTables {
+  readonly lake: Lake;
+  readonly db: Database;
+  readonly inspection: Inspection;
+  /** What was read elsewhere than in its table's log, in words. */
+  readonly carried: string[] = [];
+  readonly #opened = new Map<TableName, Readable>();
+  readonly #reasons = new Map<TableName, string>();
+
+  constructor(lake: Lake, db: Database, inspection: Inspection) {
+    this.lake = lake;
+    this.db = db;
+    this.inspection = inspection;
+  }
+
+  /** Makes the table's view, where anything of it can be read. */
+  async open(table: TableName): Promise<Readable> {
+    const opened = this.#opened.get(table) ?? (await this.#open(table));
+    this.#opened.set(table, opened);
+    return opened;
+  }
+
+  async #open(table: TableName): Promise<Readable> {
+    const { damaged, states } = this.inspection;
+    const damage = damaged.get(table);
+    const state = states.get(table);
+    if (damage === undefined && state !== undefined) {
+      const isRead = state.drift.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
+      return isRead ? 'whole' : 'nothing';
+    }
+    this.#reasons.set(table, damage ?? 'it has no log');
+    if (await this.#openPublished(table)) {
+      this.carried.push(`${table}: read from the files that lake.json names, each with its checksum; ${damage}`);
+      return 'whole';
+    }
+    const isRest = state !== undefined && (await this.#tryFiles(table, this.#listLogged(table)));
+    return isRest ? 'rest' : 'nothing';
+  }
+
+  /** The files that lake.json names are the table as the newest run left it. */
+  async #openPublished(table: TableName): Promise<boolean> {
+    const { pointer } = this.inspection;
+    if (pointer === undefined) return false;
+    const files = pointer.tables[table]?.files ?? [];
+    // One without a checksum was written by another program: only the log has its partition values.
+    if (files.some(({ sha256 }) => sha256 === undefined)) return false;
+    return this.#tryFiles(
+      table,
+      files.map((file) => ({ ...file, source: `${this.lake.root}/${file.path}` })),
+    );
+  }
+
+  #listLogged(table: TableName): (KeptFile & { source: RelationFile })[] {
+    const files = this.inspection.states.get(table)?.files ?? [];
+    return files.map((file) => ({
+      path: `${table}/${file.path}`,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      source: toRelationFile(file, tablePath(this.lake, table, file.path)),
+    }));
+  }
+
+  async #tryFiles(table: TableName, files: (KeptFile & { source: RelationFile })[]): Promise<boolean> {
+    const damage = await findDamagedFile(files, (path) => `${this.lake.root}/${path}`);
+    if (damage !== undefined) this.#reasons.set(table, damage);
+    if (damage !== undefined) return false;
+    const relation = tableRelation(
+      table,
+      files.map(({ source }) => source),
+    );
+    await this.db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${relation}`);
+    return true;
+  }
+
+  /** Why the table can't be read whole. */
+  explain(table: TableName): string {
+    return this.#reasons.get(table) ?? 'its columns are of another type';
+  }
+
+  /** What the table's log notes; nothing where it is damaged. */
+  readNotes(table: TableName): Record<string, bigint> {
+    return this.inspection.damaged.has(table) ? {} : (this.inspection.states.get(table)?.txn ?? {});
+  }
+
+  /** Rows that the table had, as far as the log or lake.json tells. */
+  countRows(table: TableName): bigint {
+    const { damaged, states, pointer } = this.inspection;
+    const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);
+    return files.reduce((sum, { rows }) => sum + rows, 0n);
+  }
+
+  /** The feed's cursor up to which the lake was published: `unknown` where neither history nor lake.json tells. */
+  readCursor(): bigint | undefined | 'unknown' {
+    const { damaged, states, pointer } = this.inspection;
+    const history = states.get('history');
+    const isRead = !damaged.has('history') && (history?.version ?? -1n) >= 0n;
+    if (isRead) return history?.txn[TXN_CURSOR];
+    return pointer === undefined ? 'unknown' : (pointer.cursor ?? undefined);
+  }
+}

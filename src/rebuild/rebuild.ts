@@ -1,0 +1,161 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { type Lake, openLake, writeMarker } from '../lake/lake.js';
+import { recoverLake } from '../lake/recover.js';
+import { rebuildPath } from '../lake/swap-lake.js';
+import { type LandedRun, listSoundRuns } from '../landing/landing.js';
+import { TXN_RUN } from '../tables/table.js';
+import { checkLanding } from '../verify/check-landing.js';
+import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
+import { withDamagedLake } from '../lake/locked-lake.js';
+import { OldTables } from './old-tables.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { planRebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js';
+import { replaceTables } from './replace-damaged.js';
+import { replayRun } from './replay.js';
+import { type SwappedTable, swapTables } from './replace-tables.js';
+
+export interface RebuildOptions {
+  /** Goes on where rows are lost that no kept raw bytes make anew. */
+  acceptLoss?: boolean | undefined;
+}
+
+/** What a rebuild did. */
+export interface RebuildReport {
+  /** Runs that were done again, in order. */
+  runs: string[];
+  tables: SwappedTable[];
+  /** What was damaged, what was read elsewhere than in its log, and what is lost: lines for people. */
+  damage: string[];
+  carried: string[];
+  lost: string[];
+}
+
+/**
+ * Makes every table anew from the kept raw bytes, without a call: the runs are done again into a lake of their own
+ * inside `_pricelake/rebuild`, whose files then take the place of the old ones, table by table. Where a log is damaged,
+ * or another program changed a table, whole tables take their places, logs and all. A rebuild that was cut off is done
+ * again from its beginning, or gone on with where tables had begun to take their places.
+ * @throws PricelakeError `landing_gone` when the kept bytes do not suffice, `lake_invalid` when rows would be lost that
+ * only a damaged table has, `gate_failed` when a gate that nobody let through fails; the tables then stay as they were.
+ */
+export function rebuildLake(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal,
+  { acceptLoss = false }: RebuildOptions = {},
+): Promise<RebuildReport> {
+  return withDamagedLake(pipeline.lake.path, io, signal, async ({ lake, db, stop }, inspection) => {
+    const { damaged, pointerDamage, markerDamage } = inspection;
+    const old = new OldTables(lake, db, inspection);
+    const landed = await listSoundRuns(lake.root);
+    const { plan, faults } = await planFromSound(old, landed, damaged.size > 0);
+    const losses = await findLosses(old, plan);
+    if (!acceptLoss) refuseLosses(losses);
+    // From here on the lake changes: first what a damaged marker or pointer would stop.
+    await writeMarker(lake);
+    if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
+    if (damaged.size === 0) await recoverLake(lake, io);
+    else await rm(rebuildPath(lake), { recursive: true, force: true });
+    const rebuilt = await openLake(rebuildPath(lake), { create: true });
+    await replayRuns(old, rebuilt, plan, pipeline, { io, stop });
+    stop.throwIfAborted();
+    const tables =
+      damaged.size === 0
+        ? await swapTables(old, rebuilt, plan, io)
+        : await replaceTables(old, rebuilt, plan, findOpenRun(landed.runs)?.runId, io);
+    await rm(rebuilt.root, { recursive: true, force: true });
+    return {
+      runs: plan.runs.map(({ runId }) => runId),
+      tables,
+      damage: [markerDamage, pointerDamage, ...damaged.values(), ...faults].filter((what) => what !== undefined),
+      carried: old.carried,
+      lost: [...losses, ...(await describeLostLedger(old))],
+    };
+  });
+}
+
+const findOpenRun = (runs: readonly LandedRun[]) => runs.findLast(({ journal }) => journal.last('end') === undefined);
+
+/** The plan over the runs whose raw bytes are as they landed. */
+async function planFromSound(
+  old: OldTables,
+  { runs, damaged }: Awaited<ReturnType<typeof listSoundRuns>>,
+  isDamaged: boolean,
+): Promise<{ plan: RebuildPlan; faults: string[] }> {
+  const cursor = readCursor(old, findOpenRun(runs), isDamaged);
+  const facts = await readRunFacts(old);
+  const faults = [...damaged];
+  const sound = new Set<string>();
+  let left = runs;
+  for (;;) {
+    const plan = planNaming(left, facts, cursor, faults);
+    const before = faults.length;
+    for (const { runId, folder } of plan.runs.filter((run) => !sound.has(run.runId))) {
+      const found = (await checkLanding(folder)).faults;
+      if (found.length === 0) sound.add(runId);
+      else left = left.filter((run) => run.runId !== runId);
+      faults.push(...found.map(({ file, what }) => `${join(folder, file)} ${what}`));
+    }
+    if (faults.length === before) return { plan, faults };
+  }
+}
+
+function planNaming(
+  runs: readonly LandedRun[],
+  facts: readonly RunFacts[] | undefined,
+  cursor: ReturnType<OldTables['readCursor']>,
+  faults: readonly string[],
+): RebuildPlan {
+  try {
+    return planRebuild(runs, facts, cursor);
+  } catch (error) {
+    if (!(error instanceof PricelakeError) || faults.length === 0) throw error;
+    throw new PricelakeError(error.code, `${error.message}; damaged: ${faults.join('; ')}`, error.facts);
+  }
+}
+
+/**
+ * Where the kept runs must come to. A run that has published its tables in part goes on behind the rebuild of a damaged
+ * lake; with a sound one it has to be gone on with first.
+ */
+function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
+  const committed = old.readNotes('history')[TXN_RUN] ?? 0n;
+  if (open === undefined || committed < open.runNumber) return old.readCursor();
+  if (isDamaged) return open.journal.last('begin')?.cursorFrom ?? undefined;
+  throw new PricelakeError('landing_gone', `run ${open.runId} was interrupted while it published its tables`, {
+    hint: 'Run `pricelake sync` first: it goes on with that run.',
+  });
+}
+
+async function replayRuns(
+  old: OldTables,
+  rebuilt: Lake,
+  plan: RebuildPlan,
+  pipeline: Pipeline,
+  { io, stop }: { io: Io; stop: AbortSignal },
+): Promise<void> {
+  await seedTables(old, rebuilt, plan, io);
+  let done = 0n;
+  for (const run of plan.runs) {
+    stop.throwIfAborted();
+    await replayRun(run, rebuilt, pipeline, { ...io, progress: () => {} }, stop);
+    if (done === 0n && !plan.isWhole) await keepGoneItems(old, rebuilt, plan, io);
+    done += 1n;
+    io.progress({ step: 'rebuild', rows: done, totalRows: BigInt(plan.runs.length), bytes: 0 });
+    io.log('debug', 'replayed', { runId: run.runId });
+  }
+}
+
+/** The ledger's own words on runs are no rows of the service: without them a rebuild goes on, and says so. */
+async function describeLostLedger(old: OldTables): Promise<string[]> {
+  const lost: string[] = [];
+  for (const table of ['runs', 'check_results'] as const) {
+    if ((await old.open(table)) === 'whole') continue;
+    const what = table === 'runs' ? 'what runs took, and the rows of runs without news' : 'results of checks';
+    lost.push(`${table}: ${what} (${old.explain(table)})`);
+  }
+  return lost;
+}

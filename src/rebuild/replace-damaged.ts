@@ -1,0 +1,60 @@
+import { quoteLiteral } from '../duckdb/quote.js';
+import type { Io } from '../io/io.js';
+import { commitTable } from '../lake/commit.js';
+import type { Lake } from '../lake/lake.js';
+import { readTable } from '../lake/read.js';
+import { stageTable } from '../lake/stage.js';
+import { swapLake } from '../lake/swap-lake.js';
+import { TABLE_NAMES, TXN_RUN } from '../tables/table.js';
+import { selectColumns } from '../merge/batch.js';
+import type { OldTables } from './old-tables.js';
+import type { RebuildPlan } from './plan-rebuild.js';
+import { publishAgain, type SwappedTable, selectLedger } from './replace-tables.js';
+
+/**
+ * Puts whole rebuilt tables, logs and all, into the place of a damaged lake's. A crash before the swap leaves the lake as
+ * it was; one in it is gone on with by the next command that writes.
+ * @param openRun a run that is not done again: the next sync goes on with it, and writes down what it took
+ */
+export async function replaceTables(
+  old: OldTables,
+  rebuilt: Lake,
+  plan: RebuildPlan,
+  openRun: string | undefined,
+  io: Io,
+): Promise<SwappedTable[]> {
+  const { db, lake } = old;
+  const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
+  // A run that has nothing to do when it is done again leaves no number: none is given twice.
+  const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
+  const last = { [TXN_RUN]: numbers.reduce((most, number) => (number > most ? number : most)) };
+  const ledger = `SELECT * FROM (${await selectLedger(old, rebuilt)}) WHERE ${others}`;
+  await replaceRows(old, rebuilt, { table: 'runs', select: ledger, txn: last }, io);
+  if ((await old.open('check_results')) === 'whole') {
+    const select = `SELECT ${selectColumns('check_results')} FROM check_results WHERE ${others}`;
+    await replaceRows(old, rebuilt, { table: 'check_results', select, txn: {} }, io);
+  }
+  const commit = { runId: plan.runs.at(-1)?.runId ?? '', operation: 'REBUILD', at: io.now() };
+  await publishAgain({ db, lake: rebuilt }, plan, commit, old.inspection.pointer);
+  const swapped: SwappedTable[] = [];
+  for (const table of TABLE_NAMES) {
+    const { version, files } = await readTable(rebuilt, table);
+    const rowsAfter = files.reduce((sum, { rows }) => sum + rows, 0n);
+    if (version >= 0n) swapped.push({ table, version, rowsBefore: old.countRows(table), rowsAfter });
+  }
+  io.log('debug', 'rebuilt', { tables: swapped.length });
+  await swapLake(lake);
+  return swapped;
+}
+
+async function replaceRows(
+  { db }: OldTables,
+  rebuilt: Lake,
+  { table, select, txn }: { table: 'runs' | 'check_results'; select: string; txn: Record<string, bigint> },
+  io: Io,
+): Promise<void> {
+  const { files } = await readTable(rebuilt, table);
+  const add = await stageTable(db, rebuilt, { table, runId: 'rebuild', select });
+  const change = { table, add, remove: files, txn };
+  await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
+}

@@ -1,0 +1,112 @@
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import type { Io } from '../io/io.js';
+import { describeAttributions, readAttributions } from '../lake/attribution.js';
+import { type CommitInfo, commitTable } from '../lake/commit.js';
+import { fillEmptyTables } from '../lake/fill-empty-tables.js';
+import type { Lake } from '../lake/lake.js';
+import { tablePath } from '../lake/layout.js';
+import { type Pointer, publishPointer, readPointer } from '../lake/publish.js';
+import { readTable } from '../lake/read.js';
+import { stageTable } from '../lake/stage.js';
+import { createTableView } from '../lake/views.js';
+import { type StagedFile, TABLE_NAMES, type TableName, TXN_ITEMS, TXN_RUN } from '../tables/table.js';
+import { selectColumns } from '../merge/batch.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import type { OldTables } from './old-tables.js';
+import type { RebuildPlan } from './plan-rebuild.js';
+
+/** A table whose files were replaced. */
+export interface SwappedTable {
+  table: TableName;
+  version: bigint;
+  rowsBefore: bigint;
+  rowsAfter: bigint;
+}
+
+/**
+ * Puts the rebuilt files in the place of the old ones, a commit a table in the order of TABLE_NAMES; then `lake.json`
+ * and its kin. A crash between two commits leaves whole tables, and a rebuild or a sync puts the rest right.
+ */
+export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<SwappedTable[]> {
+  const { db, lake } = old;
+  const last = plan.runs.at(-1);
+  const runId = last?.runId ?? '';
+  const swapped: SwappedTable[] = [];
+  for (const table of TABLE_NAMES) {
+    // What the checks of a run found then is no more than that: it stays, if it can be read.
+    if (table === 'check_results' && (await old.open(table)) === 'whole') continue;
+    const before = await readTable(lake, table);
+    const after = await readTable(rebuilt, table);
+    if (before.version < 0n && after.version < 0n) continue;
+    const moved = after.files.map((file) => ({ ...file, stagedAt: tablePath(rebuilt, table, file.path) }));
+    const add: StagedFile[] = table === 'runs' ? await stageLedger(old, rebuilt) : moved;
+    const { [TXN_RUN]: _run, ...txn } = after.txn;
+    if (TXN_ITEMS in txn) txn[TXN_ITEMS] = swapped.find((done) => done.table === 'items')?.version ?? 0n;
+    // The commit point of each table is inside commitTable.
+    const change = { table, add, remove: before.files, txn };
+    const version = await commitTable(lake, change, { runId, operation: 'REBUILD', at: io.now() });
+    io.log('debug', 'rebuilt', { table, version });
+    swapped.push({ table, version, rowsBefore: countRows(before.files), rowsAfter: countRows(add) });
+  }
+  const commit = { runId, operation: 'REBUILD', at: io.now() };
+  await publishAgain({ db, lake }, plan, commit, await readPointer(lake));
+  return swapped;
+}
+
+const COUNTED_ANEW = [
+  'received',
+  'written',
+  'rejected',
+  'deduplicated',
+  'items',
+  'pricelake_version',
+  'duckdb_version',
+];
+
+async function stageLedger(old: OldTables, rebuilt: Lake): Promise<StagedFile[]> {
+  return stageTable(old.db, old.lake, { table: 'runs', runId: 'rebuild', select: await selectLedger(old, rebuilt) });
+}
+
+/** What a run took and found by comparing stays as it was written down; what became of its rows is counted anew. */
+export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<string> {
+  await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
+  const columns = selectColumns('runs');
+  const merged = loadTableSchema('runs').columns.map(({ name }) => {
+    const column = quoteIdentifier(name);
+    const value = COUNTED_ANEW.includes(name)
+      ? `n.${column}`
+      : `CASE WHEN o.run_id IS NULL THEN n.${column} ELSE o.${column} END`;
+    return `${value} AS ${column}`;
+  });
+  return (await old.open('runs')) === 'whole'
+    ? `SELECT ${merged.join(', ')} FROM rebuilt_runs AS n LEFT JOIN runs AS o ON o.run_id = n.run_id
+       UNION ALL SELECT ${columns} FROM runs WHERE run_id NOT IN (SELECT run_id FROM rebuilt_runs)`
+    : `SELECT ${columns} FROM rebuilt_runs`;
+}
+
+/** Publishes in the words of the newest run, as lake.json has them, or its journal. */
+export async function publishAgain(
+  { db, lake }: { db: Database; lake: Lake },
+  { runs }: RebuildPlan,
+  commit: CommitInfo,
+  before: Pointer | undefined,
+): Promise<void> {
+  await createTableView(db, lake, 'sites', 'published_sites');
+  const attributions = await readAttributions(db, 'published_sites');
+  await fillEmptyTables(db, lake, { commit, metadata: describeAttributions(attributions) });
+  const last = runs.at(-1);
+  const begin = last?.journal.last('begin');
+  const facts = before ?? {
+    pipeline: begin?.pipeline ?? '',
+    runId: last?.runId ?? '',
+    runNumber: last?.runNumber ?? 0n,
+    cursor: last?.journal.last('feed.done')?.cursor ?? begin?.cursorFrom ?? null,
+    at: new Date(last?.journal.last('end')?.at ?? 0),
+  };
+  await publishPointer(lake, { ...facts, attributions });
+}
+
+function countRows(files: readonly { rows: bigint }[]): bigint {
+  return files.reduce((sum, file) => sum + file.rows, 0n);
+}

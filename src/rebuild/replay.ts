@@ -1,0 +1,41 @@
+import { createOfflineClient } from '../api/offline-client.js';
+import type { Io } from '../io/io.js';
+import type { Lake } from '../lake/lake.js';
+import { type LandedRun, linkRun } from '../landing/landing.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { readRunScope } from '../sync/dataset-selection.js';
+import { syncPipeline } from '../sync/sync.js';
+
+/**
+ * Does a kept run again, into another lake: the same steps over the same bytes, without a call. What the run was told to
+ * take holds, not what the pipeline says now.
+ */
+export async function replayRun(
+  run: LandedRun,
+  { root }: Lake,
+  pipeline: Pipeline,
+  io: Io,
+  stop: AbortSignal,
+): Promise<void> {
+  await linkRun(run, root);
+  const settings: Pipeline = {
+    ...pipeline,
+    source: {
+      ...pipeline.source,
+      datasets: readRunScope(run.journal),
+      history: readHistorySetting(run),
+      products: run.journal.last('products.done')?.whole === true ? 'all' : 'none',
+    },
+    lake: { ...pipeline.lake, path: root, retention: 0 },
+    landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
+  };
+  await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
+}
+
+/** Where the run took the feed from: the beginning of the plan's history, the newest change, or behind it. */
+function readHistorySetting({ journal }: LandedRun): 'feed' | 'items' | 'none' {
+  const pages = journal.all('feed.page');
+  const fence = journal.last('fence')?.cursor ?? undefined;
+  if (pages.some(({ after }) => after === 0n) && fence !== 0n) return 'feed';
+  return fence !== undefined && pages.some(({ after }) => after === fence - 1n) ? 'items' : 'none';
+}

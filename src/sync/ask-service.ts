@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
+import { int64 } from '../api/contract.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import type { Scope } from '../tables/table.js';
+import { fetchPlan } from './read-plan.js';
+import { listScopeParts } from './dataset-selection.js';
+import type { SeenPlan } from './seen-plan.js';
+
+const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
+
+/** Where the service stands now. */
+export interface ServiceState {
+  plan: SeenPlan;
+  /** The feed's newest change; undefined when it has none, or the plan does not show it. */
+  newest: { id: bigint; observedAt: string } | undefined;
+}
+
+/**
+ * Asks for the plan and the newest change (section 4, /plan and /changes/recent): two calls; of several datasets, a call
+ * each for the change.
+ */
+export async function askService(
+  service: Omit<ClientOptions, 'signal'>,
+  scope: Scope,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ServiceState> {
+  const client = createClient({ ...service, signal }, io);
+  try {
+    const plan = await fetchPlan(client);
+    client.setRate(plan.limits.ratePerSecond ?? null);
+    let newest: ServiceState['newest'];
+    for (const part of listScopeParts(client, scope)) {
+      const change = await readNewest(part.client);
+      if (change !== undefined && (newest === undefined || change.id > newest.id)) newest = change;
+    }
+    return { plan, newest };
+  } finally {
+    await client.close();
+  }
+}
+
+async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
+  const page = await client.json('/changes/recent', { limit: 1 }, recent).catch((error: unknown) => {
+    if (error instanceof PricelakeError && error.code === 'plan_refuses') return undefined;
+    throw error;
+  });
+  const [change] = page?.changes ?? [];
+  return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
+}

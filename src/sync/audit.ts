@@ -1,0 +1,74 @@
+import path from 'node:path';
+import type { Check } from '../check/check.js';
+import { loadChecks } from '../check/load.js';
+import { runChecks } from '../check/run.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { createTableViews } from '../lake/views.js';
+import type { CheckResult } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { loadRows, type RunRow } from './ledger.js';
+import type { Run } from './open-run.js';
+import type { Candidate } from './stage.js';
+
+/**
+ * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
+ * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. With
+ * `letThrough` a person has decided to publish it all the same: that is journaled, and marked in the results.
+ */
+export async function auditRun(
+  run: Run,
+  candidate: Candidate,
+  rows: readonly RunRow[],
+  { letThrough }: { letThrough: boolean },
+): Promise<CheckResult[]> {
+  const { db, io, landing } = run;
+  await createTableViews(db, run.lake, candidate);
+  await loadRows(db, 'next_runs', 'runs', rows);
+  const { runs } = run.tables;
+  const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
+  await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
+    SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`);
+  const checks = await loadChecks(run.pipeline.checksFolder);
+  const results = await runChecks(db, checks, run.pipeline.checks);
+  io.log('debug', 'audited', { checks: results.length });
+  const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
+  const names = failed.map(({ name }) => name);
+  if (letThrough && failed.length > 0) {
+    await landing.journal.append({ type: 'let_through', at: io.now().toISOString(), checks: names });
+    io.log('warn', 'gate.let_through', { checks: names });
+  }
+  // A try that was interrupted after the decision is gone on with: the journal remembers it.
+  const passed = new Set(landing.journal.all('let_through').flatMap(({ checks }) => checks));
+  const holding = failed.filter(({ name }) => !passed.has(name));
+  logResults(results, holding, checks, io);
+  if (holding.length > 0) await holdBatch(run, holding);
+  return results.map((result) => ({ ...result, letThrough: failed.includes(result) }));
+}
+
+/** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
+function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
+  const next = new Map(checks.map((check) => [check.name, check.next]));
+  for (const result of results) {
+    const { name, severity, violations, seconds } = result;
+    if (violations === 0n) log('debug', 'check', { name, severity, violations, seconds });
+    else {
+      const level = holding.includes(result) ? 'error' : 'warn';
+      log(level, 'check', { name, severity, violations, seconds, next: next.get(name) });
+    }
+  }
+}
+
+async function holdBatch({ landing, pipeline }: Run, failed: CheckResult[]): Promise<never> {
+  await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
+  const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
+  throw new PricelakeError(
+    'gate_failed',
+    `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
+    {
+      hint: `nothing was published; look at ${landing.folder}. If it is right, change checks: in ${pipeline.file} and sync again, or let it through with sync --publish-held: no call is made twice`,
+      checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
+      runId: landing.runId,
+    },
+  );
+}

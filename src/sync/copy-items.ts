@@ -1,0 +1,175 @@
+import { PricelakeError } from '../errors/errors.js';
+import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
+import { chooseCopy } from '../plan/choose-copy.js';
+import type { ScopePart } from '../extract/dataset-client.js';
+import type { ExportGate } from '../plan/export-gate.js';
+import { listCutSegments } from '../extract/export-segments.js';
+import type { SnapshotEvents } from '../extract/export-shard.js';
+import type { Fence } from '../extract/watermark.js';
+import type { ItemFile } from '../extract/item-files.js';
+import { countWholePages, landPoll, reopenPoll } from '../extract/poll.js';
+import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
+import type { Io } from '../io/io.js';
+import type { JournalEntries } from '../landing/journal.js';
+import { dropRun } from '../landing/landing.js';
+import { TXN_POLLED } from '../tables/table.js';
+import { hasOutlastedHistory } from './decide-run.js';
+import type { PlannedRun } from './read-plan.js';
+import type { Run } from './open-run.js';
+import { listScopeParts } from './dataset-selection.js';
+
+/** Lands the items of these parts that changed since the last run. */
+export async function landChangedItems(run: Run, parts: readonly ScopePart[], onPage: OnPage): Promise<void> {
+  const changedSince = reachBack(await readPollStart(run));
+  await landPoll(parts, run.landing, { changedSince, untilSettled: false }, onPage, run.io);
+}
+
+/** What all items of some parts are copied with. */
+interface Copy {
+  parts: readonly ScopePart[];
+  fence: Fence;
+  /** Items of the parts. */
+  items: bigint;
+  gate: ExportGate;
+  onPage: OnPage;
+}
+
+/**
+ * Copies all items of these parts by the route that plan and budget allow; what an export that was cut brought is kept.
+ * A run that is refused before anything has landed is forgotten.
+ */
+export function landAllItems(
+  run: Run,
+  parts: readonly ScopePart[],
+  fence: Fence,
+  gate: ExportGate,
+  onPage: OnPage,
+): Promise<void> {
+  const items = parts.reduce((sum, { dataset }) => sum + (fence.counts.get(dataset) ?? 0n), 0n);
+  return copyItems(run, { parts, fence, items, gate, onPage }).catch((error) => dropRefused(run, error));
+}
+
+async function copyItems(run: Run, copy: Copy): Promise<void> {
+  const { client, landing, io, typer } = run;
+  const { parts, items, gate, onPage } = copy;
+  for (const segment of listCutSegments(landing)) typer.addItems({ ...segment, origin: 'export' });
+  const readPages = () => {
+    const poll = { changedSince: undefined, untilSettled: true };
+    return landPoll(parts, landing, poll, onPage, io);
+  };
+  const datasets = parts.map(({ dataset }) => dataset);
+  const pagesLanded = BigInt(countWholePages(landing.journal, datasets));
+  if (pagesLanded > 0n && landing.journal.last('poll.done') !== undefined) return readPages();
+  let cut: PricelakeError | undefined;
+  for (;;) {
+    const choice = chooseCopy({
+      items,
+      parts: parts.length,
+      exportRows: countMissingRows(landing, items),
+      allowance: gate.left(),
+      callsMade: BigInt(client.calls()),
+      pagesLanded,
+      cut,
+      broken: refuseBrokenCopy(run, gate),
+    });
+    if (choice.route === 'wait') throw choice.refusal;
+    io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
+    const { route: way, reason } = choice;
+    await landing.journal.append({ type: 'chosen', what: 'copy', way, reason, calls: client.calls() });
+    if (choice.route === 'pages') return readPages();
+    try {
+      return await exportAllItems(run, copy);
+    } catch (error) {
+      // The quota may run out while shards download side by side: one is cut, and the others are refused.
+      if (!isOutOfRows(error)) throw error;
+      cut = error;
+    }
+  }
+}
+
+/** The service cut an export at the month's rows, or the gate refuses one that it would cut. */
+function isOutOfRows(error: unknown): error is PricelakeError {
+  return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
+}
+
+/** Why the exports that are missing are not tried now; undefined where none of them broke off run by run. */
+export function refuseBrokenCopy(
+  { io, landing }: { io: Io; landing: { journal: Pick<JournalEntries, 'all' | 'last'> } },
+  { memory }: Pick<ExportGate, 'memory'>,
+): PricelakeError | undefined {
+  const done = new Set(landing.journal.all('export.done').map(({ shard }) => shard));
+  const planned = landing.journal.last('shards')?.shards.map(({ name }) => name);
+  const missing = planned?.filter((name) => !done.has(name));
+  const broken = findBrokenCopy(memory, io.now(), missing);
+  return broken === undefined ? undefined : refuseBroken(broken);
+}
+
+async function exportAllItems(run: Run, { parts, fence, gate, onPage }: Copy): Promise<void> {
+  const { landing, io, typer } = run;
+  const { export: format, splitAbove } = run.pipeline.source;
+  const scope = { counts: fence.counts, format, gate, splitAbove: BigInt(splitAbove) };
+  const events: SnapshotEvents = {
+    onSegment: (segment, facts) => typer.addItems({ ...segment, origin: 'export' }, facts),
+    onVoid: (paths) => typer.forget(paths),
+    whenRoom: () => typer.whenRoom(),
+  };
+  const shards = await landSnapshot(parts, landing, scope, events, io);
+  if (fence.changedAt === undefined) return;
+  if (shards.length === 1 && landing.journal.last('poll.round') === undefined) return;
+  // An item that moved between the shards may be in none of them: it has changed since the fence.
+  const changedSince = reachBack(Date.parse(fence.changedAt));
+  await landPoll(parts, landing, { changedSince, untilSettled: true }, onPage, io);
+}
+
+/** What changed while the run stood still, and the feed can't tell any more, is polled. */
+export async function coverStandstill(
+  run: Run,
+  planned: PlannedRun,
+  { changedAt }: Fence,
+  onPage: OnPage,
+): Promise<void> {
+  const { landing, io } = run;
+  if (changedAt === undefined || landing.journal.last('feed.done') !== undefined) return;
+  if (!hasOutlastedHistory(run, planned)) return;
+  const changedSince = reachBack(Date.parse(changedAt));
+  const parts = listScopeParts(run.client, run.scope);
+  await reopenPoll(landing, parts, changedSince);
+  await landPoll(parts, landing, { changedSince, untilSettled: true }, onPage, io);
+}
+
+/** Gets files of pages. */
+export type OnPage = (file: ItemFile) => void;
+
+/** Hands files of pages to the typer, each once. */
+export function typePages({ typer }: Run): OnPage {
+  const handed = new Set<string>();
+  return (file) => {
+    if (handed.has(file.path)) return;
+    handed.add(file.path);
+    typer.addItems({ ...file, origin: 'page' });
+  };
+}
+
+/** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */
+async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
+  const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
+  const hasLanded = landing.journal.entries.some(({ type }) => type === 'export.begin' || type === 'poll.page');
+  if (isRefused && !hasLanded) await dropRun(landing);
+  throw error;
+}
+
+/** How far before a fence a poll reaches: a change may show later than its time says. */
+const POLL_OVERLAP_MS = 3600 * 1000;
+
+/** A time as a poll asks for it. */
+export function reachBack(time: number): string {
+  return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
+}
+
+/** The fence of the last run without a feed; after runs by the feed, the newest change that the items show. */
+export async function readPollStart({ db, tables }: Pick<Run, 'db' | 'tables'>): Promise<number> {
+  const polled = tables.items.txn[TXN_POLLED] ?? 0n;
+  const newest = await db.row('SELECT epoch_us(max(last_changed_at)) AS at FROM items');
+  const micros = polled > 0n ? polled : ((newest?.at as bigint | null) ?? 0n);
+  return Number(micros / 1000n);
+}

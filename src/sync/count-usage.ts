@@ -1,0 +1,57 @@
+import { skipSample } from '../extract/sample.js';
+import { fetchPlan, pickUsage } from './read-plan.js';
+import type { Run } from './open-run.js';
+
+/** What the service counted between the run's first call and its last, both included. Null where that isn't known. */
+export interface Usage {
+  usage_calls: bigint | null;
+  usage_export_rows: bigint | null;
+}
+
+export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
+
+/** One call more is worth the comparison where it is at most so small a part of the run's. */
+const LEAST_CALLS = 40;
+
+/**
+ * Asks once more for the plan (section 4), when all other calls of the run are made, so that the ledger can be compared
+ * with what the service counted. Not asked where the run was small and took no export: the call would cost more than
+ * it tells. The comparison is no need: a run that has no call left for it goes on without.
+ */
+export async function countUsage(run: Run): Promise<Usage> {
+  const { client, io, landing } = run;
+  const { journal } = landing;
+  if (journal.last('usage.after') === undefined) {
+    const counted = isWorthIt(run) ? await readUsage(run) : null;
+    await journal.append({ type: 'usage.after', counted, calls: client.calls() });
+    io.log('debug', 'usage', { ...counted });
+  }
+  const before = journal.all('usage.before')[0]?.counted ?? null;
+  const after = journal.last('usage.after')?.counted ?? null;
+  // When a month began in between, the counters started over.
+  if (before === null || after === null || before.resetsAt !== after.resetsAt) {
+    return NO_USAGE;
+  }
+  const backfill = journal.last('backfill')?.counted ?? 0n;
+  return {
+    // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
+    usage_calls: after.apiCalls - before.apiCalls + 1n + backfill,
+    usage_export_rows: after.exportRows - before.exportRows,
+  };
+}
+
+function isWorthIt({ landing: { journal } }: Run): boolean {
+  if (journal.all('usage.before')[0]?.counted === null) return false;
+  const exports = journal.all('export.begin').length + journal.all('hydrate.export').length;
+  return isComparisonWorthIt(journal.countCalls(), exports > 0);
+}
+
+/** Whether a run of so many calls asks for the plan once more. */
+export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean {
+  return hasExport || calls >= LEAST_CALLS;
+}
+
+async function readUsage({ client, io }: Run) {
+  const plan = await fetchPlan(client).catch((error: unknown) => skipSample(error, io));
+  return plan === undefined ? null : pickUsage(plan);
+}

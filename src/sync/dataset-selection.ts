@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { int64 } from '../api/contract.js';
+import { PricelakeError } from '../errors/errors.js';
+import { type Dataset, listParts, type ScopePart } from '../extract/dataset-client.js';
+import type { JournalEntries } from '../landing/journal.js';
+import { type Scope, type TableState, TXN_DATASET, TXN_DATASETS } from '../tables/table.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import type { SeenPlan } from './seen-plan.js';
+
+/** What a run copies: as its journal says, from when it was begun. */
+export function readRunScope(journal: Pick<JournalEntries, 'last'>): Scope {
+  return journal.last('begin')?.datasets ?? 'all';
+}
+
+/** Whether the service has told the run anything that depends on what it copies. */
+export function hasAsked({ entries }: Pick<JournalEntries, 'entries'>): boolean {
+  return entries.some(({ type }) => ['fence', 'feed.bound', 'feed.page', 'feed.done'].includes(type));
+}
+
+/** What the lake is a copy of; undefined where it holds nothing yet. */
+export function readLakeScope({ version, txn }: TableState): Scope | undefined {
+  if (version < 0n) return undefined;
+  if ((txn[TXN_DATASETS] ?? 0n) === 0n) return 'all';
+  return listCopied(txn);
+}
+
+/** Datasets that the lake has a copy of, where it notes them; those that the key lost are not among them. */
+export function listCopied(txn: Record<string, bigint>): bigint[] {
+  const marks = Object.entries(txn).filter(([name, mark]) => name.startsWith(TXN_DATASET) && mark === 1n);
+  return marks.map(([name]) => BigInt(name.slice(TXN_DATASET.length))).sort(compareIds);
+}
+
+/** How the lake's items note what they are a copy of. */
+export function describeScope(scope: Scope, copied: readonly bigint[], before: Record<string, bigint>) {
+  const marks = new Map(listCopied(before).map((id) => [id, 0n]));
+  for (const id of copied) marks.set(id, 1n);
+  const entries = [...marks].map(([id, mark]) => [TXN_DATASET + id, mark] as const);
+  const changed = entries.filter(([name, mark]) => before[name] !== mark);
+  return { [TXN_DATASETS]: scope === 'all' ? 0n : BigInt(scope.length), ...Object.fromEntries(changed) };
+}
+
+/** The parts that the service is asked for. */
+export function listScopeParts(client: ApiClient, scope: Scope): ScopePart[] {
+  return listParts(client, scope === 'all' ? [undefined] : scope);
+}
+
+/** Datasets that are named in `wanted` and not in `had`; none where either is all. */
+export function findNew(wanted: Scope, had: Scope): bigint[] {
+  if (wanted === 'all' || had === 'all') return [];
+  return wanted.filter((id) => !had.includes(id));
+}
+
+/**
+ * Refuses, before any call, to copy less than a lake holds: rows that no run keeps in sync any more would lie. What an
+ * unfinished run has begun holds as well.
+ * @throws PricelakeError `config`
+ */
+export function refuseNarrowing(
+  { file, source }: Pick<Pipeline, 'file' | 'source'>,
+  items: TableState,
+  unfinished: Pick<JournalEntries, 'last' | 'entries'> | undefined,
+): void {
+  const wanted = source.datasets;
+  const begun = unfinished === undefined || !hasAsked(unfinished) ? undefined : readRunScope(unfinished);
+  for (const [had, who] of [
+    [readLakeScope(items), 'the lake holds'],
+    [begun, 'the run that was interrupted copies'],
+  ] as const) {
+    if (had === undefined || wanted === 'all') continue;
+    const lost = had === 'all' ? 'all datasets' : nameDatasets(had.filter((id) => !wanted.includes(id)));
+    if (lost === '') continue;
+    throw new PricelakeError(
+      'config',
+      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: rows that no run keeps in sync would lie`,
+      { hint: `Go back to datasets: ${showScope(had)}, or take another folder as lake.path for a copy of fewer.` },
+    );
+  }
+}
+
+/** As a pipeline file has it. */
+export function showScope(scope: Scope): string {
+  return scope === 'all' ? 'all' : `[${scope.join(', ')}]`;
+}
+
+/** `dataset 12`, `datasets 12 and 15`; empty for none. */
+export function nameDatasets(ids: readonly bigint[]): string {
+  if (ids.length === 0) return '';
+  if (ids.length === 1) return `dataset ${ids[0]}`;
+  return `datasets ${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`;
+}
+
+const visible = z.array(z.looseObject({ id: int64, name: z.string(), items: int64 }));
+const counted = z.looseObject({ totalElements: int64 });
+
+/** Datasets that the key can read now (section 4, /datasets). */
+export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visible>> {
+  return client.json('/datasets', {}, visible);
+}
+
+/**
+ * Checks the datasets of a list, before anything is paid for. Where the plan locks some, the service is asked for one
+ * that it does not list: it answers 402 if that is locked.
+ * @throws PricelakeError `config` for one that the key can't read, `plan_refuses` for one that is beyond the plan.
+ */
+export async function checkScope(
+  client: ApiClient,
+  wanted: readonly bigint[],
+  { lockedDatasets, name }: Pick<SeenPlan, 'lockedDatasets' | 'name'>,
+): Promise<void> {
+  const readable = (await fetchDatasets(client)).map(({ id }) => id).sort(compareIds);
+  const missing = wanted.filter((id) => !readable.includes(id));
+  if (missing.length === 0) return;
+  const locked = lockedDatasets;
+  if (locked > 0) await askForLocked(client, missing);
+  const beyond = locked > 0 ? `; ${locked} more of the account are beyond the plan "${name}"` : '';
+  throw new PricelakeError(
+    'config',
+    `source.datasets: the key can't read ${nameDatasets(missing)}; it can read ${nameDatasets(readable) || 'none'}${beyond}`,
+    { hint: 'Correct the list, or see the datasets of the account in the portal.' },
+  );
+}
+
+async function askForLocked(client: ApiClient, datasets: readonly Dataset[]): Promise<void> {
+  for (const part of listParts(client, datasets)) {
+    await part.client.json('/items', { size: 1 }, counted).catch((error: unknown) => {
+      if (!(error instanceof PricelakeError) || !['bad_request', 'not_found'].includes(error.code)) throw error;
+    });
+  }
+}
+
+function compareIds(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,55 @@
+import type { Io } from '../io/io.js';
+import type { Lake } from '../lake/lake.js';
+import { type LockState, readLock } from '../lake/lock.js';
+import { type LandedRun, listLandedRuns } from '../landing/landing.js';
+
+/** A run that has not ended, and what it has. */
+export interface OpenRun {
+  runId: string;
+  runNumber: bigint;
+  begunAt: string;
+  /** `running` under a living lock, `held` by checks, else `interrupted`. */
+  state: 'running' | 'held' | 'interrupted';
+  /** Gate checks that hold the batch. */
+  checks: string[];
+  tries: number;
+  calls: number;
+  /** Rows on disk, by what they are. */
+  landed: { exportRows: bigint; changes: bigint; items: bigint };
+}
+
+/** What a lake is at, without a word to the service. */
+export interface LakeActivity {
+  lock: LockState | undefined;
+  open: OpenRun | undefined;
+}
+
+/** Looks at the lock and the landing; changes nothing, and may look while a run is at work. */
+export async function inspectActivity(lake: Lake, io: Io): Promise<LakeActivity> {
+  const lock = await readLock(lake, io);
+  const last = (await listLandedRuns(lake.root)).at(-1);
+  const isOpen = last !== undefined && last.journal.last('end') === undefined;
+  return { lock, open: isOpen ? describeOpen(last, lock?.alive === true) : undefined };
+}
+
+function describeOpen({ runId, runNumber, journal }: LandedRun, isRunning: boolean): OpenRun {
+  const held = journal.last('held');
+  return {
+    runId,
+    runNumber,
+    begunAt: journal.last('begin')?.at ?? '',
+    state: isRunning ? 'running' : held === undefined ? 'interrupted' : 'held',
+    checks: held?.checks ?? [],
+    tries: journal.all('try').length + 1,
+    calls: journal.countCalls(),
+    landed: {
+      exportRows: sumRows(journal.all('export.segment')),
+      changes: sumRows([...journal.all('feed.page'), ...journal.all('event'), ...journal.all('backfill')]),
+      items: sumRows([...journal.all('poll.page'), ...journal.all('listing.page'), ...journal.all('hydrate.page')]),
+    },
+  };
+}
+
+function sumRows(entries: readonly { rows: number }[]): bigint {
+  return entries.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
+}

@@ -1,0 +1,247 @@
+import path from 'node:path';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import type { LandedDatasets } from '../extract/datasets.js';
+import { TXN_CURSOR, TXN_WEBHOOK } from '../tables/table.js';
+import { createItemViews, selectRejects, type Tally } from '../merge/batch.js';
+import { createNewChanges, createPendingChanges, findWebhookAhead } from '../merge/changes.js';
+import { setDatasetNames } from '../typing/dataset-names.js';
+import type { ItemValue } from '../typing/item-names.js';
+import {
+  judgeReads,
+  listStaleReads,
+  measureFeedSkew,
+  type StaleItems,
+  selectStaleItems,
+} from '../merge/judge-reads.js';
+import {
+  type Comparison,
+  compareItems,
+  createGround,
+  findNeeds,
+  type Ground,
+  type ItemsFile,
+  type Merge,
+  mergeItems,
+} from '../merge/merge.js';
+import { selectSites } from '../merge/sites.js';
+import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
+import type { TypedFile } from '../typing/type-file.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { type Extract, hydrateRun, rereadStale } from './extract.js';
+import type { RowTally } from './ledger.js';
+import { type DatasetNames, proveListing } from '../compare/compare-listing.js';
+import { isCommitted, type Run, readBegin } from './open-run.js';
+
+/** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
+export interface Batch {
+  merge: Merge;
+  comparison: Comparison;
+  /** Changes that history does not hold yet. */
+  newChanges: bigint;
+  /** Newest change of history that webhooks brought ahead of the feed; 0 when there is none. */
+  webhookAhead: bigint;
+  /** Items that the next run reads again. */
+  stale: StaleItems;
+  /** Rows of history that give way to changes of this run. */
+  history: SupersededDiffs;
+  /** Undefined when no website is new or different. */
+  sites: string | undefined;
+  /** Undefined when nothing was rejected. */
+  rejects: string | undefined;
+  tally: RowTally;
+  moment: Moment;
+}
+
+/** The moment that dates what the run finds. */
+export interface Moment {
+  /** By this machine's clock, ISO 8601. */
+  at: string;
+  /** By the service's; null where its answers don't tell, undefined in runs of versions that did not ask. */
+  serviceAt?: string | null | undefined;
+}
+
+/** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
+export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
+  const { db, typer } = run;
+  const { feed } = extract;
+  const changeFiles = await typeChanges(run, extract);
+  const { feedFrom, applyFrom, watermark } = extract;
+  const cursorFrom = readBegin(run).cursorFrom ?? 0n;
+  const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
+  const several = run.scope !== 'all' && run.scope.length > 1;
+  const changes = await createNewChanges(db, changeFiles, {
+    feedFrom,
+    // History holds what the datasets that it is of already brought.
+    knownUpTo: feedFrom < cursorFrom ? larger(webhookAhead, cursorFrom) : webhookAhead,
+    cursor: feed?.cursor,
+    isCut: several,
+    isScoped: run.scope !== 'all',
+  });
+  const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
+  const ground = chooseGround(run, extract);
+  const isApplied = run.tables.items.txn[TXN_CURSOR] !== undefined;
+  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
+  const names = await nameDatasets(run, datasets);
+  const unlisted = await proveListing(run, extract, names);
+  const typed = await typer.finish();
+  const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
+  const whole = await createItemViews(db, typed, absent);
+  if (watermark !== undefined) await measureFeedSkew(db);
+  const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
+  const moment = await fixMoment(run);
+  const { at } = moment;
+  await db.run('SET VARIABLE read_at = $1', [at]);
+  const comparison = await compareItems(db, ground, {
+    withFeed: feed !== undefined,
+    datasets: names.readable,
+    added: extract.added.flatMap((id) => names.byId.get(id) ?? []),
+    unlisted,
+    isReadWhole: typedWhole === whole.exported.typed,
+  });
+  // What another program did to items is no change of them.
+  if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
+  if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
+  await createGround(db, ground, 'unknown');
+  await hydrateRun(run, extract.planned, await findNeeds(db));
+  let itemFiles = await typer.finish();
+  let items = itemFiles.length === typed.length ? whole : await createItemViews(db, itemFiles, absent);
+  if (items.reread.typed > 0n) await measureFeedSkew(db);
+  await judgeReads(db);
+  if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
+    itemFiles = await typer.finish();
+    items = await createItemViews(db, itemFiles, absent);
+    await judgeReads(db);
+  }
+  const stale = await selectStaleItems(db);
+  if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
+  const sites = await selectSites(db, watermark ?? applyFrom);
+  await createGround(db, ground, 'known');
+  const merge = await mergeItems(db, ground);
+  const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
+  const good = items.exported.typed + items.reread.typed + changes.typed;
+  const itemsWritten = await countWritten(db, items.exported, ground);
+  const written = itemsWritten + changes.typed - changes.repeated;
+  return {
+    merge,
+    comparison,
+    newChanges: changes.typed - changes.repeated,
+    webhookAhead: await findWebhookAhead(db, webhookAhead, feed?.cursor),
+    stale,
+    history: await supersedeDiffs(db, run.lake.root, run.tables.history),
+    sites,
+    rejects: selectRejects(itemFiles, changeFiles, at),
+    tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
+    moment,
+  };
+}
+
+/** So many values of a field are not gone at once because a service leaves out what is null. */
+const KEPT_VALUES = 20n;
+
+/** Fields that no export row has, though the lake has many values in them: these are kept. */
+async function findAbsent({ db, typer, io }: Run): Promise<ItemValue[]> {
+  // Whether an item is listed is never kept: that no row has a removal time may just be so.
+  const names = typer.listAbsent().filter((name) => name !== 'removed_at');
+  const absent: ItemValue[] = [];
+  for (const name of names) {
+    if (!loadTableSchema('items').columns.some((column) => column.name === name)) continue;
+    const row = await db.row(`SELECT count(${quoteIdentifier(name)}) AS n FROM items`);
+    if ((row?.n as bigint) >= KEPT_VALUES) absent.push(name);
+  }
+  if (absent.length > 0) io.log('warn', 'export.fields_missing', { kept: absent.join(', ') });
+  return absent;
+}
+
+async function typeChanges({ typer }: Run, { feed, events, backfill }: Extract): Promise<TypedFile[]> {
+  const files: TypedFile[] = [];
+  if (feed !== undefined && feed.changes > 0) {
+    files.push(await typer.typeChanges({ path: feed.file, rows: feed.changes, origin: 'feed' }));
+  }
+  if (events.changes > 0) {
+    files.push(await typer.typeChanges({ path: events.file, rows: events.changes, origin: 'webhook' }));
+  }
+  if (backfill.changes > 0) {
+    files.push(await typer.typeChanges({ path: backfill.file, rows: backfill.changes, origin: 'history' }));
+  }
+  return files;
+}
+
+/** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
+async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
+  const fixed = journal.last('normalize');
+  if (fixed !== undefined) return fixed;
+  const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
+  await journal.append({ type: 'normalize', ...moment });
+  return moment;
+}
+
+/** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
+async function countWritten(db: Database, exported: Tally, ground: Ground): Promise<bigint> {
+  const taken = await db.row('SELECT count(*) AS n FROM taken_reads');
+  const rereads = taken?.n as bigint;
+  if (ground.kind === 'lake') return rereads;
+  const rows = ground.kind === 'first' ? 'exported_items' : 'different_items';
+  const count =
+    await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM ${rows} SEMI JOIN taken_reads USING (item_id)) AS replaced
+    FROM ${rows}`);
+  const whole = ground.kind === 'first' ? exported.typed - exported.repeated : (count?.n as bigint);
+  return whole - (count?.replaced as bigint) + rereads;
+}
+
+/** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */
+function isHistoryAhead(run: Run): boolean {
+  const history = run.tables.history.txn[TXN_CURSOR];
+  const items = run.tables.items.txn[TXN_CURSOR];
+  return history !== undefined && history !== items;
+}
+
+function chooseGround(run: Run, { mode, fence }: Extract): Ground {
+  const root = path.join(run.lake.root, 'items');
+  const files: ItemsFile[] = run.tables.items.files.map((file) => ({
+    ...file,
+    absolutePath: path.join(root, file.path),
+  }));
+  // Whole rows that an earlier try has committed are part of the lake.
+  if (fence === undefined || isCommitted(run, 'items')) return { kind: 'lake', files };
+  if (run.tables.items.version < 0n) return { kind: 'first' };
+  return { kind: mode === 'snapshot' ? 'reload' : 'poll', files };
+}
+
+/** By their names, as items give them: datasets that can be read. Rows of the lake may give one its former name. */
+async function nameDatasets({ db, scope }: Run, visible: LandedDatasets['datasets']): Promise<DatasetNames> {
+  const known = (await db.rows('SELECT dataset_id, name FROM datasets')) as { dataset_id: bigint; name: string }[];
+  await setDatasetNames(
+    db,
+    [...visible, ...known].map(({ name }) => name),
+  );
+  const byId = new Map<bigint, string[]>();
+  for (const { id, name } of visible) {
+    const before = known.filter(({ dataset_id }) => dataset_id === id).map((row) => row.name);
+    byId.set(id, [...new Set([name, ...before])]);
+  }
+  // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
+  const isWhole = scope !== 'all' && scope.every((id) => byId.has(id));
+  return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+/** Counted as the bytes landed, not from the tables: the row equation compares the two. */
+function countReceived({ landing: { journal } }: Run): bigint {
+  const exported = [...journal.all('export.done'), ...journal.all('export.cut')].reduce(
+    (sum, { landed }) => sum + landed,
+    0n,
+  );
+  const pages = [
+    ...journal.all('event'),
+    ...journal.all('backfill'),
+    ...journal.all('feed.page'),
+    ...journal.all('poll.page'),
+    ...journal.all('listing.page'),
+    ...journal.all('hydrate.page'),
+  ];
+  return exported + pages.reduce((sum, page) => sum + BigInt(page.rows), 0n);
+}

@@ -1,0 +1,84 @@
+import { removeBackfill } from '../backfill/land-histories.js';
+import { listLandedEvents } from '../extract/events.js';
+import { describeAttributions } from '../lake/attribution.js';
+import { type CommitInfo, commitTable } from '../lake/commit.js';
+import { fillEmptyTables } from '../lake/fill-empty-tables.js';
+import { publishPointer } from '../lake/publish.js';
+import { stageTable } from '../lake/stage.js';
+import { pruneLandings } from '../landing/landing.js';
+import { type CheckResult, TABLE_NAMES, type TableName, TXN_RUN } from '../tables/table.js';
+import { selectColumns } from '../merge/batch.js';
+import { removeEvents } from '../webhook/event-files.js';
+import { clearIdleRuns } from './idle-runs.js';
+import { loadRows, type RunRow } from './ledger.js';
+import { isCommitted, type Run } from './open-run.js';
+import type { Staged } from './stage.js';
+
+/**
+ * History first: it is the log, and everything else follows from it. The closed days come before items: which products
+ * an item has left can be told only while the rows before it stand.
+ */
+const COMMIT_ORDER = [...new Set<TableName>(['history', 'price_spread_daily', ...TABLE_NAMES])];
+
+/**
+ * Commits table by table in COMMIT_ORDER.
+ * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
+ */
+export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+  const { lake, io, landing, pipeline } = run;
+  const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
+  await stageLedger(run, staged, rows, checks);
+  for (const table of COMMIT_ORDER) {
+    const change = staged.candidate[table];
+    // The commit point of each table is inside commitTable.
+    if (change === undefined) continue;
+    const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
+    io.log('debug', 'committed', { table, version });
+  }
+  await fillTables(run, staged, info);
+  await clearIdleRuns(lake);
+  await publishPointer(lake, {
+    pipeline: pipeline.name,
+    runId: landing.runId,
+    runNumber: landing.runNumber,
+    cursor: rows.at(-1)?.cursor_to ?? null,
+    at: info.at,
+    attributions: staged.attributions,
+  });
+  io.log('debug', 'pointed', { runId: landing.runId });
+  // Before the end: a run that is killed here does it again.
+  await removeEvents(lake.root, listLandedEvents(landing), landing.runId, io);
+  await removeBackfill(landing, lake.root);
+  await landing.journal.append({ type: 'end', at: io.now().toISOString() });
+  await pruneLandings(lake.root, pipeline.landing.keep, io);
+}
+
+/** Of the tables that may have no rows; each log takes some milliseconds to read. */
+async function fillTables({ db, lake, pipeline, tables }: Run, staged: Staged, commit: CommitInfo): Promise<void> {
+  await fillEmptyTables(db, lake, {
+    commit,
+    metadata: describeAttributions(staged.attributions),
+    tables: TABLE_NAMES.filter((table) => (staged.candidate[table] ?? { add: tables[table].files }).add.length === 0),
+    partitionBy: { items: pipeline.lake.tables.items?.partitionBy },
+  });
+}
+
+/** Stages the tables that tell of the run itself: check results and the ledger. */
+async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+  const { db, lake, landing, io } = run;
+  const { runId, runNumber } = landing;
+  const checked = checks.map((check) => ({
+    ...check,
+    let_through: check.letThrough,
+    run_id: runId,
+    checked_at: io.now().toISOString(),
+  }));
+  await loadRows(db, 'next_check_results', 'check_results', checked);
+  await loadRows(db, 'next_runs', 'runs', rows);
+  for (const table of ['check_results', 'runs'] as const) {
+    if (isCommitted(run, table)) continue;
+    const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
+    const add = await stageTable(db, lake, { table, runId, select });
+    staged.candidate[table] = { table, add, remove: [], txn: { [TXN_RUN]: runNumber } };
+  }
+}

@@ -1,0 +1,67 @@
+import type { ApiClient } from '../api/client.js';
+import { allowance, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
+import { createExportGate, type ExportGate } from '../plan/export-gate.js';
+import type { Journal } from '../landing/journal.js';
+import { openExportMemory } from './export-memory.js';
+import type { Run } from './open-run.js';
+import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
+
+export type { SeenPlan } from './seen-plan.js';
+
+/** The plan, and what a run may export by it. */
+export interface PlannedRun {
+  plan: SeenPlan;
+  gate: ExportGate;
+}
+
+/** Asks for the plan (section 4, /plan). */
+export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
+  return client.json('/plan', {}, seenPlan);
+}
+
+/** Reads the plan for a run, and notes what the service had counted by then. */
+export async function readPlan(run: Run): Promise<PlannedRun> {
+  const { journal } = run.landing;
+  const planned = await openPlan(run, journal);
+  await rememberPlan(run.lake, planned.plan, run.io.now());
+  const counted = pickUsage(planned.plan);
+  await journal.append({ type: 'usage.before', counted, calls: run.client.calls() });
+  run.io.log('info', 'plan', { plan: planned.plan.plan, status: planned.plan.status, ...counted });
+  return planned;
+}
+
+/** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
+export async function openPlan(
+  { client, io, lake, pipeline, caps }: Pick<Run, 'client' | 'io' | 'lake' | 'pipeline' | 'caps'>,
+  journal: Pick<Journal, 'all'>,
+): Promise<PlannedRun> {
+  const plan = await fetchPlan(client);
+  client.setRate(plan.limits.ratePerSecond ?? null);
+  const allowed = allowance(plan, pipeline.budget, reduceCaps(caps, journal));
+  const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
+  client.setCallLimit(calls, (made) => refuseCall(allowed, made));
+  return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
+}
+
+/** What the service has counted this month; null for an operator's token. */
+export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
+  if (usage === undefined || usage === null) return null;
+  const { apiCalls, exportRows, resetsAt } = usage;
+  return { apiCalls, exportRows, resetsAt };
+}
+
+/** A run's caps hold for all its tries: what earlier ones took is off them. */
+export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'all'>): RunCaps {
+  const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
+  const rows = begun.reduce((sum, { announced }) => sum + Number(announced), 0);
+  const blocks = begun.reduce((sum, one) => sum + Number(one.blocks), 0);
+  return {
+    maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - rows),
+    maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - blocks),
+  };
+}
+
+/** Only on a plan without the feed the limit is false: null and absent are unlimited. */
+export function hasFeed(plan: SeenPlan): boolean {
+  return plan.limits.changeFeed !== false;
+}

@@ -1,0 +1,207 @@
+import { version as duckdbVersion } from '@duckdb/node-api';
+import { countHydrationExports } from '../extract/hydrate-export.js';
+import { countItemBytes } from '../extract/item-files.js';
+import { readPointer } from '../lake/publish.js';
+import { PRICELAKE_VERSION } from '../lake/version.js';
+import type { Journal } from '../landing/journal.js';
+import { TXN_CURSOR, TXN_ITEMS } from '../tables/table.js';
+import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
+import { NO_USAGE, type Usage } from './count-usage.js';
+import type { Extract } from './extract.js';
+import type { RowTally, RunRow } from './ledger.js';
+import type { Batch } from './normalize.js';
+import { type FacetProof, NO_FACET_PROOF } from '../compare/compare-facets.js';
+import { NO_PRODUCT_PROOF, type ProductProof } from '../compare/compare-products.js';
+import { NO_PROOF, type Proof } from '../compare/compare-sample.js';
+import { reportDrift } from './report-drift.js';
+import { noteCalls, type Run, readBegin } from './open-run.js';
+import { readLakeScope } from './dataset-selection.js';
+
+/** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
+export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
+  const { fence, feed, events, backfill } = extract;
+  if (run.tables.stale_items.files.some(({ rows }) => rows > 0n)) return false;
+  if (fence !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run))
+    return false;
+  return (await readPointer(run.lake)) !== undefined;
+}
+
+/** True when whole rows were read that show what the lake holds already: no file has to be written. */
+export async function isUnchanged(
+  run: Run,
+  { merge, sites, stale, tally, newChanges, comparison }: Batch,
+): Promise<boolean> {
+  const isSame =
+    merge.select === undefined &&
+    sites === undefined &&
+    stale.select === undefined &&
+    tally.rejected === 0n &&
+    newChanges === 0n;
+  if (!isSame || !isScopeNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run)) return false;
+  return (await readPointer(run.lake)) !== undefined;
+}
+
+/** The lake notes what the run is a copy of. */
+function isScopeNoted({ scope, tables, landing }: Run): boolean {
+  if ((landing.journal.last('decision')?.added ?? []).length > 0) return false;
+  return String(readLakeScope(tables.items) ?? '') === String(scope);
+}
+
+/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
+function isWhole({ tables, repairs }: Run): boolean {
+  if (Object.keys(repairs).length > 0) return false;
+  const derived = [tables.products, tables.product_prices, tables.price_spread];
+  return (
+    tables.items.txn[TXN_CURSOR] === tables.history.txn[TXN_CURSOR] &&
+    derived.every((table) => table.txn[TXN_ITEMS] === tables.items.version)
+  );
+}
+
+/** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
+export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> {
+  const { journal } = run.landing;
+  const settled = journal.last('tally');
+  if (settled !== undefined) return settled;
+  await journal.append({ type: 'tally', ...tally }, noteCalls(run));
+  run.io.log('debug', 'settled', { ...tally });
+  return tally;
+}
+
+const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
+
+/** What comparisons with the service found. */
+export interface Findings extends Comparison {
+  proof: Proof;
+  products: ProductProof;
+  facets: FacetProof;
+  usage: Usage;
+}
+
+const NO_FINDINGS: Findings = {
+  ...NO_COMPARISON,
+  proof: NO_PROOF,
+  products: NO_PRODUCT_PROOF,
+  facets: NO_FACET_PROOF,
+  usage: NO_USAGE,
+};
+
+/** The run's row of the ledger. Rows of items are counted over the views as they stand. */
+export async function describeRun(
+  run: Run,
+  extract: Extract,
+  tally: RowTally = NO_ROWS,
+  stale = 0n,
+  found: Findings = NO_FINDINGS,
+): Promise<RunRow> {
+  const { landing, io } = run;
+  const { journal } = landing;
+  await journal.append(noteCalls(run));
+  const begin = readBegin(run);
+  const finished = io.now();
+  const items = await run.db.row('SELECT count(*) AS n FROM items');
+  return {
+    run_number: landing.runNumber,
+    run_id: landing.runId,
+    pipeline: begin.pipeline,
+    mode: extract.mode,
+    reason: explainRun(journal),
+    started_at: begin.at,
+    finished_at: finished.toISOString(),
+    seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
+    tries: BigInt(journal.all('try').length + 1),
+    cursor_from: begin.cursorFrom,
+    cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
+    ...describeCurrency(extract, journal, stale),
+    calls: BigInt(journal.countCalls()),
+    calls_refused: BigInt(journal.countRefused()),
+    ...countExportRows(run),
+    ...found.usage,
+    bytes_received: BigInt(countBytes(run, extract)),
+    ...pickTally(tally),
+    ...describeFindings(found),
+    schema_drift: reportDrift(run),
+    items: items?.n as bigint,
+    pricelake_version: PRICELAKE_VERSION,
+    duckdb_version: duckdbVersion(),
+  };
+}
+
+/** Why the run went as it did, and what it left for want of calls, or does not know. */
+function explainRun(journal: Journal): string {
+  const left = journal.last('backfill')?.left ?? 0;
+  const reasons = [
+    journal.last('decision')?.reason ?? '',
+    left === 0 ? '' : `the histories of ${left} items are left`,
+    journal.last('listing.done')?.reason ?? '',
+  ];
+  return reasons.filter((reason) => reason !== '').join('; ');
+}
+
+/**
+ * Up to when the lake is current: where the feed ended, or where items were read without it. Polled items alone don't
+ * tell: the poll may have missed removals.
+ */
+function describeCurrency(
+  { mode, feed, fence }: Extract,
+  journal: Journal,
+  stale: bigint,
+): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
+  const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : 0n;
+  const at = feed?.complete === true ? feed.at : fence?.at;
+  const known = unknown === 0n ? at : undefined;
+  return {
+    caught_up: known !== undefined && stale === 0n,
+    caught_up_at: known ?? null,
+    listing_unknown: unknown,
+    stale_items: stale,
+  };
+}
+
+function describeFindings({ differences, columns, missed, gone, proof, products, facets }: Findings) {
+  return {
+    differences,
+    difference_columns: columns,
+    missed,
+    gone,
+    sampled: proof.sampled,
+    sample_mismatches: proof.mismatches,
+    mismatch_bound: proof.bound,
+    sample_differences: proof.differences,
+    products_compared: products.compared,
+    products_different: products.different,
+    product_differences: products.differences,
+    facets_compared: facets.compared,
+    facets_different: facets.different,
+    facet_differences: facets.differences,
+  };
+}
+
+function countBytes({ landing: { journal } }: Run, { feed, events, backfill }: Extract): number {
+  const place = ({ shard, attempt }: { shard: string; attempt: number }) => `${shard} ${attempt}`;
+  const done = new Set([...journal.all('export.done'), ...journal.all('export.cut')].map(place));
+  const segments = journal.all('export.segment').filter((segment) => done.has(place(segment)));
+  const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  const pages = ['poll.page', 'listing.page', 'hydrate.page'] as const;
+  const items = pages.reduce((sum, page) => sum + countItemBytes(journal, page), 0);
+  return exported + items + events.bytes + backfill.bytes + (feed?.bytes ?? 0);
+}
+
+/** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
+function countExportRows({ landing: { journal } }: Run) {
+  const done = [...journal.all('export.done'), ...journal.all('export.cut')];
+  const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
+  const sum = (rows: bigint[]) => rows.reduce((total, one) => total + one, 0n);
+  const hydrated = countHydrationExports(journal);
+  const kept = sum(done.map(({ announced }) => announced)) + hydrated;
+  return {
+    export_rows: kept,
+    export_rows_landed: sum(done.map(({ landed }) => landed)) + hydrated,
+    export_rows_lost: sum(begun.map(({ announced }) => announced)) - kept,
+    overage: begun.some(({ overage }) => overage),
+    overage_blocks: sum(begun.map(({ blocks }) => blocks)),
+  };
+}
+
+function pickTally({ received, written, rejected, deduplicated }: RowTally): RowTally {
+  return { received, written, rejected, deduplicated };
+}

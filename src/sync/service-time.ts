@@ -1,0 +1,39 @@
+import type { Database } from '../duckdb/connection.js';
+import type { Moment } from './normalize.js';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** What tells the time where the service is. */
+export interface TimeEvidence {
+  /** By the `Date` headers of its answers; undefined where none was valid. */
+  date: Date | undefined;
+  /** The newest instant that the service has written into a row. */
+  seen: Date | undefined;
+  /** By this machine's clock. */
+  local: Date;
+}
+
+/**
+ * The time by which days close. The `Date` headers tell it, but a proxy may write them: where the rows are more than a
+ * day behind, they hold. Without headers it is what the rows show, up to this machine's time, and that where there are
+ * none. Of clocks that contradict each other the one behind holds: a day that closes late is whole.
+ */
+export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
+  if (date === undefined) return seen !== undefined && seen < local ? seen : local;
+  return seen !== undefined && date.getTime() - seen.getTime() > DAY_MS ? seen : date;
+}
+
+/** The service's time at the run's moment. Reads the views `history` and `items`. */
+export async function settleServiceTime(db: Database, { at, serviceAt }: Moment): Promise<Date> {
+  const local = new Date(at);
+  // Runs of older versions closed days by this machine's clock; done again, they do so again.
+  if (serviceAt === undefined) return local;
+  const row = await db.row(`SELECT epoch_ms(greatest(
+    (SELECT max(observed_at) FROM history), (SELECT max(last_seen_at) FROM items))) AS seen`);
+  const seen = row?.seen as bigint | null | undefined;
+  return chooseServiceTime({
+    date: serviceAt === null ? undefined : new Date(serviceAt),
+    seen: seen === null || seen === undefined ? undefined : new Date(Number(seen)),
+    local,
+  });
+}

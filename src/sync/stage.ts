@@ -1,0 +1,192 @@
+import { derivedSelects } from '../analyze/derive.js';
+import type { Database } from '../duckdb/connection.js';
+import type { LandedDatasets } from '../extract/datasets.js';
+import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
+import { tablePath } from '../lake/layout.js';
+import { stageTable } from '../lake/stage.js';
+import { createTableViews } from '../lake/views.js';
+import {
+  type DataFile,
+  type StagedFile,
+  type TableChange,
+  type TableName,
+  TXN_ACCEPTED,
+  TXN_CURSOR,
+  TXN_ITEMS,
+  TXN_POLLED,
+  TXN_RUN,
+  TXN_WEBHOOK,
+} from '../tables/table.js';
+import { selectColumns } from '../merge/batch.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import type { Extract } from './extract.js';
+import { loadRows } from './ledger.js';
+import type { Batch, Moment } from './normalize.js';
+import { isCommitted, type Run } from './open-run.js';
+import { describeScope, listCopied } from './dataset-selection.js';
+import { settleServiceTime } from './service-time.js';
+import { stageDaily } from './stage-daily.js';
+
+/** What the run will commit, by table; nothing of it is visible yet. */
+export type Candidate = Partial<Record<TableName, TableChange>>;
+
+export interface Staged {
+  candidate: Candidate;
+  attributions: Attribution[];
+}
+
+/** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
+export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, extract: Extract): Promise<Staged> {
+  const { db } = run;
+  const attributions = await readAttributions(db, 'next_sites');
+  const metadata = describeAttributions(attributions);
+  const candidate: Candidate = {};
+  const add = async (table: TableName, select: string | undefined, remove: DataFile[], txn = {}) => {
+    if (isCommitted(run, table)) return;
+    const files = select === undefined ? [] : await stage(run, table, select, metadata);
+    run.io.log('debug', 'staged', { table, files: files.length });
+    const accepted = run.repairs[table];
+    const marks = { [TXN_RUN]: run.landing.runNumber, ...(accepted === undefined ? {} : { [TXN_ACCEPTED]: accepted }) };
+    candidate[table] = { table, add: files, remove, txn: { ...marks, ...txn } };
+  };
+  const cursor = extract.feed === undefined ? {} : { [TXN_CURSOR]: extract.feed.cursor };
+  const history = selectColumns('history');
+  const { kept, replaced } = batch.history;
+  const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;
+  await add('history', kept === undefined ? rows : `${rows} UNION ALL ${kept}`, replaced, {
+    ...cursor,
+    ...(batch.webhookAhead > 0n ? { [TXN_WEBHOOK]: batch.webhookAhead } : {}),
+  });
+  if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
+  const items = { ...cursor, [TXN_POLLED]: readPolled(extract), ...noteScope(run, extract, datasets) };
+  await add('items', batch.merge.select, batch.merge.replaced, items);
+  await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
+  await addDatasets(run, datasets, add);
+  await add('rejects', batch.rejects, []);
+  await createTableViews(db, run.lake, candidate);
+  const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
+  await eachPartOfItems(db, async () => {
+    for (const { table, select } of derivedSelects()) {
+      const before = candidate[table]?.add ?? [];
+      await add(table, select, run.tables[table].files, { [TXN_ITEMS]: itemsVersion });
+      candidate[table]?.add.push(...before);
+    }
+  });
+  await createTableViews(db, run.lake, candidate);
+  if (await addDaily(run, candidate, metadata, batch.moment)) await createTableViews(db, run.lake, candidate);
+  return { candidate, attributions };
+}
+
+/** What the items are a copy of by now: of the datasets that can be read, those that were copied whole, now or before. */
+function noteScope({ scope, tables }: Run, { mode, added }: Extract, { datasets }: LandedDatasets) {
+  const visible = datasets.map(({ id }) => id);
+  const before = listCopied(tables.items.txn);
+  // A lake that does not note them yet has a copy of all.
+  const isWhole = mode === 'snapshot' || before.length === 0;
+  const all = visible.filter((id) => isWhole || added.includes(id) || before.includes(id));
+  return describeScope(scope, scope === 'all' ? all : scope, tables.items.txn);
+}
+
+/** The service's own products, where the pipeline asks for them. Needs table `landed_service_products`. */
+export async function stageServiceProducts(run: Run, { candidate, attributions }: Staged): Promise<void> {
+  const table = 'service_products';
+  if (run.pipeline.source.products === 'none' || isCommitted(run, table)) return;
+  const select = `SELECT ${selectColumns(table)} FROM landed_service_products`;
+  const add = await stage(run, table, select, describeAttributions(attributions));
+  candidate[table] = { table, add, remove: run.tables[table].files, txn: { [TXN_RUN]: run.landing.runNumber } };
+}
+
+/** Adds the closed days of price_spread_daily; false when the table stays as it is. */
+async function addDaily(
+  run: Run,
+  candidate: Candidate,
+  metadata: Record<string, string>,
+  moment: Moment,
+): Promise<boolean> {
+  const table = 'price_spread_daily';
+  if (isCommitted(run, table)) return false;
+  const change = await stageDaily({
+    db: run.db,
+    root: run.lake.root,
+    table: run.tables[table],
+    itemsBefore: readItemsBefore(run),
+    now: await settleServiceTime(run.db, moment),
+    days: run.pipeline.analysis.daily,
+    stage: (select) => stage(run, table, select, metadata),
+  });
+  if (change === undefined) return false;
+  run.io.log('debug', 'staged', { table, files: change.add.length });
+  candidate[table] = { table, ...change, txn: { ...change.txn, [TXN_RUN]: run.landing.runNumber } };
+  return true;
+}
+
+/** SQL of the items as the run found them; undefined where there was no table. */
+function readItemsBefore({ lake, tables: { items } }: Run): string | undefined {
+  if (items.version < 0n) return undefined;
+  const files = items.files.map((file) => toRelationFile(file, tablePath(lake, 'items', file.path)));
+  return tableRelation('items', files, items);
+}
+
+/** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */
+function readPolled({ feed, fence }: Extract): bigint {
+  if (feed?.complete === true || fence?.changedAt === undefined) return 0n;
+  return BigInt(Date.parse(fence.changedAt)) * 1000n;
+}
+
+/** Items that are grouped by product at a time: what groups hold can't all be spilled. */
+const PART_ITEMS = 1_500_000n;
+
+/** Runs `work` with view `items` showing a part of the products after the other; for most lakes, all at once. */
+export async function eachPartOfItems(db: Database, work: () => Promise<void>, partItems = PART_ITEMS): Promise<void> {
+  const count = await db.row('SELECT count(*) AS n FROM items');
+  const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
+  if (parts <= 1n) return work();
+  await db.run('DROP VIEW IF EXISTS all_items');
+  await db.run('ALTER VIEW items RENAME TO all_items');
+  for (let part = 0n; part < parts; part++) {
+    await db.run(`CREATE OR REPLACE TEMP VIEW items AS
+      SELECT * FROM all_items WHERE hash(product_id) % ${parts} = ${part}`);
+    await work();
+  }
+}
+
+async function stage(
+  run: Run,
+  table: TableName,
+  select: string,
+  metadata: Record<string, string>,
+): Promise<StagedFile[]> {
+  const partitionBy = table === 'items' ? run.pipeline.lake.tables.items?.partitionBy : undefined;
+  return stageTable(run.db, run.lake, {
+    table,
+    runId: run.landing.runId,
+    select,
+    metadata,
+    ...(table === 'items' ? { sliceBy: 'site_id' } : {}),
+    ...(partitionBy === undefined ? {} : { partitionBy }),
+  });
+}
+
+async function addDatasets(
+  run: Run,
+  { datasets, readAt }: LandedDatasets,
+  add: (table: TableName, select: string, remove: DataFile[]) => Promise<void>,
+): Promise<void> {
+  const { scope } = run;
+  const copied = datasets.filter(({ id }) => scope === 'all' || scope.includes(id));
+  const rows = copied.map((dataset) => ({
+    dataset_id: dataset.id,
+    name: dataset.name,
+    description: dataset.description,
+    items: dataset.items,
+    sites: dataset.sites,
+    models: dataset.models,
+    healthy_models: dataset.healthyModels,
+    newest_scrape_at: dataset.newestScrapeAt,
+    oldest_scrape_at: dataset.oldestScrapeAt,
+    read_at: readAt,
+    run_id: run.landing.runId,
+  }));
+  await loadRows(run.db, 'next_datasets', 'datasets', rows);
+  await add('datasets', `SELECT ${selectColumns('datasets')} FROM next_datasets`, run.tables.datasets.files);
+}

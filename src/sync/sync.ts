@@ -1,0 +1,134 @@
+import type { RunCaps } from '../plan/allowance.js';
+import type { Io } from '../io/io.js';
+import { explainDamage } from '../lake/damage.js';
+import { refreshPointer } from '../lake/publish.js';
+import { explainSystemFault } from '../lake/system-fault.js';
+import type { CheckResult } from '../tables/table.js';
+import { auditRun } from './audit.js';
+import { compactRun } from './compact-run.js';
+import { countUsage } from './count-usage.js';
+import { type Deadline, NO_DEADLINE } from './deadline.js';
+import { type Extract, extractDatasets, extractRun } from './extract.js';
+import { addIdleRun, readIdleRuns } from './idle-runs.js';
+import type { RunRow } from './ledger.js';
+import { type Batch, normalizeRun } from './normalize.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { askFacets, proveFacets } from '../compare/compare-facets.js';
+import { proveProducts } from '../compare/compare-products.js';
+import { proveRun } from '../compare/compare-sample.js';
+import { openHeld } from './publish-held.js';
+import { publishRun } from './publish.js';
+import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './open-run.js';
+import { describeRun, isIdle, isUnchanged, settleTally } from './run-record.js';
+import { stageRun, stageServiceProducts } from './stage.js';
+import { type TakenHistories, takeHistories } from '../backfill/fetch-histories.js';
+
+/** What a run did. */
+export interface RunReport {
+  /** False when nothing had changed: no file was written. */
+  published: boolean;
+  /** True when the run continued an interrupted one. */
+  resumed: boolean;
+  row: RunRow;
+  checks: CheckResult[];
+  /** Histories that were read item by item, where the pipeline asks for them; behind a first copy, by a run of their own. */
+  histories?: TakenHistories & { runId: string };
+}
+
+export interface SyncOptions {
+  /** Publishes the batch that a failed gate holds, without a call; nothing else. */
+  publishHeld?: boolean;
+  /** When to stop at the next point where stopping loses nothing. */
+  deadline?: Deadline;
+  /** What the command line allows this run. */
+  caps?: RunCaps;
+  /** Makes the client; default: of the service that the pipeline names. */
+  connect?: OpenOptions['connect'];
+}
+
+/**
+ * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
+ * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere goes on from there.
+ * @throws PricelakeError `disk_full`, `open_files` or `lake_read_only` for what the machine refuses, `lake_invalid` for damaged files of tables; what the stages throw passes through.
+ */
+export function syncPipeline(
+  pipeline: Pipeline,
+  io: Io,
+  signal?: AbortSignal,
+  options: SyncOptions = {},
+): Promise<RunReport> {
+  return explainSystemFault(pipeline.lake.path, () =>
+    explainDamage(pipeline.lake.path, () => runWithHistories(pipeline, io, signal, options)),
+  );
+}
+
+/** Items' histories come ahead of the run that takes them over; those of a first copy with a second run. */
+async function runWithHistories(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal | undefined,
+  options: SyncOptions,
+): Promise<RunReport> {
+  const run = () => runSteps(pipeline, io, signal, options);
+  const { deadline = NO_DEADLINE, publishHeld = false, connect } = options;
+  // A rebuild has a client of its own, and what was read then.
+  if (pipeline.source.history !== 'items' || publishHeld || connect !== undefined) return run();
+  const stop = signal ?? new AbortController().signal;
+  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, deadline.connect);
+  const ahead = await take();
+  const report = await run();
+  if (ahead !== undefined) return { ...report, histories: { ...ahead, runId: report.row.run_id } };
+  const behind = await take();
+  if (behind === undefined || behind.asked + behind.left === 0) return report;
+  const { row } = await run();
+  return { ...report, histories: { ...behind, runId: row.run_id } };
+}
+
+async function runSteps(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal | undefined,
+  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {} }: SyncOptions,
+): Promise<RunReport> {
+  const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect };
+  const run = await openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening });
+  const pause = () => {
+    run.stop.throwIfAborted();
+    deadline.check();
+  };
+  try {
+    const extract = await extractRun(run);
+    if (await isIdle(run, extract)) return await endIdle(run, extract);
+    pause();
+    const datasets = await extractDatasets(run);
+    const facets = await askFacets(run, extract);
+    const batch = await normalizeRun(run, extract, datasets);
+    pause();
+    if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
+    const tally = await settleTally(run, batch.tally);
+    const staged = await stageRun(run, batch, datasets, extract);
+    const products = await proveProducts(run);
+    const counts = await proveFacets(run, facets);
+    await stageServiceProducts(run, staged);
+    const proof = await proveRun(run);
+    const found = { ...batch.comparison, proof, products, facets: counts, usage: await countUsage(run) };
+    const row = await describeRun(run, extract, tally, batch.stale.count, found);
+    const rows = [...(await readIdleRuns(run.lake)), row];
+    const checks = await auditRun(run, staged.candidate, rows, { letThrough: publishHeld });
+    pause();
+    await publishRun(run, staged, rows, checks);
+    if (!deadline.hasPassed()) await compactRun(run);
+    return { published: true, resumed: run.resumed, row, checks };
+  } finally {
+    await closeRun(run);
+  }
+}
+
+/** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
+async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunReport> {
+  const row = await describeRun(run, extract, batch?.tally, batch?.stale.count);
+  await dropIdleRun(run);
+  await addIdleRun(run.lake, row);
+  await refreshPointer(run.lake); // a crash in a compaction leaves it behind
+  return { published: false, resumed: run.resumed, row, checks: [] };
+}

@@ -1,0 +1,182 @@
+import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { parse } from 'lossless-json';
+import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
+import { isTooDeep } from '../formats/json-depth.js';
+import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';
+import { readLines } from '../formats/ndjson.js';
+import { structPaths } from './landed.js';
+import { NUMBER_MARK } from './long-numbers.js';
+import { readObject } from './observe-csv.js';
+
+const SAFE_LENGTH = 15;
+/** Of the raw text of a row that fills its line nearly alone. */
+const FEW_CHARACTERS = 1000;
+
+export interface CsvColumns {
+  columns: readonly string[];
+  /** Columns whose cells are the JSON text of objects. */
+  objects: ReadonlySet<string>;
+}
+
+export interface SieveTask {
+  /** Landed file, one row a line, or CSV where `csv` is given. */
+  path: string;
+  fields: Map<string, string>;
+  csv?: CsvColumns;
+  /** Rows that can be read go here, wrapped: {"n", "raw", "row"}. */
+  goodPath: string;
+  /** Rows that can't: {"n", "raw", "reason"}. */
+  badPath: string;
+  /** Called before each row; what it throws ends the work. */
+  onRow?: () => void;
+}
+
+/**
+ * The slow way for a file that the strict reader refused or in which a value did not fit: row by row, with place
+ * and raw text, so that what can't be typed is named and the rest is kept. Returns the numbers of good and bad rows.
+ */
+export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: number }> {
+  const good = createWriteStream(task.goodPath);
+  const bad = createWriteStream(task.badPath);
+  const written = Promise.all([finished(good), finished(bad)]);
+  written.catch(() => {}); // reported below: a disk may be full at any row
+  const counts = { good: 0, bad: 0 };
+  const structs = structPaths(task.fields);
+  try {
+    for await (const row of readRows(task)) {
+      if (good.destroyed || bad.destroyed) break;
+      task.onRow?.();
+      const { line, isGood } = wrapRow(row, (value) => findMismatch(value, structs, task.fields));
+      counts[isGood ? 'good' : 'bad']++;
+      const stream = isGood ? good : bad;
+      if (!stream.write(line)) await once(stream, 'drain');
+    }
+  } finally {
+    good.end();
+    bad.end();
+  }
+  await written;
+  return counts;
+}
+
+/** The line that DuckDB will read: no longer than it reads objects. */
+function wrapRow(row: SievedRow, findFault: (value: unknown) => string | undefined): { line: string; isGood: boolean } {
+  const value = JSON.stringify(row.value) ?? 'null';
+  const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
+  const wrap = (last: string, characters = MAX_RAW_CHARACTERS) =>
+    `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
+  const refuse = (why: string) => ({ line: wrap(`"reason":${JSON.stringify(why)}`), isGood: false });
+  if (reason !== undefined) return refuse(reason);
+  for (const characters of [MAX_RAW_CHARACTERS, FEW_CHARACTERS]) {
+    const line = wrap(`"row":${value}`, characters);
+    if (Buffer.byteLength(line) <= MAX_ROW_BYTES) return { line, isGood: true };
+  }
+  return refuse(describeSize(Buffer.byteLength(row.raw)));
+}
+
+/** The beginning of a long text, and how long it is: the landing has all of it. */
+function shortenRaw(raw: string, characters: number): string {
+  if (raw.length <= characters) return raw;
+  // A half of a character at the cut becomes a mark of its own.
+  const start = Buffer.from(raw.slice(0, characters)).toString();
+  return `${start}… (${Buffer.byteLength(raw)} bytes in all)`;
+}
+
+function describeSize(bytes: number): string {
+  return `the row has ${bytes} bytes, and no more than ${MAX_ROW_BYTES} can be typed`;
+}
+
+interface SievedRow {
+  place: number;
+  raw: string;
+  value?: unknown;
+  reason?: string;
+}
+
+async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
+  if (task.csv !== undefined) {
+    yield* readCsvRows(task.path, task.csv);
+    return;
+  }
+  let place = 0;
+  for await (const bytes of readLines(task.path)) {
+    place++;
+    const raw = bytes.toString('utf8');
+    if (raw.trim() === '') continue;
+    yield { place, raw, ...parseRow(bytes, raw, parseLine) };
+  }
+}
+
+/** Records behind the header, each as an object of texts by column. */
+async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<SievedRow> {
+  let isHeader = true;
+  for await (const { bytes, line } of readCsvRecords(path)) {
+    const raw = bytes.toString('utf8');
+    if (!isHeader) yield { place: line, raw, ...parseRow(bytes, raw, (text) => parseCsvRow(text, csv)) };
+    isHeader = false;
+  }
+}
+
+type Parsed = Pick<SievedRow, 'value' | 'reason'>;
+
+function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Parsed): Parsed {
+  if (bytes.length > MAX_ROW_BYTES) return { reason: describeSize(bytes.length) };
+  return isUtf8(bytes) ? parseText(text) : { reason: 'not valid UTF-8' };
+}
+
+function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
+  const cells = parseCsvRecord(text);
+  if (cells === undefined) return { reason: 'not valid CSV: a quote stands where none may' };
+  if (cells.length !== columns.length) return { reason: `${cells.length} cells, the header has ${columns.length}` };
+  const value = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
+  for (const name of objects) {
+    const cell = value[name] ?? null;
+    if (cell === null) continue;
+    if (isTooDeep(cell)) return { reason: TOO_DEEP };
+    if (readObject(cell) === undefined) return { reason: `${name} is not a JSON object` };
+    value[name] = JSON.stringify(parse(cell, undefined, { parseNumber: keepNumber })) ?? null;
+  }
+  return { value };
+}
+
+/** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */
+function parseLine(text: string): Parsed {
+  if (isTooDeep(text)) return { reason: TOO_DEEP };
+  try {
+    return { value: parse(text, undefined, { parseNumber: keepNumber }) };
+  } catch (error) {
+    return { reason: `not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function keepNumber(token: string): number | string {
+  return token.length <= SAFE_LENGTH && !/[eE]/.test(token) ? Number(token) : `${NUMBER_MARK}${token}`;
+}
+
+const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} deep`;
+
+/** What JSON.stringify has to escape is half a character: no UTF-8 text, and so no column, can hold it. */
+const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
+
+function findHalfCharacter(json: string): string | undefined {
+  return HALF_CHARACTER.test(json) ? 'not valid Unicode: half of a surrogate pair' : undefined;
+}
+
+function findMismatch(value: unknown, structs: string[], fields: Map<string, string>): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object';
+  const row = value as Record<string, unknown>;
+  for (const path of structs) {
+    const field = path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], row);
+    if (field !== undefined && field !== null && (typeof field !== 'object' || Array.isArray(field))) {
+      return `${path} is not an object`;
+    }
+  }
+  const { datasets } = row;
+  const isList = fields.get('datasets') === 'VARCHAR[]';
+  if (isList && datasets !== undefined && datasets !== null && !Array.isArray(datasets))
+    return 'datasets is not a list';
+  return undefined;
+}

@@ -1,0 +1,152 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors/errors.js';
+import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
+import { readModel } from '../duckdb/model-sql.js';
+import type { Shape } from './shape.js';
+import { sieveRows } from './bad-row-reader.js';
+
+/** A landed file typed: Parquet with the model's columns, and the rows that could not even be read. */
+export interface TypedFile {
+  typedPath: string;
+  /** NDJSON of {"n", "raw", "reason"}, where there are any. */
+  badPath?: string;
+  /** The landed file, or the first of several. */
+  part: string;
+  origin: Origin;
+  /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
+  rows: number;
+  /** Landed files whose rows it holds. */
+  sources: string[];
+}
+
+/**
+ * Where landed rows come from: whole rows of an export or a page, read before the run's changes; rereads, items read
+ * whole after them; and the changes themselves, of the feed, of webhooks, or of items' histories.
+ */
+export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
+const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
+export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
+
+/** A landed file to type. */
+export interface TypingSource {
+  /** As it came; the sieve reads it. */
+  path: string;
+  /** The same with its long numbers quoted (quote-file.ts). */
+  landed: LandedFile;
+  /** Rows that landed: a typed file with another number is refused. */
+  rows: number;
+}
+
+export interface TypingTask {
+  origin: Origin;
+  sources: readonly [TypingSource, ...TypingSource[]];
+  /** Needed for items; holds for all sources. */
+  shape?: Shape;
+  runId: string;
+  workFolder: string;
+}
+
+/**
+ * Types landed files: all at once, the strict bulk way, and where a row does not fit it, file by file and then row by
+ * row with places and reasons. Removes what it wrote on the way. Throws `contract` when the rows do not add up.
+ */
+export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
+  const [first, ...others] = task.sources;
+  await db.run('SET VARIABLE run_id = $1', [task.runId]);
+  await db.run('SET VARIABLE origin = $1', [task.origin]);
+  const typed = await typeStrictly(db, task);
+  if (typed !== undefined) {
+    await removeCopies(task.sources);
+    return [typed];
+  }
+  if (others.length === 0) {
+    const sieved = await typeSieved(db, task, first);
+    await removeCopies(task.sources);
+    return [sieved];
+  }
+  const files: TypedFile[] = [];
+  for (const source of task.sources) files.push(...(await typeFiles(db, { ...task, sources: [source] })));
+  return files;
+}
+
+async function removeCopies(sources: readonly TypingSource[]): Promise<void> {
+  for (const { path: source, landed } of sources) if (landed.path !== source) await rm(landed.path);
+}
+
+async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile | undefined> {
+  const { sources, origin } = task;
+  const { part } = sources[0].landed;
+  const typedPath = path.join(task.workFolder, `${part}.parquet`);
+  const rows = sources.reduce((sum, source) => sum + source.rows, 0);
+  if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
+  // Columns of CSV are read by their place.
+  if (new Set(sources.map(({ landed }) => JSON.stringify(landed.columns))).size > 1) return undefined;
+  try {
+    const counts = await copyTyped(
+      db,
+      task,
+      sources.map(({ landed }) => landed),
+      typedPath,
+    );
+    if (counts.rejected > 0 || counts.rows !== rows) return undefined;
+  } catch (error) {
+    // Malformed JSON, or a value of a kind that no column takes; anything else is no fault of the data.
+    if (error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message)) return undefined;
+    throw error;
+  }
+  return { typedPath, part, origin, rows, sources: sources.map((source) => source.path) };
+}
+
+async function typeSieved(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
+  const { part, readAt, columns } = source.landed;
+  const place = path.join(task.workFolder, part);
+  const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
+  const fields = task.shape?.fields ?? CHANGE_FIELDS;
+  const objects = task.shape?.objects ?? new Set<string>();
+  const csv = columns === undefined ? {} : { csv: { columns, objects } };
+  const onRow = () => db.throwIfStopped();
+  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath, onRow, ...csv });
+  const counts = await copyTyped(
+    db,
+    task,
+    [{ path: goodPath, layout: 'sieved', marked: true, part, readAt }],
+    typedPath,
+  );
+  await rm(goodPath);
+  const rows = counts.rows + sieved.bad;
+  if (rows !== source.rows) {
+    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be told apart`, {
+      hint: 'nothing was published; the raw bytes are kept in the landing',
+    });
+  }
+  const bad = sieved.bad > 0 ? { badPath } : {};
+  return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
+}
+
+/** Small row groups in the order of the table's partitions: staging reads the typed files slice by slice. */
+const ROW_GROUP_ROWS = 20_480;
+const orderedItems = () => `SELECT * FROM (${readModel('items')}) ORDER BY site_id`;
+
+async function copyTyped(
+  db: Database,
+  task: TypingTask,
+  landed: readonly LandedFile[],
+  typedPath: string,
+): Promise<{ rows: number; rejected: number }> {
+  const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
+  const isChanges = CHANGE_ORIGINS.some((origin) => origin === task.origin);
+  const view = isChanges
+    ? `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(first)}`
+    : `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql([first, ...others], task.shape as Shape)}`;
+  await db.run(view);
+  const target = quoteLiteral(typedPath);
+  await db.run(`COPY (${isChanges ? readModel('history') : orderedItems()}) TO ${target}
+    (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`);
+  const counts = await db.row(
+    `SELECT count(*) AS row_count, count(reject_reason) AS rejected FROM read_parquet(${target})`,
+  );
+  return { rows: Number(counts?.row_count), rejected: Number(counts?.rejected) };
+}

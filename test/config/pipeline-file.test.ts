@@ -1,0 +1,517 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import { type Pipeline, readPipeline, readReceiver } from '../../src/config/pipeline-file.js';
+import { pipelineSchema } from '../../src/config/pipeline-schema.js';
+import { packagePath } from '../../src/tables/schemas.js';
+
+const SECRET = 'live_9f8e7d6c5b4a';
+const env = { KEY: SECRET, URL: 'https://api.example', HOME_OF_DATA: '/data', EMPTY: '', DATASET: '9007199254740993' };
+const SOURCE = 'source:\n  baseUrl: https://api.example\n  apiKey: ${KEY}\n';
+const LAKE = 'lake:\n  path: ./lake\n';
+const DAY_MS = 24 * 3600 * 1000;
+const KEYS = Object.keys(pipelineSchema.shape).join(', ');
+const SOURCE_KEYS = Object.keys(pipelineSchema.shape.source.shape).join(', ');
+
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-pipeline-'));
+  file = path.join(folder, 'prices.yaml');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(text: string): Promise<Pipeline> {
+  await writeFile(file, text);
+  return readPipeline(file, env);
+}
+
+/** The error of a file, its folder left out: message, and hint in parentheses. One line each, and never the key. */
+async function readFault(text: string): Promise<string> {
+  const error = await read(text).then(
+    () => expect.unreachable('the file should have been refused'),
+    (reason: PricelakeError) => reason,
+  );
+  expect(error.code).toBe('config');
+  expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(SECRET);
+  const { message, facts } = error;
+  expect(`${message}${facts.hint}`).not.toContain('\n');
+  const hint = facts.hint === undefined ? '' : ` (${facts.hint})`;
+  return `${message}${hint}`.replaceAll(`${folder}/`, '');
+}
+
+describe('a pipeline file', () => {
+  test('needs the address, the key and the folder of the lake; the rest has defaults', async () => {
+    expect(await read(SOURCE + LAKE)).toEqual({
+      file,
+      name: 'prices',
+      source: {
+        baseUrl: 'https://api.example',
+        apiKey: SECRET,
+        datasets: 'all',
+        mode: 'auto',
+        history: 'feed',
+        products: 'none',
+        export: 'ndjson',
+        mapping: {},
+        splitAbove: 1_000_000,
+      },
+      lake: { path: './lake', retention: 0, tables: {} },
+      reconcile: undefined,
+      proof: { sample: 10, products: true, facets: true },
+      budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
+      analysis: { daily: 90, fxBase: 'EUR' },
+      landing: { keep: 7 * DAY_MS },
+      checks: {},
+    });
+  });
+
+  test('may set everything', async () => {
+    const text = `name: shop-prices_2.0
+${SOURCE}  history: none
+  datasets: [15, 9223372036854775807, "\${DATASET}", 12]
+${LAKE}  tables: { items: { partitionBy: [currency, site_id] } }
+budget: { calls: 5000, exportRows: 12.5%, overage: 3 }
+landing: { keep: 12h }
+checks:
+  gtin_check_digit: { severity: off }
+  rejects_few: { severity: gate }
+`;
+    expect(await read(text)).toMatchObject({
+      name: 'shop-prices_2.0',
+      source: { history: 'none', datasets: [12n, 15n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n] },
+      lake: { tables: { items: { partitionBy: ['currency', 'site_id'] } } },
+      budget: { calls: { count: 5_000 }, exportRows: { percent: 12.5 }, overage: 3 },
+      landing: { keep: DAY_MS / 2 },
+      checks: { gtin_check_digit: { severity: 'off' }, rejects_few: { severity: 'gate' } },
+    });
+  });
+
+  test.each(['pipelines/prices.yaml', 'pipelines/demo.yaml'])(
+    'that ships with the package is one: %s',
+    async (name) => {
+      const shipped = { PRICELAKE_BASE_URL: 'https://api.example', PRICELAKE_API_KEY: SECRET };
+      const pipeline = await readPipeline(packagePath(name), shipped);
+      expect(pipeline.source).toMatchObject({ baseUrl: 'https://api.example', apiKey: SECRET });
+    },
+  );
+
+  test('may say what columns of export rows hold', async () => {
+    const { source } = await read(`${SOURCE}  mapping: { sku: id, shop: site, "Shop No": site.id }\n${LAKE}`);
+    expect(source.mapping).toEqual({ sku: 'id', shop: 'site', 'Shop No': 'site.id' });
+  });
+
+  test.each([
+    ['amount: prise', 'did you mean "price"?'],
+    ['amount: nothing like it', 'there are id, title, brand,'],
+    ['a: price, b: price', 'that no other column holds'],
+    ['amount: 5', 'must be a field of Item, such as price or site.id'],
+  ])('may map columns to fields of Item alone, once each: %s', async (mapping, said) => {
+    await expect(read(`${SOURCE}  mapping: { ${mapping} }\n${LAKE}`)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(said),
+    });
+  });
+
+  test('takes variables inside of texts, and their values as they are', async () => {
+    const text =
+      SOURCE.replace('https://api.example', '${URL}/eu') + LAKE.replace('./lake', '"${HOME_OF_DATA}/${KEY}"');
+    const pipeline = await read(text);
+    expect(pipeline.source.baseUrl).toBe('https://api.example/eu');
+    expect(pipeline.lake.path).toBe(`/data/${SECRET}`);
+  });
+
+  test.each([
+    ['0', 0],
+    ['"0"', 0],
+    ['36h', 1.5 * DAY_MS],
+    ['7d', 7 * DAY_MS],
+    ['2w', 14 * DAY_MS],
+  ])('keeps raw bytes for %s', async (keep, ms) => {
+    expect((await read(`${SOURCE}${LAKE}landing: {keep: ${keep}}\n`)).landing.keep).toBe(ms);
+  });
+
+  test('may name a file that holds the key', async () => {
+    await writeFile(path.join(folder, 'key'), `${SECRET}\n`);
+    const pipeline = await read(SOURCE.replace('${KEY}', `{file: ${folder}/key}`) + LAKE);
+    expect(pipeline.source.apiKey).toBe(SECRET);
+  });
+});
+
+describe('the webhook of a pipeline file', () => {
+  const readSecrets = async (text: string) => {
+    await writeFile(file, text);
+    return (await readReceiver(file, { ...env, SECRET: 'whsec_1', NEXT: 'whsec_2' })).secrets;
+  };
+  const BARE = 'source:\n  baseUrl: ${NOT_SET}\n  apiKey: {file: "${NOT_SET}/key"}\n';
+
+  test('has a secret from a variable, from a file, or several; the receiver has no use for the key', async () => {
+    expect(await readSecrets(`${BARE}${LAKE}webhook: {secret: "\${SECRET}"}\n`)).toEqual(['whsec_1']);
+    expect(await readSecrets(`${BARE}${LAKE}webhook:\n  secret: {file: "\${HOME_OF_DATA}/secret"}\n`)).toEqual([
+      { file: '/data/secret' },
+    ]);
+    const list = `${BARE}${LAKE}webhook:\n  secret: ["\${SECRET}", "\${NEXT}", {file: /run/old}]\n`;
+    expect(await readSecrets(list)).toEqual(['whsec_1', 'whsec_2', { file: '/run/old' }]);
+  });
+
+  test('is of no use to a run, which needs none of its variables', async () => {
+    expect(await read(`${SOURCE}${LAKE}webhook: {secret: "\${NOT_SET}"}\n`)).not.toHaveProperty('webhook');
+  });
+
+  test('is missed by the receiver where there is none', async () => {
+    await expect(readSecrets(BARE + LAKE)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('webhook.secret is missing'),
+    });
+    await expect(readSecrets(`${BARE}${LAKE}webhook: {secret: "\${EMPTY}"}\n`)).rejects.toMatchObject({
+      message: expect.stringContaining('webhook.secret: the environment variable EMPTY is not set'),
+    });
+  });
+});
+
+const EXAMPLE = '(pipelines/prices.yaml of the package is a commented example)';
+const NOT_IN_FILE =
+  'prices.yaml:3:3: source.apiKey must not stand in the file (write apiKey: ${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared)';
+const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
+const SECRET_NOT_IN_FILE =
+  'prices.yaml:7:3: webhook.secret must not stand in the file (write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or secret: {file: /path/of/the/secret}; the file may be shared)';
+const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these';
+const withKey = (key: string) => SOURCE.replace('${KEY}', key) + LAKE;
+
+/** What is wrong → the file → what is said. */
+const FAULTS: Record<string, [string, string]> = {
+  'no YAML': [
+    `${SOURCE}lake: {path: "x\n`,
+    'prices.yaml:5:1: not YAML: a quote, bracket, comma, colon or space is missing',
+  ],
+  tabs: [`source:\n\tbaseUrl: x\n`, 'prices.yaml:2:1: not YAML: tabs are not allowed as indentation'],
+  'a key twice': [SOURCE + LAKE + LAKE, 'prices.yaml:6:1: not YAML: a key stands twice in one mapping'],
+  'two documents': [
+    `${SOURCE}${LAKE}---\n${LAKE}`,
+    'prices.yaml:6:1: a second document begins; a pipeline file is one',
+  ],
+  'an alias of itself': [
+    `a: &a [*a]\n`,
+    'prices.yaml:1:8: what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+  ],
+  'an alias of nothing': [
+    `a: *b\n`,
+    'prices.yaml:1:4: what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+  ],
+  'nothing in it': ['# later\n', `prices.yaml: the file is empty; it must hold ${KEYS} ${EXAMPLE}`],
+  'a list': ['- a\n', `prices.yaml:1:1: the file is a list; it must hold ${KEYS} ${EXAMPLE}`],
+
+  'no source': [LAKE, `prices.yaml:1:1: source is missing; it must hold ${SOURCE_KEYS} ${EXAMPLE}`],
+  'no lake': [SOURCE, `prices.yaml:1:1: lake is missing; it must hold path, retention, tables ${EXAMPLE}`],
+  'no address': [
+    SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,
+    `prices.yaml:1:1: source.baseUrl is missing; it must be the address of the service ${EXAMPLE}`,
+  ],
+  'no key': [
+    SOURCE.replace(/ {2}apiKey.*\n/, '') + LAKE,
+    `prices.yaml:1:1: source.apiKey is missing; ${KEY_KINDS} ${EXAMPLE}`,
+  ],
+  'an empty section': [`${SOURCE}${LAKE}landing:\n`, `prices.yaml:6:1: landing is empty; it must hold keep ${EXAMPLE}`],
+
+  'an unknown key': [
+    `retries: 3\n${SOURCE}${LAKE}`,
+    `prices.yaml:1:1: the file has an unknown key (allowed here: ${KEYS})`,
+  ],
+  'a mistyped key': [`nam: x\n${SOURCE}${LAKE}`, 'prices.yaml:1:1: unknown key "nam" (did you mean "name"?)'],
+  'a mistyped key of source': [
+    `${SOURCE}  histroy: none\n${LAKE}`,
+    'prices.yaml:4:3: unknown key "source.histroy" (did you mean "history"?)',
+  ],
+  'a mistyped key of the key': [
+    withKey('{flie: /key}'),
+    `prices.yaml:3:3: source.apiKey is a mapping; ${KEY_KINDS} ${EXAMPLE}`,
+  ],
+  'a mistyped key of lake': [
+    `${SOURCE}${LAKE}  pathh: x\n`,
+    'prices.yaml:6:3: unknown key "lake.pathh" (did you mean "path"?)',
+  ],
+  'a mistyped table': [
+    `${SOURCE}${LAKE}  tables:\n    itemz: {partitionBy: []}\n`,
+    'prices.yaml:7:5: unknown key "lake.tables.itemz" (did you mean "items"?)',
+  ],
+  'a mistyped key of a table': [
+    `${SOURCE}${LAKE}  tables:\n    items: {partitionby: []}\n`,
+    'prices.yaml:7:13: unknown key "lake.tables.items.partitionby" (did you mean "partitionBy"?)',
+  ],
+  'a mistyped key of landing': [
+    `${SOURCE}${LAKE}landing:\n  keeep: 1d\n`,
+    'prices.yaml:7:3: unknown key "landing.keeep" (did you mean "keep"?)',
+  ],
+  'a mistyped key of a check': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few:\n    sevrity: gate\n`,
+    'prices.yaml:8:5: unknown key "checks.<name>.sevrity" (did you mean "severity"?)',
+  ],
+
+  'a variable that is not set': [
+    SOURCE + LAKE.replace('./lake', '${NOPE}/lake'),
+    'prices.yaml:5:3: lake.path: the environment variable NOPE is not set (export NOPE=… and run the same command again)',
+  ],
+  'a variable that is empty': [
+    SOURCE + LAKE.replace('./lake', '${EMPTY}'),
+    'prices.yaml:5:3: lake.path: the environment variable EMPTY is not set (export EMPTY=… and run the same command again)',
+  ],
+  'a variable without a name': [
+    SOURCE + LAKE.replace('./lake', '${}/lake'),
+    'prices.yaml:5:3: lake.path has a ${ that begins no variable; write ${NAME}',
+  ],
+  'a variable that does not end': [
+    SOURCE + LAKE.replace('./lake', '${HOME_OF_DATA/lake'),
+    'prices.yaml:5:3: lake.path has a ${ that begins no variable; write ${NAME}',
+  ],
+
+  'the key itself': [withKey(SECRET), NOT_IN_FILE],
+  'the key in quotes': [withKey(`"${SECRET}"`), NOT_IN_FILE],
+  'a part of the key': [withKey('live_${KEY}'), NOT_IN_FILE],
+  'a key that is a number': [withKey('123456789'), NOT_IN_FILE],
+  'the key in a list': [withKey(`[${SECRET}]`), `prices.yaml:3:3: source.apiKey is a list; ${KEY_KINDS} ${EXAMPLE}`],
+  'the key in a mapping': [
+    withKey(`{value: ${SECRET}}`),
+    `prices.yaml:3:3: source.apiKey is a mapping; ${KEY_KINDS} ${EXAMPLE}`,
+  ],
+  'no text of the key': [withKey(''), `prices.yaml:3:3: source.apiKey is empty; ${KEY_KINDS} ${EXAMPLE}`],
+  'a key file that is missing': [
+    withKey('{file: /nowhere/key}'),
+    'prices.yaml:3:12: the file of source.apiKey.file: there is no such file',
+  ],
+  'a key file that is a folder': [
+    withKey('{file: /}'),
+    'prices.yaml:3:12: the file of source.apiKey.file: it is a folder',
+  ],
+  'a key file that is empty': [
+    withKey('{file: /dev/null}'),
+    'prices.yaml:3:12: the file of source.apiKey.file: it is empty',
+  ],
+
+  'a signing secret itself': [`${SOURCE}${LAKE}webhook:\n  secret: ${SECRET}\n`, SECRET_NOT_IN_FILE],
+  'a signing secret in a list': [`${SOURCE}${LAKE}webhook:\n  secret: ["\${KEY}", ${SECRET}]\n`, SECRET_NOT_IN_FILE],
+  'a signing secret in a mapping': [
+    `${SOURCE}${LAKE}webhook: {secret: {value: ${SECRET}}}\n`,
+    `prices.yaml:6:11: webhook.secret is a mapping; ${SECRET_KINDS} ${EXAMPLE}`,
+  ],
+  'no text of the signing secret': [
+    `${SOURCE}${LAKE}webhook: {secret: }\n`,
+    `prices.yaml:6:11: webhook.secret is empty; ${SECRET_KINDS} ${EXAMPLE}`,
+  ],
+  'no signing secret in a list': [
+    `${SOURCE}${LAKE}webhook: {secret: []}\n`,
+    `prices.yaml:6:11: webhook.secret is a list; ${SECRET_KINDS} ${EXAMPLE}`,
+  ],
+  'a mistyped key of the webhook': [
+    `${SOURCE}${LAKE}webhook: {secrets: "\${KEY}"}\n`,
+    'prices.yaml:6:11: unknown key "webhook.secrets" (did you mean "secret"?)',
+  ],
+  'an empty webhook': [
+    `${SOURCE}${LAKE}webhook:\n`,
+    `prices.yaml:6:1: webhook is empty; it must hold secret ${EXAMPLE}`,
+  ],
+
+  'an address of another type': [
+    `${SOURCE.replace('https://api.example', '12')}${LAKE}`,
+    `prices.yaml:2:3: source.baseUrl is a number; it must be the address of the service ${EXAMPLE}`,
+  ],
+  'no dataset': [
+    `${SOURCE}  datasets: []\n${LAKE}`,
+    `prices.yaml:4:3: source.datasets is a list; it must be all, or a list of ids of datasets such as [12, 15] ${EXAMPLE}`,
+  ],
+  'a dataset twice': [
+    `${SOURCE}  datasets: [3, 3]\n${LAKE}`,
+    `prices.yaml:4:3: source.datasets is a list; it must name each dataset once ${EXAMPLE}`,
+  ],
+  'a dataset that is no int64': [
+    `${SOURCE}  datasets: [3, 9223372036854775808]\n${LAKE}`,
+    `prices.yaml:4:17: source.datasets.1 is text; it must be all, or a list of ids of datasets such as [12, 15] ${EXAMPLE}`,
+  ],
+  'the products of several datasets': [
+    `${SOURCE}  datasets: [3, 4]\n  products: all\n${LAKE}`,
+    `prices.yaml:5:3: source.products is text; it must be none where source.datasets names several: the service groups all datasets or one ${EXAMPLE}`,
+  ],
+  'another history': [
+    `${SOURCE}  history: all\n${LAKE}`,
+    `prices.yaml:4:3: source.history is text; it must be feed, items or none ${EXAMPLE}`,
+  ],
+  'a name with a space': [
+    `name: my prices\n${SOURCE}${LAKE}`,
+    `prices.yaml:1:1: name is text; it must be 1 to 64 letters, digits, ".", "_" or "-" ${EXAMPLE}`,
+  ],
+  'a duration without a unit': [
+    `${SOURCE}${LAKE}landing: {keep: 7}\n`,
+    `prices.yaml:6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0 ${EXAMPLE}`,
+  ],
+  'a duration in words': [
+    `${SOURCE}${LAKE}landing: {keep: 7 days}\n`,
+    `prices.yaml:6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0 ${EXAMPLE}`,
+  ],
+  'a negative duration': [
+    `${SOURCE}${LAKE}landing: {keep: -1d}\n`,
+    `prices.yaml:6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0 ${EXAMPLE}`,
+  ],
+  'a partition that is no list': [
+    `${SOURCE}${LAKE}  tables: {items: {partitionBy: site_id}}\n`,
+    `prices.yaml:6:20: lake.tables.items.partitionBy is text; it must be a list of columns, e.g. [site_id] or [] ${EXAMPLE}`,
+  ],
+  'a partition by what is no column': [
+    `${SOURCE}${LAKE}  tables: {items: {partitionBy: [day]}}\n`,
+    `prices.yaml:6:34: lake.tables.items.partitionBy.0 is text; it must be one of site_id, site_name, site_host, source_id, source_name, currency, category_slug, category_source, is_listed ${EXAMPLE}`,
+  ],
+  'a partition by one column twice': [
+    `${SOURCE}${LAKE}  tables: {items: {partitionBy: [site_id, site_id]}}\n`,
+    `prices.yaml:6:20: lake.tables.items.partitionBy is a list; it must name each column once ${EXAMPLE}`,
+  ],
+
+  'an unknown check': [
+    `${SOURCE}${LAKE}checks:\n  gtin_check_digits: {severity: off}\n`,
+    'prices.yaml:7:3: checks.gtin_check_digits: no such check (Did you mean gtin_check_digit?)',
+  ],
+  'a check of an unknown severity': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few: {severity: fatal}\n`,
+    `prices.yaml:7:17: checks.<name>.severity is text; it must be one of gate, error, warn, off ${EXAMPLE}`,
+  ],
+  'an unknown way to take drift': [
+    `${SOURCE}${LAKE}checks:\n  schemaDrift: gate\n`,
+    `prices.yaml:7:3: checks.schemaDrift is text; it must be one of allow, warn, hold ${EXAMPLE}`,
+  ],
+  'drift that is set twice': [
+    `${SOURCE}${LAKE}checks:\n  schemaDrift: hold\n  schema_drift: {severity: off}\n`,
+    `prices.yaml:8:18: checks.<name>.severity is text; it must not stand beside checks.schemaDrift, which says the same ${EXAMPLE}`,
+  ],
+  'a check set by a word': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few: off\n`,
+    `prices.yaml:7:3: checks.<name> is text; it must hold severity, parameters ${EXAMPLE}`,
+  ],
+  'an unknown parameter of a check': [
+    `${SOURCE}${LAKE}checks:\n  gtin_check_digit: {parameters: {most: 1}}\n`,
+    'prices.yaml:7:3: checks.gtin_check_digit.parameters: an unknown parameter (There are none.)',
+  ],
+  'a list as parameter of a check': [
+    `${SOURCE}${LAKE}checks:\n  rejects_few: {parameters: {share: [1]}}\n`,
+    `prices.yaml:7:30: checks.<name>.parameters.<name> is a list; it must be a number or text ${EXAMPLE}`,
+  ],
+
+  'the key where its file is named': [
+    withKey(`{file: ${SECRET}}`),
+    'prices.yaml:3:12: the file of source.apiKey.file: there is no such file',
+  ],
+  'the key where the path of its file cannot be one': [
+    withKey(`{file: "${SECRET}\\0"}`),
+    "prices.yaml:3:12: the file of source.apiKey.file: it can't be read (ERR_INVALID_ARG_VALUE)",
+  ],
+  'the key in the place of the source': [
+    `source: ${SECRET}\n${LAKE}`,
+    `prices.yaml:1:1: source is text; it must hold ${SOURCE_KEYS} ${EXAMPLE}`,
+  ],
+  'the key behind a star': [
+    withKey(`*${SECRET}`),
+    'prices.yaml:3:11: what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+  ],
+  'the key as a key': [
+    `${SECRET}: x\n${SOURCE}${LAKE}`,
+    `prices.yaml:1:1: the file has an unknown key (allowed here: ${KEYS})`,
+  ],
+  'the key as a key of source': [
+    `${SOURCE}  ${SECRET}: x\n${LAKE}`,
+    `prices.yaml:4:3: source has an unknown key (allowed here: ${SOURCE_KEYS})`,
+  ],
+  'the key alone': [`${SECRET}\n`, `prices.yaml:1:1: the file is text; it must hold ${KEYS} ${EXAMPLE}`],
+  'the key as a key that is a list': [
+    `? [${SECRET}]\n: x\n${SOURCE}${LAKE}`,
+    `prices.yaml:1:1: the file has an unknown key (allowed here: ${KEYS})`,
+  ],
+  'the key in the place of a number': [
+    `${SOURCE}${LAKE}proof: {sample: ${SECRET}}\n`,
+    `prices.yaml:6:9: proof.sample is text; it must be a whole number from 0 to 100000 ${EXAMPLE}`,
+  ],
+  'the key in the place of a mode': [
+    `${SOURCE}  mode: ${SECRET}\n${LAKE}`,
+    `prices.yaml:4:3: source.mode is text; it must be one of auto, snapshot, feed, poll ${EXAMPLE}`,
+  ],
+  'the key from a variable in the place of a mode': [
+    `${SOURCE}  mode: "\${KEY}"\n${LAKE}`,
+    `prices.yaml:4:3: source.mode is text; it must be one of auto, snapshot, feed, poll ${EXAMPLE}`,
+  ],
+  'the key in braces': [
+    withKey(`"\${${SECRET}}"`),
+    'prices.yaml:3:3: source.apiKey: the environment variable that it names is not set (export it and run the same command again)',
+  ],
+  'the key behind a dollar sign': [
+    `${SOURCE}${LAKE}name: "$\{${SECRET}"\n`,
+    'prices.yaml:6:1: name has a ${ that begins no variable; write ${NAME}',
+  ],
+  'the key as the name of a check that is set by a word': [
+    `${SOURCE}${LAKE}checks: {${SECRET}: off}\n`,
+    `prices.yaml:6:10: checks.<name> is text; it must hold severity, parameters ${EXAMPLE}`,
+  ],
+  'the key as a threshold': [
+    `${SOURCE}${LAKE}checks: {rejects_few: {parameters: {share: ${SECRET}}}}\n`,
+    'prices.yaml:6:10: checks.rejects_few.parameters.share: text stands where a number is due',
+  ],
+  'the key as a parameter': [
+    `${SOURCE}${LAKE}checks: {rejects_few: {parameters: {${SECRET}: 1}}}\n`,
+    'prices.yaml:6:10: checks.rejects_few.parameters: an unknown parameter (Known: share.)',
+  ],
+  'the key as a column': [
+    `${SOURCE}  mapping: {${SECRET}: prise}\n${LAKE}`,
+    `prices.yaml:4:13: source.mapping.<name> is text; it must be a field of Item; did you mean "price"? ${EXAMPLE}`,
+  ],
+  'the key after quoted text': [
+    withKey(`"x" ${SECRET}`),
+    'prices.yaml:3:15: not YAML: there is text that does not belong there',
+  ],
+  'the key as an escape': [
+    withKey(`"\\q${SECRET}"`),
+    'prices.yaml:3:12: not YAML: quoted text has an unknown escape; put it into single quotes',
+  ],
+  'the key behind a block sign': [
+    withKey(`|${SECRET}`),
+    'prices.yaml:3:12: not YAML: there is text that does not belong there',
+  ],
+};
+
+describe('a pipeline file is refused in one clear line', () => {
+  test.each(Object.keys(FAULTS))('for %s', async (name) => {
+    const [text, fault] = FAULTS[name] as [string, string];
+    expect(await readFault(text)).toBe(fault);
+  });
+
+  test.each([
+    ['nowhere.yaml', 'there is no such file'],
+    ['', 'it is a folder'],
+  ])('when it cannot be read: %j', async (name, reason) => {
+    const missing = path.join(folder, name);
+    await expect(readPipeline(missing, env)).rejects.toMatchObject({
+      code: 'config',
+      message: `${missing}: ${reason}`,
+      facts: { hint: 'name a pipeline file, e.g. pricelake sync prices.yaml' },
+    });
+  });
+
+  test('for a threshold of a check of another type', async () => {
+    const text = `${SOURCE}${LAKE}checks:\n  rejects_few: {parameters: {share: lots}}\n`;
+    expect(await readFault(text)).toBe(
+      'prices.yaml:7:3: checks.rejects_few.parameters.share: text stands where a number is due',
+    );
+  });
+
+  test('for the key as the name of a check', async () => {
+    const text = `${SOURCE}${LAKE}checks: {${SECRET}: {severity: off}}\n`;
+    expect(await readFault(text)).toMatch(/^prices\.yaml:6:10: checks: an unknown check \(Known: attribution_kept, /);
+  });
+
+  test('and the parser prints no key of it', async () => {
+    const warnings: unknown[] = [];
+    const listen = (warning: unknown) => warnings.push(warning);
+    process.on('warning', listen);
+    await readFault(`? [${SECRET}]\n: x\n${SOURCE}${LAKE}`);
+    await new Promise(setImmediate);
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+  });
+});

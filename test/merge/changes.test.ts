@@ -1,0 +1,158 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
+import {
+  type ChangeBounds,
+  createNewChanges,
+  createPendingChanges,
+  findWebhookAhead,
+  type PendingBounds,
+} from '../../src/merge/changes.js';
+import { createMacros } from '../../src/duckdb/model-sql.js';
+import type { ChangeOrigin, TypedFile } from '../../src/typing/type-file.js';
+import { Typer } from '../../src/typing/typing-queue.js';
+import { loadRows } from '../../src/sync/ledger.js';
+
+let db: Database;
+let folder: string;
+let files = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-changes-'));
+  db = await Database.open();
+  await createMacros(db);
+  await loadRows(db, 'items', 'items', []);
+});
+afterAll(async () => {
+  db.close();
+  await rm(folder, { recursive: true });
+});
+
+const AT = '2026-11-20T06:00:00Z';
+
+/** Change ids, `3b` for a second wording of 3, typed as a run types them. */
+async function typeIds(origin: ChangeOrigin, ids: (number | string)[]): Promise<TypedFile[]> {
+  if (ids.length === 0) return [];
+  const file = path.join(folder, `${++files}.ndjson`);
+  const lines = ids.map((id) => {
+    const item = {
+      id: 7,
+      title: String(id),
+      url: null,
+      currency: 'EUR',
+      site: { id: 1, name: 'S', host: 's.example' },
+    };
+    const values = { kind: 'CHANGED', price: 1, previousPrice: 2, changes: {}, item };
+    return JSON.stringify({ id: Number.parseInt(String(id), 10), observedAt: AT, ...values });
+  });
+  await writeFile(file, `${lines.join('\n')}\n`);
+  return [
+    await new Typer(db, { runId: 'now', workFolder: folder }).typeChanges({ path: file, rows: ids.length, origin }),
+  ];
+}
+
+interface Landed {
+  feed?: (number | string)[];
+  webhooks?: (number | string)[];
+  /** Change ids of history, with their origin and run. */
+  history?: { change_id: number | null; origin?: string; run_id?: string }[];
+}
+
+async function land({ feed = [], webhooks = [], history = [] }: Landed, bounds: Partial<ChangeBounds> = {}) {
+  const rows = history.map((row) => ({
+    item_id: 7,
+    kind: 'CHANGED',
+    observed_at: AT,
+    observed_date: AT.slice(0, 10),
+    title: `history ${row.change_id}`,
+    origin: 'feed',
+    run_id: 'before',
+    ...row,
+  }));
+  await loadRows(db, 'history', 'history', rows);
+  const typed = [...(await typeIds('feed', feed)), ...(await typeIds('webhook', webhooks))];
+  return createNewChanges(db, typed, { feedFrom: 0n, knownUpTo: 0n, cursor: undefined, ...bounds });
+}
+
+async function readTitles(table: string): Promise<string[]> {
+  const rows = await db.rows(`SELECT title, origin FROM ${table} ORDER BY change_id`);
+  return rows.map(({ title, origin }) => `${title} ${origin}`);
+}
+
+describe('new changes', () => {
+  test('are those of the feed, and of webhooks what the feed has not: each once', async () => {
+    const tally = await land({ feed: [1, '2b', 3], webhooks: [2, 3, 4, 4, 5] });
+    expect(await readTitles('new_changes')).toEqual(['1 feed', '2b feed', '3 feed', '4 webhook', '5 webhook']);
+    expect(tally).toEqual({ typed: 8n, repeated: 3n });
+  });
+
+  test('of the feed are those behind the cursor; of webhooks, those that history lacks', async () => {
+    const history = [{ change_id: 1 }, { change_id: 3, origin: 'webhook' }, { change_id: 4 }];
+    const tally = await land({ feed: [4, 5, 5], webhooks: [1, 2, 3, 6], history }, { feedFrom: 4n });
+    expect(await readTitles('new_changes')).toEqual(['2 webhook', '5 feed', '6 webhook']);
+    expect(tally).toEqual({ typed: 7n, repeated: 4n });
+  });
+
+  test('of the feed that webhooks had brought ahead stand in history already', async () => {
+    const history = [
+      { change_id: 5, origin: 'webhook' },
+      { change_id: 7, origin: 'webhook' },
+    ];
+    await land({ feed: [5, 6, 7, 8], history }, { feedFrom: 4n, knownUpTo: 7n });
+    expect(await readTitles('new_changes')).toEqual(['6 feed', '8 feed']);
+    expect(await readTitles('feed_changes')).toEqual(['5 feed', '6 feed', '7 feed', '8 feed']);
+  });
+
+  test('of an earlier try of the same run are new, still', async () => {
+    await land({
+      feed: [1],
+      webhooks: [2],
+      history: [
+        { change_id: 1, run_id: 'now' },
+        { change_id: 2, run_id: 'now' },
+      ],
+    });
+    expect(await readTitles('new_changes')).toEqual(['1 feed', '2 webhook']);
+  });
+
+  test('of webhooks that a comparison of whole rows has told are not', async () => {
+    await land({ webhooks: [2], history: [{ change_id: null, origin: 'diff' }] });
+    expect(await readTitles('new_changes')).toEqual([]);
+  });
+
+  test('ahead of the feed are noted, up to the newest that ever was', async () => {
+    await land({ feed: [1, 2], webhooks: [2, 3, 5] });
+    expect(await findWebhookAhead(db, 0n, 2n)).toBe(5n);
+    expect(await findWebhookAhead(db, 9n, 2n)).toBe(9n);
+    expect(await findWebhookAhead(db, 0n, 5n)).toBe(0n);
+    expect(await findWebhookAhead(db, 0n, undefined)).toBe(5n);
+  });
+});
+
+describe('pending changes', () => {
+  const pend = async (bounds: Partial<PendingBounds>) => {
+    await createPendingChanges(db, {
+      applyFrom: 0n,
+      cursor: undefined,
+      withHistory: false,
+      watermark: undefined,
+      isApplied: true,
+      ...bounds,
+    });
+    return readTitles('pending_changes');
+  };
+
+  test('are the feed’s, and those of webhooks that it has come past', async () => {
+    await land({ feed: [1, 2, 4], webhooks: [2, 3, 5] });
+    expect(await pend({ applyFrom: 1n, cursor: 4n })).toEqual(['2 feed', '3 webhook', '4 feed']);
+    expect(await pend({ cursor: undefined })).toEqual(['1 feed', '2 feed', '4 feed']);
+  });
+
+  test('stand in history where webhooks had brought them ahead; the feed’s wording counts', async () => {
+    const history = [5, 6, 9].map((change_id) => ({ change_id, origin: 'webhook' }));
+    await land({ feed: [5, 8], history }, { feedFrom: 4n, knownUpTo: 9n });
+    const bounds = { applyFrom: 4n, cursor: 8n, withHistory: true };
+    expect(await pend(bounds)).toEqual(['5 feed', 'history 6 webhook', '8 feed']);
+  });
+});

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/duckdb/connection.js';
+import { loadRows } from '../../src/sync/ledger.js';
+import { at, change, item, loadWorld, type ModelWorld, openModels, read, readModelRows, shown } from './model-world.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await openModels();
+});
+afterAll(() => db.close());
+
+const REMOVED = { kind: 'REMOVED', previous_price: null, changes: '{}' };
+const RELISTED = { kind: 'RELISTED', previous_price: null, changes: '{}' };
+const STOCK = { previous_price: null, price: 10, changes: '{"stock":[1,2]}' };
+
+/** What reads of the run lack, item by item. */
+async function judge(world: ModelWorld): Promise<Record<string, unknown>[]> {
+  await loadWorld(db, world);
+  return (await readModelRows(db, 'judged_reads', 'item_id, reason, is_rejected')).map(({ reason, is_rejected }) => ({
+    reason,
+    isRejected: is_rejected === 'true',
+  }));
+}
+
+describe('a whole row that was read after a change happened', () => {
+  const needs = async (row: Parameters<typeof read>[0], changed: Parameters<typeof change>[0]) => {
+    await loadWorld(db, { ground: [read(row)], changes: [change(changed)], watermark: 200 });
+    return (await readModelRows(db, 'needs', 'item_id')).length > 0;
+  };
+
+  test.each([
+    ['shows it', { last_changed_at: at(6) }, STOCK, false],
+    ['shows a later one', { last_changed_at: at(7) }, STOCK, false],
+    ['lags behind it', {}, STOCK, true],
+    ['lags behind a price, which the change tells', {}, {}, false],
+    ['shows the removal, which left lastChangedAt alone', { removed_at: at(6) }, REMOVED, false],
+    ['lags behind the removal', {}, REMOVED, true],
+    ['was found again after the removal', { last_seen_at: at(8) }, REMOVED, false],
+    ['shows the relisting, which left lastChangedAt alone', { last_seen_at: at(6) }, RELISTED, false],
+    ['lags behind the relisting', { removed_at: at(4) }, RELISTED, true],
+    ['was removed again after the relisting', { removed_at: at(9) }, RELISTED, false],
+    ['is there, as the change says', {}, { kind: 'NEW' }, false],
+  ])('%s', async (_name, row, changed, needed) => {
+    expect(await needs(row, changed)).toBe(needed);
+  });
+});
+
+describe('a read of an item that changed', () => {
+  const ground = [item({})];
+
+  test.each([
+    ['that shows the change is the row', { last_changed_at: at(6) }, STOCK, null],
+    ['that lags behind the change is kept, and the item read again', {}, STOCK, 'a change is not shown'],
+    ['that shows the removal is the row', { removed_at: at(6) }, REMOVED, null],
+    ['that lags behind the removal', {}, REMOVED, 'the removal is not shown'],
+    ['that was found since the removal shows more than it', { last_seen_at: at(8) }, REMOVED, null],
+    [
+      'with a lastChangedAt shortly before the change was observed shows it',
+      { last_changed_at: '2026-11-20T05:59:58Z' },
+      STOCK,
+      null,
+    ],
+  ])('%s', async (_name, row, changed, reason) => {
+    expect(await judge({ ground, reread: [read(row)], changes: [change(changed)] })).toEqual([
+      { reason, isRejected: false },
+    ]);
+  });
+
+  test('that lags behind the relisting', async () => {
+    const removed = item({ removed_at: at(5), is_listed: false, last_seen_at: at(4) });
+    const changes = [change(RELISTED)];
+    const told = (row: Parameters<typeof read>[0]) => judge({ ground: [removed], reread: [read(row)], changes });
+    expect(await told({ removed_at: at(5), last_seen_at: at(4) })).toEqual([
+      { reason: 'the relisting is not shown', isRejected: false },
+    ]);
+    // A replica from before the removal shows the item listed, too.
+    expect(await told({ last_seen_at: at(3) })).toMatchObject([{ reason: 'older than the copy' }]);
+    expect(await told({ last_seen_at: at(6) })).toEqual([{ reason: null, isRejected: false }]);
+  });
+
+  test('that shows the first of two changes is kept, and the item read again', async () => {
+    const changes = [
+      change({ ...STOCK, observed_at: '2026-11-20T06:00:00Z' }),
+      change({ ...STOCK, change_id: 102, observed_at: '2026-11-20T06:00:20Z' }),
+    ];
+    expect(await judge({ ground, reread: [read({ last_changed_at: at(6) })], changes })).toEqual([
+      { reason: 'a change is not shown', isRejected: false },
+    ]);
+  });
+
+  test('that is older than the copy is rejected', async () => {
+    const reread = [read({ last_changed_at: at(3), price: 8 })];
+    expect(await judge({ ground, reread, changes: [change(STOCK)] })).toEqual([
+      { reason: 'older than the copy', isRejected: true },
+    ]);
+  });
+
+  test('that does not find it yet leaves it to the next run', async () => {
+    expect(await judge({ changes: [change({ kind: 'NEW' })] })).toEqual([{ reason: 'not found', isRejected: false }]);
+  });
+
+  test('that a list brought beside is no row: what the change tells is', async () => {
+    expect(await judge({ ground, reread: [read({ title: 'as read' })], changes: [change({})] })).toEqual([]);
+    expect(await readModelRows(db, 'apply', 'title, change_id')).toEqual([{ title: 'A', change_id: '101' }]);
+  });
+});
+
+describe('an item that an earlier run left stale', () => {
+  const stale = (first_read_at: string) => [
+    {
+      item_id: 1,
+      reason: 'a change is not shown',
+      change_id: 101,
+      observed_at: at(6),
+      first_read_at,
+      run_id: 'earlier run',
+    },
+  ];
+  const told = { ground: [item({ last_changed_at: at(6), change_id: 101 })], history: [change(STOCK)] };
+
+  test('is read again, and a read that still lags is rejected', async () => {
+    const world = {
+      ...told,
+      stale: stale('2026-11-20T11:50:00Z'),
+      reread: [read({ title: 'A', last_changed_at: '2026-11-20T05:59:58Z' })],
+    };
+    await loadWorld(db, world);
+    expect(await readModelRows(db, 'needs', 'item_id')).toEqual([{ item_id: '1' }]);
+    expect(await judge({ ...world, reread: [read({})] })).toEqual([
+      { reason: 'older than the copy', isRejected: true },
+    ]);
+    expect(await judge({ ...world, reread: [] })).toMatchObject([{ reason: 'not found' }]);
+  });
+
+  test('is done when a read shows the change, and keeps its last change', async () => {
+    await loadWorld(db, {
+      ...told,
+      stale: stale('2026-11-20T11:50:00Z'),
+      reread: [read({ last_changed_at: at(6), brand: 'B' })],
+    });
+    expect(await readModelRows(db, 'judged_reads', 'reason')).toEqual([{ reason: null }]);
+    expect(await readModelRows(db, 'apply', 'brand, change_id')).toEqual([{ brand: 'B', change_id: '101' }]);
+  });
+
+  test('is taken as the service shows it after an hour', async () => {
+    const world = { ...told, stale: stale('2026-11-20T10:59:00Z'), reread: [read({ title: 'B' })] };
+    expect(await judge(world)).toEqual([{ reason: null, isRejected: false }]);
+    expect(await readModelRows(db, 'apply', 'title')).toEqual([{ title: 'B' }]);
+  });
+});
+
+describe('rows after a read that lags', () => {
+  const COLUMNS =
+    'title, CAST(price AS VARCHAR) AS price, CAST(removed_at AS VARCHAR) AS removed_at, is_listed, change_id';
+
+  test('show what was told, on top of the read', async () => {
+    await loadWorld(db, {
+      ground: [item({ title: 'before' })],
+      reread: [read({ title: 'as read' })],
+      changes: [
+        change({}),
+        change({ ...STOCK, change_id: 102, price: 11 }),
+        change({ ...REMOVED, change_id: 103, observed_at: at(7) }),
+      ],
+    });
+    expect(await readModelRows(db, 'apply', COLUMNS)).toEqual([
+      { title: 'as read', price: '11.0000', removed_at: shown(7), is_listed: 'false', change_id: '103' },
+    ]);
+  });
+
+  test('are the rows so far with what was told, where the read is older', async () => {
+    await loadWorld(db, {
+      ground: [item({ title: 'so far' })],
+      reread: [read({ title: 'old', last_changed_at: at(2) })],
+      changes: [change(REMOVED)],
+    });
+    expect(await readModelRows(db, 'apply', COLUMNS)).toEqual([
+      { title: 'so far', price: '10.0000', removed_at: shown(6), is_listed: 'false', change_id: '101' },
+    ]);
+  });
+
+  test('keep a removal that is later than the relisting that was told', async () => {
+    await loadWorld(db, { ground: [read({ removed_at: at(9), is_listed: false })], changes: [change(RELISTED)] });
+    expect(await readModelRows(db, 'apply', COLUMNS)).toMatchObject([{ removed_at: shown(9), is_listed: 'false' }]);
+  });
+
+  test('keep a listing that was found after the removal that was told', async () => {
+    await loadWorld(db, { ground: [read({ last_seen_at: at(9) })], changes: [change(REMOVED)] });
+    expect(await readModelRows(db, 'apply', COLUMNS)).toMatchObject([{ removed_at: null, is_listed: 'true' }]);
+  });
+});
+
+describe('a whole row beside the row of the lake', () => {
+  const differs = async (exported: Parameters<typeof item>[0], lake: Parameters<typeof item>[0]) => {
+    await loadRows(db, 'exported_items', 'items', [item(exported)]);
+    await loadRows(db, 'items', 'items', [item(lake)]);
+    return (await readModelRows(db, 'compare', 'item_id')).length > 0;
+  };
+
+  test.each([
+    ['with another value', { brand: 'B' }, {}, true],
+    ['with an older change', { price: 8, last_changed_at: at(4) }, {}, false],
+    ['that was last seen before the removal', {}, { removed_at: at(6) }, false],
+    ['that was seen since the removal', { last_seen_at: at(7) }, { removed_at: at(6) }, true],
+    ['removed before it was found again', { removed_at: at(4) }, {}, false],
+    ['removed since', { removed_at: at(6) }, {}, true],
+    ['that dates its change a little earlier', { last_changed_at: '2026-11-20T04:59:58Z', brand: 'B' }, {}, true],
+  ])('%s', async (_name, exported, lake, isDifferent) => {
+    expect(await differs(exported, lake)).toBe(isDifferent);
+  });
+});

@@ -1,0 +1,124 @@
+/** Rows as the models see them: a day of one item, and what is told and read of it. */
+import { Database } from '../../src/duckdb/connection.js';
+import { judgeReads, measureFeedSkew } from '../../src/merge/judge-reads.js';
+import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
+import { loadRows } from '../../src/sync/ledger.js';
+
+type Value = string | number | bigint | boolean | null;
+export type Row = Record<string, Value>;
+
+export const NOW = '2026-11-20T12:00:00Z';
+/** Hours of 20 November. */
+export const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
+export const shown = (hour: number) => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00+00`;
+
+export async function openModels(): Promise<Database> {
+  const db = await Database.open();
+  await createMacros(db);
+  await db.run("SET VARIABLE run_id = 'this run'");
+  await db.run(`SET VARIABLE read_at = '${NOW}'`);
+  return db;
+}
+
+export async function readModelRows(db: Database, name: string, columns: string): Promise<Record<string, unknown>[]> {
+  const rows = await db.rows(`SELECT ${columns} FROM (${readModel(name)}) ORDER BY ALL`);
+  return rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, value === null ? null : String(value)])),
+  );
+}
+
+export const item = (row: Row): Row => ({
+  item_id: 1,
+  title: 'A',
+  price: 10,
+  currency: 'EUR',
+  url: 'u',
+  site_id: 7,
+  site_name: 'Shop',
+  site_host: 'shop.example',
+  first_seen_at: at(1),
+  last_seen_at: at(5),
+  last_changed_at: at(5),
+  is_listed: true,
+  run_id: 'earlier run',
+  change_id: 100,
+  ...row,
+});
+
+/** A row that this run read whole. */
+export const read = (row: Row): Row => item({ run_id: 'this run', change_id: null, ...row });
+
+export const change = (row: Row): Row => ({
+  change_id: 101,
+  item_id: 1,
+  kind: 'CHANGED',
+  observed_at: at(6),
+  price: 11,
+  previous_price: 10,
+  currency: 'EUR',
+  changes: '{"price":[10,11]}',
+  title: 'A',
+  url: 'u',
+  site_id: 7,
+  ...row,
+});
+
+/** A row with a value in every column that can have one while the item is listed. */
+export const fullItem = (row: Row): Row =>
+  item({
+    brand: 'Acme',
+    mpn: 'M-1',
+    gtin: '4006381333931',
+    gtin14: '04006381333931',
+    product_id: '4006381333931',
+    previous_price: 9,
+    price_changed_at: at(4),
+    image: 'i',
+    attributes: '{"stock":1,"colour":"red"}',
+    category_name: 'Pens',
+    category_path: 'Office > Pens',
+    category_slug: 'pens',
+    category_source: 'shop',
+    datasets: '[a, b]',
+    source_id: 3,
+    source_name: 'Source',
+    extra: '{"x":1}',
+    read_at: at(5),
+    ...row,
+  });
+
+/** Rows with all columns as texts. */
+export async function readTexts(db: Database, relation: string): Promise<Record<string, unknown>[]> {
+  return db.rows(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ${relation} ORDER BY ALL`);
+}
+
+export interface ModelWorld {
+  ground?: Row[];
+  /** Ids of whole rows of the ground that are not as the lake has them. */
+  different?: number[];
+  reread?: Row[];
+  changes?: Row[];
+  renamed?: Row[];
+  /** Rows of the lake's tables. */
+  stale?: Row[];
+  history?: Row[];
+  /** Changes up to it happened before whole rows were read. */
+  watermark?: number;
+}
+
+export async function loadWorld(db: Database, world: ModelWorld): Promise<void> {
+  await loadRows(db, 'ground_items', 'items', world.ground ?? []);
+  await loadRows(db, 'exported_items', 'items', []);
+  await loadRows(db, 'reread_items', 'items', world.reread ?? []);
+  await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
+  await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
+  await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
+  await loadRows(db, 'history', 'history', world.history ?? []);
+  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS
+    SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
+  await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
+  await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
+  await measureFeedSkew(db);
+  await judgeReads(db);
+}

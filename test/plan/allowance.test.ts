@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { type Allowance, allowance, type Budget, countLeft, refuseCall } from '../../src/plan/allowance.js';
+import { countOverage, refuseExport, takeExport } from '../../src/plan/export-allowance.js';
+
+const RESETS_AT = '2026-12-01T00:00:00Z';
+const CAREFUL: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
+
+function paid(apiCalls: bigint, exportRows: bigint, overrides: Record<string, unknown> = {}) {
+  return {
+    status: 'ACTIVE' as const,
+    limits: { apiCallsPerMonth: 1_000, exportRowsPerMonth: 50_000, changeFeed: true },
+    usage: { apiCalls, exportRows, resetsAt: RESETS_AT },
+    ...overrides,
+  };
+}
+
+const callsLeft = ({ calls }: Allowance) => (calls === undefined ? undefined : countLeft(calls));
+const rowsLeft = ({ rows }: Allowance) => (rows === undefined ? undefined : countLeft(rows));
+
+describe('what a run may call', () => {
+  test('is the share of the plan less what the month has used', () => {
+    const left = allowance(paid(300n, 0n), CAREFUL);
+    expect(callsLeft(left)).toBe(600n);
+    expect(left.calls).toEqual({ rule: 'budget.calls', allowed: 900n, used: 300n, monthly: true });
+    expect(left.resetsAt).toEqual(new Date(RESETS_AT));
+  });
+
+  test('is never more than the plan has left, whatever the budget says', () => {
+    expect(allowance(paid(300n, 0n), { ...CAREFUL, calls: { count: 5_000 } }).calls).toMatchObject({
+      rule: 'apiCallsPerMonth',
+      allowed: 1_000n,
+    });
+  });
+
+  test('is nothing once the budget is passed, by whichever client', () => {
+    expect(callsLeft(allowance(paid(950n, 0n), CAREFUL))).toBe(0n);
+  });
+
+  test.each([
+    ['a limit that is null', paid(300n, 0n, { limits: { apiCallsPerMonth: null } })],
+    ['a limit that is absent', paid(300n, 0n, { limits: {} })],
+    ["an operator's token, which is not counted", paid(0n, 0n, { usage: null })],
+  ])('is unlimited by a share of %s', (_, plan) => {
+    expect(allowance(plan, CAREFUL)).toMatchObject({ calls: undefined, rows: undefined, quota: undefined });
+  });
+
+  test('a number holds where the plan has no limit, and for each run where nothing is counted', () => {
+    const budget = { ...CAREFUL, calls: { count: 100 } };
+    expect(callsLeft(allowance(paid(30n, 0n, { limits: {} }), budget))).toBe(70n);
+    expect(callsLeft(allowance(paid(0n, 0n, { usage: null }), budget))).toBe(100n);
+  });
+
+  test('used up, is an error that names the rule and when to go on', () => {
+    const error = refuseCall(allowance(paid(900n, 0n), CAREFUL), 7);
+    expect(error.code).toBe('budget');
+    expect(error.message).toContain('budget.calls allows 900 calls a month');
+    expect(error.facts).toMatchObject({ allowed: 900, used: 900, made: 7, nextRunAt: new Date(RESETS_AT) });
+    expect(refuseCall(allowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7).code).toBe('quota');
+  });
+});
+
+describe('an export', () => {
+  test('may take the share of the plan and no row more', () => {
+    const left = allowance(paid(0n, 5_000n), CAREFUL);
+    expect(rowsLeft(left)).toBe(40_000n);
+    expect(refuseExport(left, 40_000n)).toBeUndefined();
+    expect(refuseExport(left, 40_001n)).toMatchObject({
+      code: 'budget',
+      message: 'budget.exportRows leaves 40000 export rows of 45000, and the export takes 40001',
+      facts: {
+        rule: 'budget.exportRows',
+        allowed: 45_000,
+        used: 5_000,
+        wanted: 40_001,
+        nextRunAt: new Date(RESETS_AT),
+      },
+    });
+  });
+
+  test('beyond the quota is not asked for unless overage is agreed', () => {
+    const whole: Budget = { ...CAREFUL, exportRows: { percent: 100 } };
+    const count: Budget = { ...CAREFUL, exportRows: { count: 1_000_000 } };
+    expect(refuseExport(allowance(paid(0n, 0n), whole), 50_001n)?.code).toBe('budget');
+    const error = refuseExport(allowance(paid(0n, 0n), count), 60_001n);
+    expect(error?.message).toContain('up to 2 blocks of 10,000 would be billed, and no overage is agreed');
+    expect(error?.facts).toMatchObject({ overageBlocks: 2, wanted: 60_001 });
+  });
+
+  test('may bill as many started blocks as are agreed for the month, those billed before included', () => {
+    const budget: Budget = { ...CAREFUL, overage: 3 };
+    expect(refuseExport(allowance(paid(0n, 0n), budget), 80_000n)).toBeUndefined();
+    expect(refuseExport(allowance(paid(0n, 0n), budget), 80_001n)?.code).toBe('budget');
+    expect(refuseExport(allowance(paid(0n, 60_001n), budget), 10_000n)).toBeUndefined();
+    expect(refuseExport(allowance(paid(0n, 60_001n), budget), 10_001n)?.code).toBe('budget');
+    expect(refuseExport(allowance(paid(0n, 0n), { ...budget, overage: null }), 9_000_000n)).toBeUndefined();
+  });
+
+  test('a share reserves rows only where no overage is agreed; a number always holds', () => {
+    expect(rowsLeft(allowance(paid(0n, 0n), { ...CAREFUL, overage: 1 }))).toBeUndefined();
+    expect(rowsLeft(allowance(paid(0n, 0n), CAREFUL, { maxOverage: 1 }))).toBeUndefined();
+    expect(rowsLeft(allowance(paid(0n, 0n), { ...CAREFUL, exportRows: { count: 7 }, overage: null }))).toBe(7n);
+  });
+
+  test('the command line agrees for one run, in place of the file', () => {
+    expect(refuseExport(allowance(paid(0n, 90_000n), CAREFUL, { maxOverage: 1 }), 10_000n)).toBeUndefined();
+    expect(refuseExport(allowance(paid(0n, 0n), { ...CAREFUL, overage: 9 }, { maxOverage: 0 }), 50_001n)).toBeDefined();
+    expect(refuseExport(allowance(paid(0n, 0n), CAREFUL, { maxRows: 400 }), 401n)).toMatchObject({
+      code: 'budget',
+      facts: { rule: '--max-rows', hint: 'raise --max-rows' },
+    });
+  });
+
+  test.each([
+    ['in a trial', { status: 'TRIALING' }],
+    ['without a subscription', { status: null }],
+    ['where the service leaves out the status', { status: undefined }],
+    ['on Free after a trial', { status: 'CANCELED', limits: { exportRowsPerMonth: 50_000, changeFeed: false } }],
+  ])('that would be cut %s is not asked for, even if overage were agreed', (_, overrides) => {
+    const left = allowance(paid(0n, 0n, overrides as never), { ...CAREFUL, overage: null });
+    expect(refuseExport(left, 50_000n)).toBeUndefined();
+    expect(refuseExport(left, 50_001n)).toMatchObject({ code: 'quota', facts: { nextRunAt: new Date(RESETS_AT) } });
+    expect(countOverage(left, 50_001n)).toBe(0n);
+  });
+});
+
+describe('after an export', () => {
+  const left = allowance(paid(0n, 0n), { ...CAREFUL, overage: 3 }, { maxRows: 100_000 });
+
+  test('its rows are off every rule', () => {
+    const after = takeExport(left, { rows: 45_000n, overage: false });
+    expect(rowsLeft(after)).toBe(55_000n);
+    expect(countOverage(after, 5_001n)).toBe(1n);
+  });
+
+  test('what the service says is left holds where it is less', () => {
+    expect(countOverage(takeExport(left, { rows: 10n, overage: false, remaining: 20n }), 21n)).toBe(1n);
+    expect(countOverage(takeExport(left, { rows: 10n, overage: false, remaining: 50_000n }), 49_991n)).toBe(1n);
+  });
+
+  test('blocks count export by export: each one starts its own', () => {
+    let after = left;
+    for (const rows of [50_001n, 1n]) {
+      expect(refuseExport(after, rows)).toBeUndefined();
+      after = takeExport(after, { rows, overage: rows === 1n });
+    }
+    expect(after.blocks).toBe(1n);
+    expect(refuseExport(after, 10_001n)?.code).toBe('budget');
+  });
+
+  test('overage that nobody agreed to ends all exports, even where no quota was known', () => {
+    for (const limits of [{ exportRowsPerMonth: 50_000 }, {}]) {
+      const careful = allowance(paid(0n, 0n, { limits }), CAREFUL);
+      expect(refuseExport(careful, 1n)).toBeUndefined();
+      expect(refuseExport(takeExport(careful, { rows: 100n, overage: true }), 1n)?.code).toBe('budget');
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { PricelakeError } from '../../src/errors/errors.js';
+import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import { type CopyFacts, chooseCopy } from '../../src/plan/choose-copy.js';
+
+const RESETS_AT = '2026-12-01T00:00:00Z';
+
+/** A Free plan: so many export rows and calls a month, and what of them is used. */
+function freePlan(rows: number, calls: number, used: { rows?: bigint; calls?: bigint } = {}): Allowance {
+  const usage = { apiCalls: used.calls ?? 0n, exportRows: used.rows ?? 0n, resetsAt: RESETS_AT };
+  const limits = { exportRowsPerMonth: rows, apiCallsPerMonth: calls, changeFeed: false };
+  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
+  return allowance({ status: null, limits, usage }, budget);
+}
+
+const facts = (changed: Partial<CopyFacts>): CopyFacts => ({
+  items: 20_000n,
+  exportRows: 20_000n,
+  allowance: freePlan(1_000, 1_000),
+  callsMade: 0n,
+  pagesLanded: 0n,
+  ...changed,
+});
+
+describe('a copy of all items', () => {
+  test('is exported where the rows suffice', () => {
+    expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000) }))).toEqual({
+      route: 'export',
+      reason: 'an export is allowed',
+      thisMonth: true,
+    });
+  });
+
+  test('is read by pages where an export would be cut and the calls suffice', () => {
+    expect(chooseCopy(facts({}))).toEqual({
+      route: 'pages',
+      reason: expect.stringMatching(
+        /1000 export rows .* takes 20000: it would be cut; 40 pages of \/items bring the same$/,
+      ),
+      thisMonth: true,
+    });
+  });
+
+  test('is read by pages where the service has cut the export all the same', () => {
+    const cut = new PricelakeError('quota', 'the service cut the export', { cut: true });
+    expect(chooseCopy(facts({ allowance: freePlan(50_000, 1_000), cut }))).toMatchObject({
+      route: 'pages',
+      reason: 'the service cut the export; 40 pages of /items bring the same',
+    });
+  });
+
+  test.each([
+    [90, 'pages'],
+    [89, 'wait'],
+  ])('leaves 50 calls for the rest of the run: with %i left it is %s', (left, route) => {
+    const allowed = freePlan(25_000, 1_000, { rows: 25_000n, calls: 1_000n - BigInt(left) });
+    expect(chooseCopy(facts({ allowance: allowed })).route).toBe(route);
+    const made = freePlan(25_000, 1_000, { rows: 25_000n, calls: 990n - BigInt(left) });
+    expect(chooseCopy(facts({ allowance: made, callsMade: 10n })).route).toBe(route);
+  });
+
+  test('waits for the next month where its rows will do, and says until when', () => {
+    const choice = chooseCopy(facts({ allowance: freePlan(20_000, 1_000, { rows: 5n, calls: 980n }) }));
+    expect(choice).toMatchObject({
+      route: 'wait',
+      refusal: {
+        code: 'quota',
+        message: expect.stringContaining('40 pages of /items would bring the same, and 20 calls are left'),
+        facts: { nextRunAt: new Date(RESETS_AT) },
+      },
+    });
+  });
+
+  test('takes the calls of several months where no month has rows or calls enough', () => {
+    const items = 2_000_000n;
+    expect(chooseCopy(facts({ items, exportRows: items }))).toMatchObject({
+      route: 'pages',
+      reason: expect.stringMatching(/4000 pages of \/items bring the same over several months$/),
+      thisMonth: false,
+    });
+  });
+
+  test('that has begun by pages goes on with them while the calls suffice, also when an export would do by now', () => {
+    expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000), pagesLanded: 30n }))).toMatchObject({
+      route: 'pages',
+      reason: '10 pages are left',
+    });
+    const few = freePlan(20_000, 1_000, { calls: 960n });
+    expect(chooseCopy(facts({ allowance: few, pagesLanded: 30n })).route).toBe('export');
+  });
+
+  test('asks for nothing more where every export has landed', () => {
+    const none = { ...freePlan(0, 0), resetsAt: undefined };
+    expect(chooseCopy(facts({ exportRows: 0n, allowance: none })).route).toBe('export');
+  });
+
+  test('of nothing is exported', () => {
+    expect(chooseCopy(facts({ items: 0n, exportRows: 0n })).route).toBe('export');
+  });
+});

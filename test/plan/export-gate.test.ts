@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { type Allowance, NO_EXPORTS } from '../../src/plan/allowance.js';
+import { createExportGate, readCut, readTakenExport } from '../../src/plan/export-gate.js';
+import { createFakeIo } from '../api/fake-io.js';
+
+const quota = { rule: 'exportRowsPerMonth', allowed: 300n, used: 0n, monthly: true };
+const FREE: Allowance = { ...NO_EXPORTS, rows: undefined, quota };
+const openGate = (allowance: Partial<Allowance> = {}) => createExportGate({ ...FREE, ...allowance }, createFakeIo());
+const told = (rows: bigint, remaining?: bigint) => ({ rows, overage: false, remaining });
+
+describe('exports side by side', () => {
+  test('do not pass together what each of them may alone', () => {
+    const gate = openGate();
+    const first = gate.hold(200n);
+    expect(() => gate.require(101n)).toThrow(/leaves 100 export rows .* takes 101/);
+    expect(() => gate.hold(101n)).toThrow(/it would be cut/);
+    gate.hold(100n);
+    first.release();
+    expect(gate.left().quota).toMatchObject({ used: 100n });
+  });
+
+  test('start no block of overage that nobody agreed to', () => {
+    const gate = openGate({ bills: true });
+    gate.hold(300n);
+    expect(() => gate.hold(1n)).toThrow(/up to 1 block of 10,000 would be billed, and no overage is agreed/);
+  });
+
+  test('keep to the caps of a run', () => {
+    const gate = openGate({ quota: undefined, rows: { rule: '--max-rows', allowed: 50n, used: 0n, monthly: false } });
+    gate.hold(30n);
+    expect(() => gate.hold(21n)).toThrow(/--max-rows leaves 20 export rows of 50/);
+  });
+
+  test('count once, whether what the service has left is told with those under way or without', () => {
+    for (const remaining of [200n, 100n, undefined]) {
+      const gate = openGate();
+      const [first, second] = [gate.hold(100n), gate.hold(100n)];
+      first.take(told(100n, remaining));
+      expect(() => gate.require(100n)).not.toThrow();
+      expect(() => gate.require(101n)).toThrow();
+      second.take(told(100n, 100n));
+      expect(gate.left().quota).toMatchObject({ allowed: 300n, used: 200n });
+    }
+  });
+
+  test('and what others took meanwhile is off what is left', () => {
+    const gate = openGate();
+    gate.hold(100n).take(told(100n, 50n));
+    expect(() => gate.require(51n)).toThrow(/leaves 50 export rows/);
+  });
+});
+
+describe('the headers of an export', () => {
+  test('tell what is left of the month, whichever client took the rest', () => {
+    expect(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n)).toEqual({
+      rows: 100n,
+      overage: false,
+      remaining: 50n,
+    });
+    const gate = openGate();
+    gate.hold(100n).take(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n));
+    expect(() => gate.require(50n)).not.toThrow();
+    expect(() => gate.require(51n)).toThrow(/leaves 50 export rows/);
+  });
+
+  test.each([['unlimited'], ['-1'], ['1.5'], ['9'.repeat(19)], [''], [undefined]])(
+    'that say %j is left say nothing of it',
+    (remaining) => {
+      const headers = remaining === undefined ? {} : { 'x-export-rows-remaining': remaining };
+      expect(readTakenExport(headers, 7n)).toEqual({ rows: 7n, overage: false });
+    },
+  );
+
+  test.each([
+    [{}, false, undefined],
+    [{ 'x-export-overage': 'false', 'x-export-truncated': 'false', 'x-export-matching': '9' }, false, undefined],
+    [{ 'x-export-overage': 'true' }, true, undefined],
+    [{ 'x-export-overage': 'True', 'x-export-truncated': 'FALSE' }, true, undefined],
+    [{ 'x-export-truncated': 'true', 'x-export-matching': '9' }, false, '9'],
+    [{ 'x-export-truncated': 'true' }, false, 'more'],
+  ])('%j are read alike, sent always or only when true', (headers, overage, matching) => {
+    expect(readTakenExport(headers as Record<string, string>, 7n).overage).toBe(overage);
+    expect(readCut(headers as Record<string, string>)).toBe(matching);
+  });
+
+  test('of a cut export leave nothing for another one, whatever they say is left', () => {
+    const headers = { 'x-export-truncated': 'true', 'x-export-rows-remaining': '200' };
+    const gate = openGate();
+    gate.hold(100n).take(readTakenExport(headers, 100n));
+    expect(() => gate.require(1n)).toThrow(/leaves 0 export rows/);
+  });
+});
+
+describe('a warning of overage that nobody agreed to', () => {
+  const takeAll = (allowance: Partial<Allowance>, overage: boolean) => {
+    const io = createFakeIo();
+    const blocks = createExportGate({ ...FREE, bills: true, ...allowance }, io).take({ rows: 10_301n, overage });
+    return [blocks, io.events.map(({ event, facts }) => [event, facts.blocks, facts.agreed])];
+  };
+  const WARNED = [['export.overage_not_agreed', 2n, 1n]];
+
+  test('comes where more was billed than was agreed, and only there', () => {
+    expect(takeAll({ blocks: 1n }, true)).toEqual([2n, WARNED]);
+    expect(takeAll({ blocks: 2n }, true)).toEqual([2n, []]);
+    expect(takeAll({ blocks: null }, true)).toEqual([2n, []]);
+  });
+
+  test('does not come for rows within the quota, whatever was agreed', () => {
+    expect(takeAll({ blocks: 0n }, false)).toEqual([0n, []]);
+    expect(takeAll({ blocks: 0n, quota: undefined }, false)).toEqual([0n, []]);
+  });
+
+  test('comes for a bill that the known quota does not explain: other clients have used it up', () => {
+    expect(takeAll({ blocks: 0n, quota: undefined }, true)).toEqual([1n, [['export.overage_not_agreed', 1n, 0n]]]);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import type { Bound } from '../../src/plan/allowance.js';
+import { type Counts, planShards, SPLIT_ABOVE } from '../../src/plan/plan-shards.js';
+
+const FREE = { calls: undefined, quota: undefined };
+const bound = (allowed: bigint): Bound => ({ rule: 'rule', allowed, used: 0n, monthly: true });
+
+/** 1,000 items, 900 of them listed, on three websites. */
+const COUNTS: Counts = {
+  items: 1_000n,
+  listed: {
+    items: 900n,
+    sites: [
+      { id: 1n, items: 50n },
+      { id: 2n, items: 600n },
+      { id: 9_007_199_254_740_993n, items: 250n },
+    ],
+  },
+};
+const listed = (change: object): Counts => ({ ...COUNTS, listed: { ...COUNTS.listed, ...change } as Counts['listed'] });
+
+describe('exports of a snapshot', () => {
+  test('are one by website for the listed items and one for the removed ones of all, the largest first', () => {
+    const { shards, reason } = planShards(COUNTS, FREE, 999n);
+    expect(shards).toEqual([
+      { name: 'site-2', status: 'active', site: 2n, rows: 600n },
+      { name: 'site-9007199254740993', status: 'active', site: 9_007_199_254_740_993n, rows: 250n },
+      { name: 'removed', status: 'removed', site: undefined, rows: 100n },
+      { name: 'site-1', status: 'active', site: 1n, rows: 50n },
+    ]);
+    expect(shards.reduce((sum, { rows }) => sum + rows, 0n)).toBe(COUNTS.items);
+    expect(reason).toBe('1000 items are more than 999: an export by website');
+  });
+
+  test.each<[string, Counts, Parameters<typeof planShards>[1], string]>([
+    ['there are few items', { items: 999n }, FREE, '999 items are no more than 999'],
+    ['nobody counted the websites', { items: 1_000n }, FREE, 'the websites are not counted'],
+    [
+      'the counts of the websites do not add up',
+      listed({ items: 901n }),
+      FREE,
+      'the websites of /facets add up to 900 listed items of 901',
+    ],
+    [
+      'a website is counted twice',
+      listed({
+        sites: [
+          { id: 1n, items: 450n },
+          { id: 1n, items: 450n },
+        ],
+      }),
+      FREE,
+      'the websites of /facets add up to 900 listed items of 900',
+    ],
+    ['calls are scarce', COUNTS, { ...FREE, calls: bound(39n) }, '4 exports would take too many of the 39 calls left'],
+    [
+      'rows beyond the quota would be billed by started blocks',
+      COUNTS,
+      { ...FREE, quota: bound(999n) },
+      'rows beyond the quota may be billed by export',
+    ],
+  ])('are one when %s', (_case, counts, allowance, reason) => {
+    expect(planShards(counts, allowance, 999n)).toEqual({
+      shards: [{ name: 'all', status: 'all', site: undefined, rows: counts.items }],
+      reason,
+    });
+  });
+
+  test('are split where calls and rows just suffice', () => {
+    expect(planShards(COUNTS, { calls: bound(40n), quota: bound(1_000n) }, 999n).shards).toHaveLength(4);
+  });
+
+  test('of a million items are one', () => {
+    expect(planShards({ items: 1_000_000n }, FREE).shards).toHaveLength(1);
+    expect(SPLIT_ABOVE).toBe(1_000_000n);
+  });
+});

@@ -1,0 +1,230 @@
+import { appendFile, cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
+import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { Database } from '../../src/duckdb/connection.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import type { Io } from '../../src/io/io.js';
+import { inspectLake } from '../../src/lake/inspect-lake.js';
+import { openLake } from '../../src/lake/lake.js';
+import { createTableViews } from '../../src/lake/views.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import type { Pipeline } from '../../src/config/pipeline-file.js';
+import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { syncPipeline } from '../../src/sync/sync.js';
+import { openContext } from '../cli/open-context.js';
+import { deleteRows, listLog, optimize } from '../lake/foreign-writer.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+
+let world: World;
+/** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */
+let original: string;
+let before: Record<string, string[]>;
+let lakes = 0;
+let pipeline: Pipeline;
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 10 });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 6 });
+  world.pipeline.source.mode = 'snapshot';
+  await world.sync();
+  original = world.lakePath;
+  before = await readTables(original);
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  pipeline = makePipeline(world.sandbox, path.join(world.folder, `lake-${++lakes}`));
+  await cp(original, pipeline.lake.path, { recursive: true });
+  world.requests.length = 0;
+});
+
+const inLake = (...parts: string[]) => path.join(pipeline.lake.path, ...parts);
+const rebuild = (options = {}) => rebuildLake(pipeline, testIo, signal, options);
+const failure = (run: Promise<unknown>) =>
+  run.then(
+    () => expect.unreachable('it should have failed'),
+    (error: PricelakeError) => error,
+  );
+
+async function readTables(lakePath: string): Promise<Record<string, string[]>> {
+  const db = await Database.open();
+  try {
+    await createTableViews(db, await openLake(lakePath, { create: false }));
+    const tables: Record<string, string[]> = {};
+    for (const table of TABLE_NAMES) {
+      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
+      tables[table] = rows.map((row) => String(row.line));
+    }
+    return tables;
+  } finally {
+    db.close();
+  }
+}
+
+/** Which tables differ from before. */
+async function listDifferent(tables: readonly TableName[] = TABLE_NAMES): Promise<string[]> {
+  const after = await readTables(pipeline.lake.path);
+  return tables.filter((table) => JSON.stringify(after[table]) !== JSON.stringify(before[table]));
+}
+
+async function removeLandings(count: number): Promise<void> {
+  const names = (await readdir(inLake('_pricelake', 'landing'))).sort();
+  for (const name of names.slice(0, count)) await rm(inLake('_pricelake', 'landing', name), { recursive: true });
+}
+
+/** `plain`: of a version that did not count the actions of an entry. */
+async function cutLastLine(file: string, plain = false): Promise<void> {
+  const text = (await readFile(file, 'utf8')).replace(/,"actions":\d+/, plain ? '' : '$&');
+  await writeFile(file, text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
+}
+
+const lastEntry = async (table: TableName) => (await listLog(pipeline.lake.path, table)).at(-1) ?? '';
+
+describe('sync names the damage and the way out, and a rebuild repairs it from the raw bytes alone:', () => {
+  test.each([
+    ['a truncated log entry', async () => truncate(await lastEntry('items'), 200)],
+    ['a log entry that is cut between two lines', async () => cutLastLine(await lastEntry('items'))],
+    [
+      'a log entry of an older version that is cut between two lines',
+      async () => cutLastLine(await lastEntry('items'), true),
+    ],
+    ['a deleted log entry', async () => rm((await listLog(pipeline.lake.path, 'history'))[1] ?? '')],
+    ['a deleted newest log entry', async () => rm(await lastEntry('products'))],
+    ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')],
+    ['garbage in format.json', () => writeFile(inLake('_pricelake', 'format.json'), '{"x')],
+  ])('%s', async (_name, damage) => {
+    await damage();
+    const refused = await failure(syncPipeline(pipeline, testIo));
+    expect(refused).toMatchObject({
+      code: 'lake_invalid',
+      facts: { hint: expect.stringContaining('pricelake rebuild') },
+    });
+    expect(world.requests).toEqual([]);
+    const context = openContext();
+    await runRebuild({ lake: pipeline.lake.path }, context);
+    expect(context.output.text).toMatch(/^damaged: /m);
+    expect(await listDifferent()).toEqual([]);
+    await runVerify({ lake: pipeline.lake.path }, openContext(true));
+    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+    expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
+  });
+});
+
+test('a rebuild repairs all of it at once; of the ledger it says what is lost', async () => {
+  await truncate(await lastEntry('items'), 200);
+  await truncate(await lastEntry('runs'), 200);
+  await writeFile(inLake('lake.json'), 'garbage');
+  await rm(inLake('_pricelake', 'format.json'));
+  const { lost } = await rebuild();
+  expect(lost).toEqual([expect.stringMatching(/^runs: what runs took/)]);
+  expect(await listDifferent(['history', 'items', 'sites', 'products', 'price_spread_daily', 'check_results'])).toEqual(
+    [],
+  );
+});
+
+test('a rebuild that is killed in the swap is gone on with by the next command', async () => {
+  await truncate(await lastEntry('items'), 200);
+  // The swap fails behind its commit point.
+  const blocked = inLake('_pricelake', 'replaced');
+  await writeFile(blocked, 'in the way');
+  await expect(rebuild()).rejects.toThrow();
+  expect(await readdir(inLake('_pricelake'))).toContain('swap.json');
+  await rm(blocked);
+  // Half of the tables had moved.
+  for (const table of ['history', 'items'] as const) {
+    await rm(inLake(table), { recursive: true });
+    await cp(inLake('_pricelake', 'rebuild', table), inLake(table), { recursive: true });
+    await rm(inLake('_pricelake', 'rebuild', table), { recursive: true });
+  }
+  await rm(inLake('sites'), { recursive: true });
+  expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+  expect(await listDifferent(['history', 'items', 'sites', 'products', 'runs'])).toEqual([]);
+  expect(await readdir(inLake('_pricelake'))).not.toContain('swap.json');
+});
+
+describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
+  test('carries their rows over from the files that lake.json names', async () => {
+    await removeLandings(2);
+    await truncate(await lastEntry('history'), 200);
+    const { carried, lost } = await rebuild();
+    expect(carried).toEqual([expect.stringMatching(/^history: read from the files that lake\.json names/)]);
+    expect(lost).toEqual([]);
+    expect(await listDifferent(['history', 'sites', 'rejects', 'price_spread_daily'])).toEqual([]);
+  });
+
+  test('refuses to lose rows, names them, and goes on with --accept-loss', async () => {
+    await removeLandings(2);
+    await truncate(await lastEntry('history'), 200);
+    await writeFile(inLake('lake.json'), 'garbage');
+    const error = await failure(rebuild());
+    expect(error.message).toMatch(
+      /^history can't be read, .* history: those that runs before 000003-\S+ made are lost/,
+    );
+    expect(error.facts.hint).toContain('--accept-loss');
+    expect(await readFile(inLake('lake.json'), 'utf8')).toBe('garbage');
+    const { lost } = await rebuild({ acceptLoss: true });
+    expect(lost).toEqual([expect.stringMatching(/^history: those that runs before/)]);
+    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+  });
+});
+
+test('a rebuild undoes a DELETE of history by another program, also where older raw bytes are gone', async () => {
+  await optimize(pipeline.lake.path, 'items');
+  await removeLandings(2);
+  await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
+  expect((await failure(syncPipeline(pipeline, testIo))).message).toContain('(DELETE by delta-rs');
+  const { damage } = await rebuild();
+  expect(damage.join()).toMatch(/history: version \d+ \(DELETE by delta-rs:py-1\.6\.6\) changed rows/);
+  expect(await listDifferent(['history', 'sites', 'rejects'])).toEqual([]);
+  expect((await inspectLake(await openLake(pipeline.lake.path, { create: false }))).damaged.size).toBe(0);
+});
+
+test('a rebuild in which runs have nothing to do leaves their numbers, so that none is given twice', async () => {
+  await deleteRows(pipeline.lake.path, 'items', 'item_id % 2 = 0');
+  pipeline.source.mode = 'snapshot';
+  expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(4n);
+  pipeline.source.mode = 'auto';
+  await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
+  await rebuild();
+  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(5n);
+});
+
+test('a run that was interrupted while it published goes on behind the rebuild of a damaged lake', async () => {
+  await world.sandbox.advance({ hours: 1, changes: 6 });
+  const log: Io['log'] = (_level, name, facts) => {
+    if (name === 'committed' && facts?.table === 'items') throw new Error('the process dies');
+  };
+  await expect(syncPipeline(pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+  expect((await failure(rebuild())).facts.hint).toContain('pricelake sync');
+  await truncate(await lastEntry('sites'), 100);
+  await rebuild();
+  expect(await syncPipeline(pipeline, testIo)).toMatchObject({ resumed: true, row: { run_number: 4n } });
+  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+});
+
+test('a rebuild takes no raw byte for what landed that is another, and names the file', async () => {
+  const [first = ''] = (await readdir(inLake('_pricelake', 'landing'))).sort();
+  const folder = inLake('_pricelake', 'landing', first);
+  const name = (await readdir(folder)).find((file) => file.startsWith('export-')) ?? '';
+  const bytes = await readFile(path.join(folder, name));
+  bytes[100] = (bytes[100] ?? 0) ^ 1;
+  await writeFile(path.join(folder, name), bytes);
+  const { runs, damage } = await rebuild();
+  expect(runs).toHaveLength(1);
+  expect(damage).toEqual([
+    expect.stringMatching(/export-\S+ bytes 0 to \d+ are not as they landed: their checksum differs$/),
+  ]);
+  await removeLandings(0);
+  const names = (await readdir(inLake('_pricelake', 'landing'))).sort();
+  await appendFile(inLake('_pricelake', 'landing', names.at(-1) ?? '', 'journal.ndjson'), 'x\n');
+  const error = await failure(rebuild());
+  expect(error).toMatchObject({ code: 'landing_gone', message: expect.stringContaining('journal.ndjson: line') });
+});

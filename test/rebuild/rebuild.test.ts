@@ -1,0 +1,193 @@
+import { cp, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
+import { Database } from '../../src/duckdb/connection.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import type { Io } from '../../src/io/io.js';
+import { openLake } from '../../src/lake/lake.js';
+import { readPointer } from '../../src/lake/publish.js';
+import { createTableViews } from '../../src/lake/views.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
+import type { Pipeline } from '../../src/config/pipeline-file.js';
+import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { syncPipeline } from '../../src/sync/sync.js';
+import { openContext } from '../cli/open-context.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+
+let world: World;
+/** A lake after a first run, one with news, one without, and a complete comparison; the service has moved on since. */
+let original: string;
+let before: Record<string, string[]>;
+let lakes = 0;
+let pipeline: Pipeline;
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 20 });
+  await world.sync();
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 10 });
+  world.pipeline.source.mode = 'snapshot';
+  await world.sync();
+  original = world.lakePath;
+  before = await readTables(original);
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  pipeline = makePipeline(world.sandbox, path.join(world.folder, `lake-${++lakes}`));
+  await cp(original, pipeline.lake.path, { recursive: true });
+  world.requests.length = 0;
+});
+
+/** Every row of every table as text, through the logs. */
+async function readTables(lakePath: string): Promise<Record<string, string[]>> {
+  const db = await Database.open();
+  try {
+    await createTableViews(db, await openLake(lakePath, { create: false }));
+    const tables: Record<string, string[]> = {};
+    for (const table of TABLE_NAMES) {
+      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
+      tables[table] = rows.map((row) => String(row.line));
+    }
+    return tables;
+  } finally {
+    db.close();
+  }
+}
+
+const landing = (lakePath: string) => path.join(lakePath, '_pricelake', 'landing');
+const failure = (run: Promise<unknown>) =>
+  run.then(
+    () => expect.unreachable('it should have failed'),
+    (error: PricelakeError) => error,
+  );
+
+async function expectSameRows(): Promise<void> {
+  const after = await readTables(pipeline.lake.path);
+  for (const table of TABLE_NAMES) expect([table, after[table]]).toEqual([table, before[table]]);
+  expect(world.requests).toEqual([]);
+}
+
+/** When and by which run a value came is as the complete copy tells it, where older runs are not done again. */
+async function expectSameValues(): Promise<void> {
+  const forget = (rows: string[] = []) =>
+    rows.map((row) =>
+      row.replaceAll(/"(last_seen_at|read_at|change_id|run_id|received|written|deduplicated)":("[^"]*"|\w+),?/g, ''),
+    );
+  const after = await readTables(pipeline.lake.path);
+  for (const table of TABLE_NAMES) {
+    const list = ['items', 'runs'].includes(table) ? forget : (rows: string[] = []) => rows;
+    expect([table, list(after[table]).sort()]).toEqual([table, list(before[table]).sort()]);
+  }
+  expect(world.requests).toEqual([]);
+}
+
+describe('rebuild', () => {
+  test('makes every row anew, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
+    const names = await readdir(pipeline.lake.path, { recursive: true });
+    const find = (table: string) => names.filter((name) => name.startsWith(`${table}/`) && name.endsWith('.parquet'));
+    for (const table of ['items', 'history', 'products', 'sites']) {
+      await writeFile(path.join(pipeline.lake.path, find(table)[0] ?? ''), 'damaged');
+    }
+    await rm(path.join(pipeline.lake.path, find('items')[1] ?? ''));
+    expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({
+      code: 'lake_invalid',
+      facts: { hint: expect.stringContaining('rebuild') },
+    });
+    world.requests.length = 0;
+    const facts = await readPointer(await openLake(original, { create: false }));
+    const context = openContext();
+    await runRebuild({ lake: pipeline.lake.path }, context);
+    await expectSameRows();
+    expect(context.output.text).toMatch(/items +\d+ +\d+ +\d+\n/);
+    expect(context.output.text).toMatch(/raw bytes of 3 runs, from 000001-\S+ on, without a call/);
+    const { runId, cursor, at } = (await readPointer(await openLake(pipeline.lake.path, { create: false }))) ?? {};
+    expect({ runId, cursor, at }).toEqual({ runId: facts?.runId, cursor: facts?.cursor, at: facts?.at });
+    expect(await readdir(path.join(pipeline.lake.path, '_pricelake'))).not.toContain('rebuild');
+    // The next run goes on from the same cursor.
+    const next = await syncPipeline(pipeline, testIo);
+    expect(next.row).toMatchObject({ mode: 'feed', cursor_from: facts?.cursor });
+    expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  });
+
+  test('starts at the last complete copy where older runs are gone, keeps what only they tell, and lays items out anew', async () => {
+    await removeLandings(0, 1);
+    pipeline.lake.tables = { items: { partitionBy: [] } };
+    const report = await rebuildLake(pipeline, testIo, signal);
+    expect(report.runs).toHaveLength(1);
+    await expectSameValues();
+    const folders = await readdir(path.join(pipeline.lake.path, 'items'));
+    expect(folders.filter((name) => name.startsWith('site_id'))).toEqual([]);
+  });
+
+  test('that is killed anywhere is done again, or put right by a sync', async () => {
+    for (const killAt of [8, 3]) {
+      await rm(pipeline.lake.path, { recursive: true });
+      await cp(original, pipeline.lake.path, { recursive: true });
+      await removeLandings(0, 1);
+      let steps = 0;
+      const log: Io['log'] = (_level, event) => {
+        if (['replayed', 'rebuilt'].includes(event) && ++steps === killAt) throw new Error('the process dies');
+      };
+      await expect(rebuildLake(pipeline, { ...testIo, log }, signal)).rejects.toThrow('the process dies');
+      if (killAt === 3) {
+        await syncPipeline(pipeline, testIo);
+        expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+        const state = await readdir(path.join(pipeline.lake.path, '_pricelake'));
+        expect(state).not.toContain('rebuild');
+      } else {
+        await rebuildLake(pipeline, testIo, signal);
+        await expectSameValues();
+      }
+    }
+  });
+});
+
+describe('rebuild refuses, and leaves the tables alone,', () => {
+  test('when a run in between is gone, and names it', async () => {
+    const [gone] = await removeLandings(1);
+    await rm(path.join(landing(pipeline.lake.path), (await readdir(landing(pipeline.lake.path)))[1] ?? ''), {
+      recursive: true,
+    });
+    const error = await failure(rebuildLake(pipeline, testIo, signal));
+    expect(error).toMatchObject({ code: 'landing_gone', facts: { hint: expect.stringContaining('landing.keep') } });
+    expect(error.message).toContain(`those of runs ${gone}, `);
+    await expectSameRows();
+  });
+
+  test('when no complete copy is kept', async () => {
+    await removeLandings(0, 2);
+    const error = await failure(rebuildLake(pipeline, testIo, signal));
+    expect(error.message).toContain('no run with a complete snapshot is kept');
+  });
+
+  test('when a gate fails that nobody let through', async () => {
+    await removeLandings(0, 1);
+    pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
+    expect(await failure(rebuildLake(pipeline, testIo, signal))).toMatchObject({ code: 'gate_failed' });
+    await expectSameRows();
+  });
+
+  test('when rows of older runs stay that can not be read', async () => {
+    await removeLandings(0, 1);
+    const file = (await readdir(pipeline.lake.path, { recursive: true })).find((name) =>
+      /^history.*parquet$/.test(name),
+    );
+    await writeFile(path.join(pipeline.lake.path, file ?? ''), 'damaged');
+    const error = await failure(rebuildLake(pipeline, testIo, signal));
+    expect(error.message).toMatch(/^history can't be read, and holds rows that no kept raw bytes make anew/);
+  });
+});
+
+/** Takes the raw bytes of runs away, by their place; their ids. */
+async function removeLandings(...places: number[]): Promise<string[]> {
+  const names = await readdir(landing(pipeline.lake.path));
+  const gone = places.map((place) => names[place] ?? '');
+  for (const name of gone) await rm(path.join(landing(pipeline.lake.path), name), { recursive: true });
+  return gone;
+}

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { syncPipeline } from '../../src/sync/sync.js';
+import { makePipeline, openWorld, readLakes, testIo, type World } from './world.js';
+
+const NOW = '2026-11-21T00:00:00.000Z';
+const io = { ...testIo, now: () => new Date(NOW) };
+const CHILD = fileURLToPath(new URL('./run-until-killed.mjs', import.meta.url));
+
+/** Of the staged tables one stands for all: none is visible yet. Of the commits, the first, the last and some between. */
+const STEP = /^(landed|settled|staged items|audited|committed (history|items|products|check_results|runs)|pointed)/;
+
+let world: World;
+let folder: string;
+/** A lake after its first run, and its tables. */
+let bootstrapped: string;
+let first: Record<string, string[][]>;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 200, sites: 3, limits: { historyDays: 3 } });
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-crash-'));
+  bootstrapped = path.join(folder, 'bootstrapped');
+});
+
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Every table by plain glob, without what depends on the number of tries and on what else the account has asked for. */
+async function readTables(lakePath: string): Promise<Record<string, string[][]>> {
+  const varying: Record<string, string> = {
+    runs: 'calls, calls_refused, tries, seconds, bytes_received, export_rows_lost, usage_calls, usage_export_rows',
+    check_results: 'seconds',
+  };
+  const tables: TableName[] = [];
+  for (const table of TABLE_NAMES) {
+    const names = await readdir(path.join(lakePath, table)).catch(() => []);
+    if (names.some((name) => name !== '_delta_log')) tables.push(table);
+  }
+  const rows = await readLakes(
+    lakePath,
+    tables.map((table) => (glob) => {
+      const kept = varying[table] === undefined ? '*' : `* EXCLUDE (${varying[table]})`;
+      const some = table === 'check_results' ? "WHERE name <> 'ledger_matches_plan'" : '';
+      return `SELECT ${kept} FROM ${glob(table)} ${some} ORDER BY ALL`;
+    }),
+  );
+  return Object.fromEntries(tables.map((table, place) => [table, rows[place] as string[][]]));
+}
+
+/** A lake as a kill at a step of its run would leave it. */
+interface Still {
+  step: string;
+  lakePath: string;
+  /** What the run had asked for until then. */
+  asked: string[];
+}
+
+/** Runs, and copies the lake at each step, without the folder of work that a run removes first. */
+async function syncWithStills(lakePath: string): Promise<Still[]> {
+  const stills: Still[] = [];
+  world.requests.length = 0;
+  const log: typeof io.log = (_level, event, { what = '', table = '' } = {}) => {
+    const step = `${event} ${what}${table}`;
+    if (!STEP.test(step)) return;
+    const still = `${lakePath}-${stills.length}`;
+    cpSync(lakePath, still, { recursive: true, filter: (file) => !file.includes('/_pricelake/work/') });
+    abandonLock(still);
+    stills.push({ step, lakePath: still, asked: [...world.requests] });
+  };
+  await syncPipeline(makePipeline(world.sandbox, lakePath), { ...io, log });
+  return stills;
+}
+
+/** The lock's owner is gone: a process of this number that started at another time. */
+function abandonLock(lakePath: string): void {
+  const file = path.join(lakePath, '_pricelake', 'lock');
+  const owner = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  writeFileSync(file, JSON.stringify({ ...owner, startedAt: '1' }));
+}
+
+/** A run in a process of its own that SIGKILL ends at `step`. */
+async function killAt(step: string, lakePath: string): Promise<Still> {
+  world.requests.length = 0;
+  const input = JSON.stringify({ pipeline: makePipeline(world.sandbox, lakePath), now: NOW, killAt: step });
+  const signal = await new Promise((resolve) => {
+    execFile(process.execPath, [CHILD, input], (error, _stdout, stderr) => resolve(error?.signal ?? stderr));
+  });
+  expect(signal).toBe('SIGKILL');
+  return { step, lakePath, asked: [...world.requests] };
+}
+
+async function expectSameAfterRestart({ step, lakePath, asked }: Still, tables: Record<string, string[][]>) {
+  world.requests.length = 0;
+  const report = await syncPipeline(makePipeline(world.sandbox, lakePath), io);
+  expect(report.resumed, step).toBe(true);
+  expectNothingTwice(step, [...asked, ...world.requests]);
+  expect(await readTables(lakePath), step).toEqual(tables);
+  await rm(lakePath, { recursive: true });
+}
+
+/** Plan and fence aside, what has landed is not asked for again: only the one request under way when it was killed. */
+function expectNothingTwice(step: string, requests: string[]): void {
+  const paid = requests.filter((request) => /^\/(export|changes\?|items)/.test(request));
+  const repeated = paid.length - new Set(paid).size;
+  expect(repeated, `${step}: ${requests.join(' ')}`).toBeLessThanOrEqual(1);
+}
+
+describe('a run that is killed at any step and started again', () => {
+  test('ends in the tables of a first run that was never killed', async () => {
+    const stills = await syncWithStills(bootstrapped);
+    first = await readTables(bootstrapped);
+    expect(stills.length).toBeGreaterThanOrEqual(12);
+    for (const still of stills) await expectSameAfterRestart(still, first);
+    await expectSameAfterRestart(await killAt('landed export', path.join(folder, 'killed')), first);
+  });
+
+  test('ends in the tables of a later run that was never killed', async () => {
+    await world.sandbox.advance({ hours: 6, changes: 120 });
+    const synced = path.join(folder, 'synced');
+    await cp(bootstrapped, synced, { recursive: true });
+    const stills = await syncWithStills(synced);
+    const later = await readTables(synced);
+    expect(later.items).not.toEqual(first.items);
+    expect(stills.length).toBeGreaterThanOrEqual(11);
+    for (const still of stills) await expectSameAfterRestart(still, later);
+    for (const step of ['landed hydration', 'staged items', 'committed items']) {
+      const lakePath = path.join(folder, 'killed');
+      await cp(bootstrapped, lakePath, { recursive: true });
+      await expectSameAfterRestart(await killAt(step, lakePath), later);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import type { Io } from '../../src/io/io.js';
+import { setDeadline } from '../../src/sync/deadline.js';
+import { syncPipeline } from '../../src/sync/sync.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+
+const MINUTE = 60_000;
+let world: World;
+/** Each request that reaches the service takes a minute. */
+let requested = 0;
+let refuse = false;
+
+beforeAll(async () => {
+  world = await openWorld({
+    items: 60,
+    sites: 2,
+    intercept: () => {
+      requested++;
+      return refuse ? Promise.resolve(new Response('{}', { status: 503 })) : undefined;
+    },
+  });
+});
+afterAll(() => world.close());
+
+function tickingIo(): Io {
+  const start = Date.parse('2026-11-20T00:00:00Z');
+  requested = 0;
+  return { ...testIo, now: () => new Date(start + requested * MINUTE) };
+}
+
+async function syncUntil(minutes: number, lakePath: string): Promise<PricelakeError | undefined> {
+  const io = tickingIo();
+  const deadline = setDeadline(minutes * MINUTE, `${minutes}m`, io);
+  return syncPipeline(makePipeline(world.sandbox, lakePath), io, undefined, { deadline }).then(
+    () => undefined,
+    (error: PricelakeError) => error,
+  );
+}
+
+test('a run stops at its deadline wherever it is, keeps what has landed, and is done after a few more', async () => {
+  const lakePath = `${world.folder}/in-steps`;
+  world.requests.length = 0;
+  let tries = 0;
+  for (let error: PricelakeError | undefined; ; tries++) {
+    error = await syncUntil(3, lakePath);
+    if (error === undefined) break;
+    expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);
+    expect(error.message).toBe('the deadline of 3m has passed; what has landed is kept');
+    expect(requested).toBeLessThanOrEqual(4); // four may be under way side by side
+  }
+  expect(tries).toBeGreaterThanOrEqual(2);
+  const paid = world.requests.filter((request) => /^\/(export|changes|items)/.test(request));
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(await readItems(lakePath)).toEqual(await readTruth(world.sandbox));
+});
+
+test('a wait that would outlast the deadline is not begun', async () => {
+  refuse = true;
+  try {
+    const error = await syncUntil(1, `${world.folder}/refused`);
+    expect(error).toMatchObject({ code: 'deadline' });
+    expect(requested).toBe(1);
+  } finally {
+    refuse = false;
+  }
+});
+
+test('a run that is done before its deadline does not notice it', async () => {
+  expect(await syncUntil(600, `${world.folder}/in-time`)).toBeUndefined();
+});

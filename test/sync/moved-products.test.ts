@@ -1,0 +1,85 @@
+import { cp, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { makePipeline, openWorld, readLake, testIo, type World } from './world.js';
+
+const DAYS = 'SELECT * EXCLUDE (run_id) FROM';
+let world: World;
+/** Rows of the closed days before and behind the run that learns the GTINs. */
+let before: string[][];
+let behind: string[][];
+
+const readDays = (lakePath = world.lakePath) =>
+  readLake(lakePath, (glob) => `${DAYS} ${glob('price_spread_daily')} ORDER BY ALL`);
+
+/** Two products in several shops turn out to be one, and some offers are of none any more. */
+const correctGtins = (text: string, [from = '', to = '', gone = '']: string[]) =>
+  text.replaceAll(`"gtin":"${from}"`, `"gtin":"${to}"`).replaceAll(`"gtin":"${gone}"`, '"gtin":null');
+
+beforeAll(async () => {
+  let gtins: string[] = [];
+  world = await openWorld({
+    items: 500,
+    sites: 5,
+    intercept: async (request, next) => {
+      const answer = await next(request);
+      if (gtins.length === 0 || !/\/(export|items)/.test(request.url)) return answer;
+      return new Response(correctGtins(await answer.text(), gtins), answer);
+    },
+  });
+  await world.sync();
+  await world.sandbox.advance({ hours: 48, changes: 30 });
+  await world.sync();
+  before = await readDays();
+  const sold = await readLake(
+    world.lakePath,
+    (glob) => `SELECT gtin FROM ${glob('items')} JOIN ${glob('price_spread_daily')} USING (product_id)
+      WHERE gtin IS NOT NULL AND is_listed GROUP BY gtin ORDER BY count(*) DESC, gtin LIMIT 3`,
+  );
+  gtins = sold.map(([gtin]) => gtin ?? '');
+  world.pipeline.source.mode = 'snapshot';
+  await world.sandbox.advance({ hours: 24, changes: 10 });
+  await world.sync();
+  behind = await readDays();
+  world.pipeline.source.mode = 'auto';
+  await world.sandbox.advance({ hours: 24, changes: 30 });
+  await world.sync();
+});
+afterAll(() => world.close());
+
+describe('closed days of products whose GTINs become known later', () => {
+  it('move with their offers', async () => {
+    const days = new Set(before.map(([day]) => day));
+    const kept = behind.filter(([day]) => days.has(day));
+    expect(kept).not.toEqual(before);
+    expect(kept.length).toBeGreaterThan(0);
+  });
+
+  it('are as made at once', async () => {
+    const pipeline = { ...world.pipeline, lake: { ...world.pipeline.lake, path: `${world.lakePath}-at-once` } };
+    await cp(world.lakePath, pipeline.lake.path, { recursive: true });
+    const kept = await readDays();
+    world.pipeline = pipeline;
+    for (const daily of [0, 90]) {
+      pipeline.analysis = { ...pipeline.analysis, daily };
+      pipeline.source.mode = 'snapshot';
+      await world.sandbox.advance({ hours: 1, changes: 1 });
+      await world.sync();
+    }
+    expect(await readDays(pipeline.lake.path)).toEqual(kept);
+  });
+
+  it.each([
+    ['all runs', 0],
+    ['the run that learned them', 2],
+  ])('are the same in a rebuild from %s on', async (_name, gone) => {
+    const pipeline = makePipeline(world.sandbox, `${path.dirname(world.lakePath)}/rebuilt-${gone}`);
+    await cp(world.lakePath, pipeline.lake.path, { recursive: true });
+    const landing = path.join(pipeline.lake.path, '_pricelake', 'landing');
+    const runs = (await readdir(landing)).sort();
+    for (const name of runs.slice(0, gone)) await rm(path.join(landing, name), { recursive: true });
+    await rebuildLake(pipeline, testIo, new AbortController().signal);
+    expect(await readDays(pipeline.lake.path)).toEqual(await readDays());
+  });
+});

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start.js';
+import { packagePath } from '../../src/tables/schemas.js';
+
+const run = promisify(execFile);
+const ROOT = packagePath('.');
+/** npm without the network, without a word about versions of itself, and with a cache of its own. */
+let env: NodeJS.ProcessEnv;
+
+let project: string;
+let installed: string;
+
+/** The tarball that `npm pack` makes, unpacked where `npm install` would put it; its dependencies are the checkout's. */
+beforeAll(async () => {
+  project = await mkdtemp(path.join(tmpdir(), 'pricelake-package-'));
+  env = {
+    ...process.env,
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_cache: path.join(project, '.npm'),
+    // The first npx in a checkout runs `prepare`, which removes and builds dist, while other tests run from it.
+    npm_config_ignore_scripts: 'true',
+  };
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', project], {
+    cwd: ROOT,
+    env,
+  });
+  const [tarball] = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => path.join(project, filename));
+  await run('tar', ['-xzf', tarball ?? '', '-C', project]);
+  const modules = path.join(project, 'node_modules');
+  installed = path.join(modules, 'pricelake');
+  await mkdir(path.join(modules, '.bin'), { recursive: true });
+  await cp(path.join(project, 'package'), installed, { recursive: true });
+  await symlink(path.join(ROOT, 'node_modules'), path.join(installed, 'node_modules'));
+  await symlink('../pricelake/dist/cli/main.js', path.join(modules, '.bin', 'pricelake'));
+  await run('chmod', ['+x', path.join(installed, 'dist', 'cli', 'main.js')]); // as npm does for a bin
+  await writeFile(path.join(project, 'package.json'), '{"name":"user","private":true}');
+});
+afterAll(() => rm(project, { recursive: true }));
+
+/** `npx pricelake …`, never from the registry. */
+const npx = async (args: string[], cwd: string) =>
+  (await run('npx', ['--no-install', 'pricelake', ...args], { cwd, env })).stdout;
+
+/** What npx starts. */
+const pricelake = async (args: string[], settings: NodeJS.ProcessEnv = {}) =>
+  (await run('node_modules/.bin/pricelake', args, { cwd: project, env: { ...env, ...settings } })).stdout;
+
+describe('the package', () => {
+  test('holds the built code, SQL, schemas and documents, and no tests or sources', async () => {
+    const names = await readdir(installed);
+    expect(names).toEqual(expect.arrayContaining(['dist', 'pipelines', 'schemas', 'package.json', 'LICENSE']));
+    expect(names.filter((name) => ['src', 'test', 'bench'].includes(name))).toEqual([]);
+    for (const folder of ['analysis', 'checks', 'models']) {
+      const shipped = await readdir(path.join(installed, 'pipelines', folder));
+      expect(shipped).toEqual(await readdir(path.join(ROOT, 'pipelines', folder)));
+    }
+  });
+
+  test('tells its version and its help where it is installed', async () => {
+    const [version, help] = await Promise.all([npx(['--version'], project), pricelake(['check', '--help'])]);
+    expect(version).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(help).toContain('Check the published tables');
+  });
+
+  test('runs by npx in the checkout, too, which leaves the built code alone', async () => {
+    const { ino } = await stat(path.join(ROOT, 'dist'));
+    expect(await npx(['--version'], ROOT)).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await stat(path.join(ROOT, 'dist'))).ino).toBe(ino);
+  });
+
+  test('syncs, checks and compares from where it is installed', async () => {
+    const sandbox = await startSandbox({ items: 100, ratePerSecond: null });
+    try {
+      const settings = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.keys.live };
+      const pipeline = path.join('node_modules', 'pricelake', 'pipelines', 'prices.yaml');
+      const report = JSON.parse(await pricelake(['sync', pipeline, '--json'], settings)) as Record<string, unknown>;
+      expect(report).toMatchObject({ ok: true, published: true, items: 100 });
+      const spread = JSON.parse(await pricelake(['spread', '--json'])) as Record<string, unknown>;
+      expect(spread).toMatchObject({ ok: true });
+    } finally {
+      await sandbox.close();
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
+import { createMacros } from '../../src/duckdb/model-sql.js';
+import { type LandedItems, Typer } from '../../src/typing/typing-queue.js';
+import { makeFolder } from '../landing/folder.js';
+import { itemLine } from './typing.js';
+
+let db: Database;
+let folder: string;
+beforeAll(async () => {
+  db = await Database.open();
+  await createMacros(db);
+});
+beforeEach(async () => {
+  folder = await makeFolder();
+});
+afterAll(() => db.close());
+
+let files = 0;
+/** A landed file of items with these ids; `lines` stand behind them. */
+async function land(ids: number[], hour: number, ...lines: string[]): Promise<LandedItems> {
+  const file = path.join(folder, `landed-${++files}.ndjson`);
+  const rows = [...ids.map((id) => itemLine({ id: String(id) })), ...lines];
+  const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(''));
+  await writeFile(file, bytes);
+  return { path: file, rows: rows.length, bytes: bytes.length, readAt: `2026-11-20T0${hour}:00:00Z` };
+}
+
+async function readTyped(paths: string[]): Promise<string[]> {
+  const reader = await db.connection.runAndReadAll(
+    `SELECT concat_ws(' ', item_id, part, hour(read_at)) FROM read_parquet([${paths.map((one) => `'${one}'`)}]) ORDER BY 1`,
+  );
+  return reader.getRows().map(([text]) => String(text));
+}
+
+const newTyper = () => new Typer(db, { runId: 'run', workFolder: folder });
+
+describe('small landed files', () => {
+  test('are typed together, each row with its own file and time', async () => {
+    const typer = newTyper();
+    const landed = [await land([1, 2], 1), await land([3], 2), await land([4], 3)];
+    for (const file of landed) typer.addItems(file);
+    const typed = await typer.finish();
+    expect(typed).toMatchObject([{ rows: 4, sources: landed.map((file) => file.path) }]);
+    const [one, two, three] = landed.map((file) => path.basename(file.path));
+    expect(await readTyped(typed.map((file) => file.typedPath))).toEqual([
+      `1 ${one} 1`,
+      `2 ${one} 1`,
+      `3 ${two} 2`,
+      `4 ${three} 3`,
+    ]);
+  });
+
+  test('are typed one by one when a row of them does not fit, and the bad row has its file and line', async () => {
+    const typer = newTyper();
+    const landed = [await land([1], 1), await land([2], 2, '{"id": 9, "title": "cut'), await land([3], 3)];
+    for (const file of landed) typer.addItems(file);
+    const typed = await typer.finish();
+    expect(typed.map(({ part, rows }) => [part, rows])).toEqual(
+      landed.map(({ path: file, rows }) => [path.basename(file), rows]),
+    );
+    expect(await readTyped(typed.map((file) => file.typedPath))).toHaveLength(3);
+    const [bad] = typed.filter(({ badPath }) => badPath !== undefined);
+    const rejects = await db.rows(`SELECT n, raw FROM read_json('${bad?.badPath}', format = 'newline_delimited')`);
+    expect(rejects).toEqual([{ n: 2n, raw: '{"id": 9, "title": "cut' }]);
+  });
+
+  test('with long numbers are exact in a batch with others', async () => {
+    const typer = newTyper();
+    typer.addItems(await land([1], 1));
+    typer.addItems(await land([], 2, itemLine({ id: '2', price: '99999999999999.9999' })));
+    const [typed, ...others] = await typer.finish();
+    expect(others).toEqual([]);
+    const rows = await db.rows(`SELECT CAST(price AS VARCHAR) AS price FROM '${typed?.typedPath}' WHERE item_id = 2`);
+    expect(rows).toEqual([{ price: '99999999999999.9999' }]);
+  });
+});
+
+describe('a segment of an export that broke off', () => {
+  test('is dropped, and so is what was wrong with it', async () => {
+    const typer = newTyper();
+    const kept = await land([1], 1);
+    const cut = await land([2], 2);
+    const damaged = { ...(await land([3], 3)), rows: 7 };
+    typer.addItems(kept);
+    typer.addItems(cut, { mayBecomeVoid: true });
+    typer.addItems(damaged, { mayBecomeVoid: true });
+    typer.forget([cut.path, damaged.path]);
+    expect((await typer.finish()).flatMap(({ sources }) => sources)).toEqual([kept.path]);
+  });
+
+  test('that was none is a fault of the run', async () => {
+    const typer = newTyper();
+    typer.addItems({ ...(await land([3], 3)), rows: 7 });
+    await expect(typer.finish()).rejects.toMatchObject({ code: 'contract' });
+  });
+});
+
+describe('landing', () => {
+  test('waits while too much waits to be typed', async () => {
+    const typer = newTyper();
+    const [first, second] = [await land([1], 1), await land([2], 2)];
+    typer.addItems({ ...first, bytes: 2 ** 31 });
+    let isRoom = false;
+    const room = typer.whenRoom().then(() => {
+      isRoom = true;
+    });
+    typer.addItems(second);
+    await Promise.resolve();
+    expect(isRoom).toBe(false);
+    await room;
+    expect((await typer.finish()).flatMap(({ sources }) => sources)).toEqual([first.path, second.path]);
+  });
+});
