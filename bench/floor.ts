@@ -2,10 +2,11 @@
  * The floors: what a user would do by hand with DuckDB alone, as SQL for `run-sql.mjs`. No fsync, no journal, no
  * checks, no derived tables, no commit.
  */
+
+import { readModel } from '../src/duckdb/model-sql.js';
 import { quoteLiteral } from '../src/duckdb/quote.js';
 import { selectColumns } from '../src/merge/batch.js';
 import { type LandedFile, landedChangesSql, landedItemsSql } from '../src/typing/landed.js';
-import { readModel } from '../src/duckdb/model-sql.js';
 import { detectShape } from '../src/typing/shape.js';
 
 const ITEMS = selectColumns('items');

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { realIo } from '../src/io/io.js';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
-import { syncPipeline } from '../src/sync/sync.js';
+import { realIo } from '../src/io/io.js';
 import { startSandbox } from '../src/sandbox/start.js';
+import { syncPipeline } from '../src/sync/sync.js';
 
 const START = Date.parse('2026-11-20T06:00:00Z');
 const HOURS = 48;

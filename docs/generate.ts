@@ -4,8 +4,9 @@ import { exitCodeOf } from '../src/cli/exit-codes.js';
 import { buildProgram } from '../src/cli/program.js';
 import { renderTable, writeMarkdown } from '../src/contracts/markdown.js';
 import { type ErrorCode, PricelakeError } from '../src/errors/errors.js';
+import { packagePath } from '../src/io/package-path.js';
+import { loadTableSchema } from '../src/tables/schemas.js';
 import { TABLE_NAMES } from '../src/tables/table.js';
-import { loadTableSchema, packagePath } from '../src/tables/schemas.js';
 import { makeAnalystLake } from './analyst-lake.js';
 import { renderAnalysts } from './analysts.js';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { buildOpenApi } from '../src/api/openapi/document.js';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
-import { packagePath } from '../src/tables/schemas.js';
+import { packagePath } from '../src/io/package-path.js';
 
 /** What is generated beside the tables' schemas, by file: `npm run schemas` writes it, a test compares it. */
 export const GENERATED: Record<string, () => object> = {

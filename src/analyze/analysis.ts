@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { packagePath } from '../tables/schemas.js';
+import { packagePath } from '../io/package-path.js';
 
 /** A query of pipelines/analysis, by name; where it has `(FROM 'other.sql')`, the query of that file stands. */
 export function readAnalysis(name: string): string {

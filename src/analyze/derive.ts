@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { packagePath } from '../io/package-path.js';
 import type { TableName } from '../tables/table.js';
-import { packagePath } from '../tables/schemas.js';
 import { readAnalysis } from './analysis.js';
 
 /** Derived tables and their queries, in dependency order. */

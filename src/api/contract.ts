@@ -14,6 +14,9 @@ export const int64 = z
   .transform((value) => BigInt(value))
   .refine((value) => value >= INT64_MIN && value <= INT64_MAX, 'outside of int64');
 
+/** Largest page of `/items` (section 4). */
+export const ITEMS_A_PAGE = 500;
+
 /** int32 on the wire → number. */
 export const int32 = z.number().int();
 

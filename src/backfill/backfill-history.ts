@@ -1,17 +1,17 @@
 import { mkdir } from 'node:fs/promises';
+import { fetchPlan, pickUsage } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
-import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
-import { backfillFolder, landHistories } from './land-histories.js';
 import type { Io } from '../io/io.js';
+import { withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
-import { withLockedLake } from '../lake/locked-lake.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { fetchPlan, pickUsage } from '../sync/read-plan.js';
-import { refuseNarrowing } from '../sync/dataset-selection.js';
+import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import { refuseNarrowing } from '../run/dataset-selection.js';
 import { type RunReport, syncPipeline } from '../sync/sync.js';
+import { backfillFolder, landHistories } from './land-histories.js';
 
 /** Items whose history is wanted: by id, or by a condition over table `items`. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };

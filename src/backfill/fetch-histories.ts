@@ -1,20 +1,20 @@
 import { mkdir } from 'node:fs/promises';
+import { fetchPlan, pickUsage } from '../account/read-plan.js';
 import type { createClient } from '../api/client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
-import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
-import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
-import { RESERVED_CALLS } from '../plan/choose-copy.js';
-import { listReadHistories } from './read-histories.js';
 import type { Io } from '../io/io.js';
 import { findForeignChanges } from '../lake/foreign-changes.js';
 import { findLake, type Lake } from '../lake/lake.js';
+import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
-import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { fetchPlan, pickUsage } from '../sync/read-plan.js';
+import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import { RESERVED_CALLS } from '../plan/choose-copy.js';
+import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
+import { listReadHistories } from './read-histories.js';
 
 /** Histories of items that were read ahead of a run, a call each. */
 export interface TakenHistories {

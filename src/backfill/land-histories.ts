@@ -3,16 +3,16 @@ import { createReadStream } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
-import { syncFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { runSideBySide } from '../extract/side-by-side.js';
+import { readElements } from '../formats/json-scan.js';
+import { syncFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import { Journal, JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
-import { readElements } from '../formats/json-scan.js';
 import { noteHistories } from './read-histories.js';
-import { runSideBySide } from '../extract/side-by-side.js';
 
 /**
  * `_pricelake/backfill/` of a lake: histories of chosen items as the service shows them, with a journal. They wait there

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { packagePath } from '../tables/schemas.js';
+import { packagePath } from '../io/package-path.js';
 import type { Check } from './check.js';
 import { parseCheck } from './parse.js';
 import { proveChecks } from './prove.js';

@@ -2,8 +2,8 @@ import { StatementType } from '@duckdb/node-api';
 import { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
-import { TABLE_NAMES } from '../tables/table.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import type { Check } from './check.js';
 
 /**

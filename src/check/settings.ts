@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
-import type { Severity } from '../tables/table.js';
 import { suggestName } from '../errors/suggest-name.js';
+import type { Severity } from '../tables/table.js';
 import { type Check, type CheckSettings, explainMisfit, type ParameterValue } from './check.js';
 
 /** A check as it is to run: settings applied. */

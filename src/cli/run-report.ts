@@ -1,4 +1,4 @@
-import type { RunRow } from '../sync/ledger.js';
+import type { RunRow } from '../run/ledger.js';
 import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
 import { toPlainLine } from './plain-text.js';

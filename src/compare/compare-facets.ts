@@ -1,10 +1,10 @@
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import { landFacets } from '../extract/facets.js';
 import { skipSample } from '../extract/sample.js';
-import { readModel } from '../duckdb/model-sql.js';
-import type { Extract } from '../sync/extract.js';
-import type { Run } from '../sync/open-run.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import type { Extract } from '../run/landed-run.js';
+import type { Run } from '../run/open-run.js';
 
 /** Counts of listed items that the service gives by website, category and currency, compared with those of the lake. */
 export interface FacetProof {

@@ -1,20 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fetchPlan } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import { Database } from '../duckdb/connection.js';
-import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import { createMacros } from '../duckdb/model-sql.js';
 import type { Io } from '../io/io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { Journal } from '../landing/journal.js';
+import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
 import { TXN_POLLED } from '../tables/table.js';
-import { createMacros } from '../duckdb/model-sql.js';
 import { Typer } from '../typing/typing-queue.js';
-import type { Pipeline } from '../config/pipeline-file.js';
 import { type Proof, sampleItems } from './compare-sample.js';
-import { fetchPlan } from '../sync/read-plan.js';
 
 const MEMORY_LIMIT = '800MB';
 

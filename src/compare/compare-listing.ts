@@ -1,11 +1,11 @@
 import { cutItemTails, listItemFiles } from '../extract/item-files.js';
-import type { Extract } from '../sync/extract.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import type { Extract } from '../run/landed-run.js';
+import type { Run } from '../run/open-run.js';
 import { ListingPages } from './listing-pages.js';
 import { PartProof } from './listing-part.js';
 import { createListingItems } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
-import type { Run } from '../sync/open-run.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
 
 /** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
 export interface DatasetNames {

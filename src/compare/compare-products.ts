@@ -1,9 +1,9 @@
+import { readModel } from '../duckdb/model-sql.js';
 import { choosePage, landProducts } from '../extract/products.js';
 import { skipSample } from '../extract/sample.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { loadServiceProducts } from '../merge/service-products.js';
-import type { Run } from '../sync/open-run.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import type { Run } from '../run/open-run.js';
 
 /** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
 export interface ProductProof {

@@ -1,9 +1,9 @@
 import { boundMismatchRate } from '../check/mismatch-bound.js';
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
 import { createItemViews } from '../merge/batch.js';
-import { readModel } from '../duckdb/model-sql.js';
-import type { Run } from '../sync/open-run.js';
+import type { Run } from '../run/open-run.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
 export interface Proof {

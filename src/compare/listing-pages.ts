@@ -1,6 +1,6 @@
 import { listItemFiles } from '../extract/item-files.js';
 import { createItemViews } from '../merge/batch.js';
-import type { Run } from '../sync/open-run.js';
+import type { Run } from '../run/open-run.js';
 
 /** Landed pages on their way into view `exported_items`, each once. */
 export class ListingPages {

@@ -1,18 +1,18 @@
 import type { PricelakeError } from '../errors/errors.js';
-import { countLeft } from '../plan/allowance.js';
-import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
 import type { ScopePart } from '../extract/dataset-client.js';
 import { landCounts, landReading, landSingles } from '../extract/listing.js';
 import { ListingJournal } from '../extract/listing-journal.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
 import { allowSkipping } from '../extract/sample.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
-import { reachBack, readPollStart } from '../sync/copy-items.js';
-import type { Extract } from '../sync/extract.js';
+import { countLeft } from '../plan/allowance.js';
+import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
+import type { Extract } from '../run/landed-run.js';
+import type { Run } from '../run/open-run.js';
+import { reachBack, readPollStart } from '../run/poll-start.js';
 import type { ListingPages } from './listing-pages.js';
 import { compareListing, countListedOf, countRead, countUnread, findEvidence, findMissing } from './listing-states.js';
 import type { OpenListing } from './listing-words.js';
-import type { Run } from '../sync/open-run.js';
 
 /** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
 const COUNTS = 2;

@@ -1,8 +1,8 @@
 /** What SQL tells of listing states: view `listing_items` beside the service's counts and the pages that were read. */
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import { quoteList } from '../duckdb/quote.js';
 import type { Reading, SiteCount } from '../plan/choose-readings.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { loadFacets } from './compare-facets.js';
 
 /** Makes view `listing_items`, of all datasets or of those with these names; `gone` are not visible any more. */

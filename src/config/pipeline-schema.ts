@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { suggestName } from '../errors/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { RUN_MODES, type Scope } from '../tables/table.js';
 import { MAPPABLE_FIELDS } from '../typing/item-names.js';
-import { suggestName } from '../errors/suggest-name.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { packagePath } from '../io/package-path.js';
 import type { Database } from './connection.js';
-import { packagePath } from '../tables/schemas.js';
 
 const texts = new Map<string, string>();
 

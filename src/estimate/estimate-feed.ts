@@ -1,10 +1,10 @@
 import type { ScopePart } from '../extract/dataset-client.js';
-import { type Count, countPages, extrapolateChanges } from '../plan/estimate.js';
 import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
+import { type Count, countPages, extrapolateChanges } from '../plan/estimate.js';
+import { listScopeParts } from '../run/dataset-selection.js';
 import { type RunMode, TXN_CURSOR } from '../tables/table.js';
 import type { Lookout } from './estimate-facts.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
 
 /** The changes that wait, and the first page of them. */
 export interface WaitingFeed {

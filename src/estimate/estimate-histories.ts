@@ -1,10 +1,10 @@
+import type { PlannedRun } from '../account/read-plan.js';
+import { findMissingHistories } from '../backfill/fetch-histories.js';
 import { countLeft } from '../plan/allowance.js';
 import { RESERVED_CALLS } from '../plan/choose-copy.js';
 import type { Ahead } from '../plan/estimate.js';
-import type { ItemsAhead } from './estimate-items.js';
 import type { Lookout } from './estimate-facts.js';
-import type { PlannedRun } from '../sync/read-plan.js';
-import { findMissingHistories } from '../backfill/fetch-histories.js';
+import type { ItemsAhead } from './estimate-items.js';
 
 /** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
 const RUN_BEHIND = 5;

@@ -1,18 +1,19 @@
 import { z } from 'zod';
-import { int64 } from '../api/contract.js';
+import type { PlannedRun } from '../account/read-plan.js';
+import { ITEMS_A_PAGE, int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors/errors.js';
-import { explainBroken } from '../plan/broken-exports.js';
-import { chooseCopy } from '../plan/choose-copy.js';
 import { countListed } from '../extract/count-items.js';
 import type { ScopePart } from '../extract/dataset-client.js';
-import { type Ahead, type Count, countPages, ITEMS_A_PAGE } from '../plan/estimate.js';
+import { countWholePages } from '../extract/poll.js';
+import { explainBroken } from '../plan/broken-exports.js';
+import { chooseCopy } from '../plan/choose-copy.js';
+import { type Ahead, type Count, countPages } from '../plan/estimate.js';
 import { type Counts, planScope, type Shard } from '../plan/plan-shards.js';
-import { countWholePages, PAGE_SIZE } from '../extract/poll.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import { reachBack, readPollStart } from '../run/poll-start.js';
+import { refuseBrokenCopy } from '../sync/copy-items.js';
 import type { RunMode } from '../tables/table.js';
-import { reachBack, readPollStart, refuseBrokenCopy } from '../sync/copy-items.js';
 import type { Lookout } from './estimate-facts.js';
-import type { PlannedRun } from '../sync/read-plan.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
 
 /** The items that a run reads whole, and how. */
 export interface ItemsAhead extends Partial<Pick<Ahead, 'exports' | 'pages' | 'changedItems'>> {
@@ -62,7 +63,7 @@ async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonl
   const broken = refuseBrokenCopy({ io: lookout.io, landing: { journal: journal ?? NO_ENTRIES } }, planned.gate);
   const choice = chooseCopy({ ...facts, callsMade: BigInt(client.calls()), broken });
   if (choice.route === 'pages') {
-    const pages = byPart.map((part) => Math.max(1, Number((part.items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE))));
+    const pages = byPart.map((part) => countPages(part.items, ITEMS_A_PAGE));
     // More than one page: a look at what came meanwhile. Then a count.
     const calls = pages.reduce((sum, count) => sum + count + (count > 1 ? 2 : 1), 0) - Number(pagesLanded);
     return { counts, items, pages: { calls, items, reason: choice.reason } };

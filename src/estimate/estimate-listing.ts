@@ -1,12 +1,12 @@
+import type { PlannedRun } from '../account/read-plan.js';
+import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
+import { createItemViews } from '../merge/batch.js';
 import { countLeft } from '../plan/allowance.js';
 import { chooseReadings } from '../plan/choose-readings.js';
 import type { Ahead } from '../plan/estimate.js';
-import { createItemViews } from '../merge/batch.js';
-import { readPollStart } from '../sync/copy-items.js';
-import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import { readPollStart } from '../run/poll-start.js';
 import type { Lookout } from './estimate-facts.js';
-import type { PlannedRun } from '../sync/read-plan.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
 
 /** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
 export async function lookAtListing(lookout: Lookout, { gate }: PlannedRun): Promise<Ahead['listing']> {

@@ -1,19 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import type { PlannedRun } from '../account/read-plan.js';
 import { int64 } from '../api/contract.js';
+import { createItemViews } from '../merge/batch.js';
+import { createNewChanges, createPendingChanges } from '../merge/changes.js';
+import { findNeeds } from '../merge/merge.js';
 import { countLeft, findTightest } from '../plan/allowance.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
 import { chooseHydration } from '../plan/choose-hydration.js';
 import type { Ahead } from '../plan/estimate.js';
+import { listScopeParts } from '../run/dataset-selection.js';
 import { TXN_CURSOR } from '../tables/table.js';
-import { createItemViews } from '../merge/batch.js';
-import { createNewChanges, createPendingChanges } from '../merge/changes.js';
-import { findNeeds } from '../merge/merge.js';
-import type { WaitingFeed } from './estimate-feed.js';
 import type { Lookout } from './estimate-facts.js';
-import type { PlannedRun } from '../sync/read-plan.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
+import type { WaitingFeed } from './estimate-feed.js';
 
 const counted = z.looseObject({ totalElements: int64 });
 const ITEMS_A_PAGE = 500n;

@@ -1,26 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { hasFeed, openPlan, type PlannedRun, type SeenPlan } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import { Database } from '../duckdb/connection.js';
+import { createMacros } from '../duckdb/model-sql.js';
 import { PricelakeError } from '../errors/errors.js';
-import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
-import type { ModeChoice } from '../plan/choose-mode.js';
-import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
-import { countOverage } from '../plan/export-allowance.js';
 import type { Io } from '../io/io.js';
 import { findLake } from '../lake/lake.js';
 import { createTableViews } from '../lake/views.js';
 import { type LandedRun, peekUnfinishedRun } from '../landing/landing.js';
-import { createMacros } from '../duckdb/model-sql.js';
-import { Typer } from '../typing/typing-queue.js';
+import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
+import type { ModeChoice } from '../plan/choose-mode.js';
+import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
+import { countOverage } from '../plan/export-allowance.js';
+import { hasAsked, readRunScope, refuseNarrowing } from '../run/dataset-selection.js';
+import { readTables } from '../run/open-run.js';
 import { chooseRunMode } from '../sync/decide-run.js';
-import { lookAhead } from './estimate-steps.js';
+import { Typer } from '../typing/typing-queue.js';
 import type { Lookout } from './estimate-facts.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { hasFeed, openPlan, type PlannedRun, type SeenPlan } from '../sync/read-plan.js';
-import { readTables } from '../sync/open-run.js';
-import { hasAsked, readRunScope, refuseNarrowing } from '../sync/dataset-selection.js';
+import { lookAhead } from './estimate-steps.js';
 
 /** What the next run would do and take. */
 export interface Forecast extends ModeChoice, Total {

@@ -1,19 +1,19 @@
 import { z } from 'zod';
+import { isComparisonWorthIt } from '../account/count-usage.js';
+import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import { int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors/errors.js';
-import type { ModeChoice } from '../plan/choose-mode.js';
 import { listParts, type ScopePart } from '../extract/dataset-client.js';
-import type { Ahead, Count } from '../plan/estimate.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
-import { isComparisonWorthIt } from '../sync/count-usage.js';
+import type { ModeChoice } from '../plan/choose-mode.js';
+import type { Ahead, Count } from '../plan/estimate.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import type { Lookout } from './estimate-facts.js';
 import { lookAtFeed } from './estimate-feed.js';
 import { lookAtHistories } from './estimate-histories.js';
 import { lookAtItems, NO_ITEMS } from './estimate-items.js';
 import { lookAtListing } from './estimate-listing.js';
 import { lookAtNeeds } from './estimate-needs.js';
-import type { Lookout } from './estimate-facts.js';
-import { hasFeed, type PlannedRun } from '../sync/read-plan.js';
-import { listScopeParts } from '../sync/dataset-selection.js';
 
 /** What lies ahead, and why it would not be begun. */
 export interface Outlook {

@@ -1,8 +1,6 @@
 import type { ApiClient, Query } from '../api/client.js';
 import { PricelakeError } from '../errors/errors.js';
-
-/** A part of the copy that the service is asked for by itself: a dataset, or undefined for all that the key can read. */
-export type Dataset = bigint | undefined;
+import type { Dataset } from '../plan/plan-shards.js';
 
 /** A part, and the client whose calls are about it. */
 export interface ScopePart {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
+import { readElements, readFields, type Slice } from '../formats/json-scan.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
-import { readElements, readFields, type Slice } from '../formats/json-scan.js';
 
 /** What of the webhooks' events is landed. */
 export interface LandedEvents {

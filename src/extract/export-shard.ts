@@ -7,9 +7,9 @@ import type { ExportFormat } from '../landing/row-scanner.js';
 import { type Segment, writeSegments } from '../landing/segment-writer.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readTakenExport } from '../plan/export-gate.js';
+import type { Shard } from '../plan/plan-shards.js';
 import { readExportRows } from './export-rows.js';
 import { type LandedSegment, removeSegments } from './export-segments.js';
-import type { Shard } from '../plan/plan-shards.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
 /** An export that breaks off is asked for at most this often in one process: its rows cost money. */

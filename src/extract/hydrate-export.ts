@@ -6,8 +6,9 @@ import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import { writeSegments } from '../landing/segment-writer.js';
 import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
-import type { Dataset, ScopePart } from './dataset-client.js';
 import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import type { ScopePart } from './dataset-client.js';
 import { readExportRows } from './export-rows.js';
 import { type IsId, readLandedIds } from './landed-ids.js';
 

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
+import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
@@ -7,15 +8,15 @@ import type { RowSlice } from '../landing/row-file.js';
 import { countLeft, findTightest } from '../plan/allowance.js';
 import { changedExport, explainBroken, refuseBroken } from '../plan/broken-exports.js';
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from '../plan/choose-hydration.js';
-import { type Dataset, listParts, type ScopePart } from './dataset-client.js';
 import type { ExportGate } from '../plan/export-gate.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import { listParts, type ScopePart } from './dataset-client.js';
 import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
-const PAGE_SIZE = 500;
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
 
@@ -163,7 +164,7 @@ async function readChangedPages(
   land: Land,
   choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
-  const query = { changedSince: need.changedSince, status: 'all', sort: '-firstSeen', size: PAGE_SIZE };
+  const query = { changedSince: need.changedSince, status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
   const landed = new Set(journal.all('hydrate.page').map((one) => (one.dataset === dataset ? one.page : undefined)));
   let next = 0;
   let total = Number.POSITIVE_INFINITY;
@@ -202,7 +203,7 @@ function hasBegunSingles({ journal }: Landing): boolean {
 /** Pages to ask for side by side: one to begin with, later no more than the needed items can fill. */
 export function planWave(needed: number, next: number, total: number): number[] {
   const isFirst = total === Number.POSITIVE_INFINITY;
-  const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / PAGE_SIZE), total - next);
+  const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / ITEMS_A_PAGE), total - next);
   return Array.from({ length: pages }, (_, index) => next + index);
 }
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
-import { readLines } from '../formats/ndjson.js';
 import { findField, readInt64 } from '../formats/json-scan.js';
+import { readLines } from '../formats/ndjson.js';
 
 /** Tells the field of a row that holds the item's id: the document does not show how export rows name it. */
 export type IsId = (name: string) => boolean;

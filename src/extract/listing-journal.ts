@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
-import type { Dataset } from './dataset-client.js';
+import type { Dataset } from '../plan/plan-shards.js';
 
 const TYPES = ['listing.counts', 'listing.plan', 'listing.page', 'listing.read', 'listing.acted'] as const;
 type ListingEntry = Extract<JournalEntry, { type: (typeof TYPES)[number] }>;

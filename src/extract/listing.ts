@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import pLimit from 'p-limit';
-import { facets } from '../api/contract.js';
+import { facets, ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { Reading } from '../plan/choose-readings.js';
@@ -8,7 +8,6 @@ import type { ScopePart } from './dataset-client.js';
 import { ItemFiles } from './item-files.js';
 import { ListingJournal } from './listing-journal.js';
 import { readItemPage } from './page.js';
-import { PAGE_SIZE } from './poll.js';
 import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
@@ -38,7 +37,7 @@ export async function landReading(
 ): Promise<void> {
   const { client, dataset } = part;
   const sort = removals === null ? '-firstSeen' : '-lastSeen';
-  const query = { status, ...(site === null ? {} : { site }), sort, size: PAGE_SIZE };
+  const query = { status, ...(site === null ? {} : { site }), sort, size: ITEMS_A_PAGE };
   const files = new ItemFiles(landing, 'listing.page');
   const listing = new ListingJournal(landing, dataset);
   let total: bigint | null = null;

@@ -1,15 +1,16 @@
 import { basename } from 'node:path';
+import { ITEMS_A_PAGE } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
+import { readLines } from '../formats/ndjson.js';
 import type { Io } from '../io/io.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
-import { readLines } from '../formats/ndjson.js';
-import type { Dataset, ScopePart } from './dataset-client.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import type { ScopePart } from './dataset-client.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-export const PAGE_SIZE = 500;
 /** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
 const ROUNDS = 5;
 /** Readings of all items until none is missing: items of one moment may stand in another order on each page. */
@@ -136,7 +137,7 @@ class Rounds {
     const files = new ItemFiles(this.#landing, 'poll.page');
     try {
       for (let page = isBegun ? this.#countRoundPages() : 0; ; page++) {
-        const query = { changedSince, status: 'all', sort: '-lastChanged', size: PAGE_SIZE, page };
+        const query = { changedSince, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
         const { body } = await client.bytes('/items', query);
         const answer = readItemPage(body, `/items?page=${page}`);
         const slices = answer.items.map(({ slice }) => slice);

@@ -1,12 +1,13 @@
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
-import { countListed } from './count-items.js';
-import type { Dataset, ScopePart } from './dataset-client.js';
 import type { ExportGate } from '../plan/export-gate.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import { type Counts, planScope, type Shard, SPLIT_ABOVE } from '../plan/plan-shards.js';
+import { countListed } from './count-items.js';
+import type { ScopePart } from './dataset-client.js';
 import { listSegments } from './export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
-import { type Counts, planScope, type Shard, SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { runSideBySide } from './side-by-side.js';
 
 /** Exports side by side; the rate stays the client's. */

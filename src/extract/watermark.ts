@@ -3,7 +3,8 @@ import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
-import type { Dataset, ScopePart } from './dataset-client.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import type { ScopePart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
 import { findRecentWindow } from './recent-window.js';
 

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
-import type { TableState } from '../tables/table.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import type { TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 
 const HEADER = `-- Views over exactly the files that the newest run published. Written by pricelake after every run.

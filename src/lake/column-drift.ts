@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
-import type { ColumnDrift, TableName, TableState } from '../tables/table.js';
 import type { TableSchema } from '../tables/schemas.js';
+import type { ColumnDrift, TableName, TableState } from '../tables/table.js';
 import { readDeltaColumns, writeDeltaSchema } from './delta-schema.js';
 import { type Lake, tablePath } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../errors/errors.js';
-import type { TableChange } from '../tables/table.js';
 import type { TableSchema } from '../tables/schemas.js';
+import type { TableChange } from '../tables/table.js';
 import { compareColumns } from './column-drift.js';
 import type { MetaData } from './delta-actions.js';
 import type { LogState } from './delta-log.js';

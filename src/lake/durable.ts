@@ -1,7 +1,7 @@
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../io/durable.js';
 import { hasSystemCode } from '../errors/errors.js';
+import { syncFolder } from '../io/durable.js';
 import { type Lake, temporaryPath } from './layout.js';
 
 export { makeFolder, syncFolder } from '../io/durable.js';

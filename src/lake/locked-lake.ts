@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import { refuseUnknownColumns } from './column-drift.js';
 import { explainDamage } from './damage.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
@@ -13,7 +14,6 @@ import { readTable } from './read.js';
 import { recoverLake } from './recover.js';
 import { finishSwap } from './swap-lake.js';
 import { explainSystemFault } from './system-fault.js';
-import { TABLE_NAMES } from '../tables/table.js';
 
 const MEMORY_LIMIT = '800MB';
 

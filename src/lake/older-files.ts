@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import type { DataFile, TableState } from '../tables/table.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import type { DataFile, TableState } from '../tables/table.js';
 import { readFooterFacts } from './data-file.js';
 import { type Lake, tablePath } from './layout.js';
 

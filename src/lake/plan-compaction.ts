@@ -1,5 +1,5 @@
-import type { DataFile } from '../tables/table.js';
 import type { TableSchema } from '../tables/schemas.js';
+import type { DataFile } from '../tables/table.js';
 
 /** A partition with more small files than this makes a sync compact its table. */
 export const MANY_FILES = 16;

@@ -1,5 +1,5 @@
-import type { ColumnDrift, TableName, TableState } from '../tables/table.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import type { ColumnDrift, TableName, TableState } from '../tables/table.js';
 import { compareColumns } from './column-drift.js';
 import { readLog } from './delta-log.js';
 import { keepsOlderFiles } from './delta-metadata.js';

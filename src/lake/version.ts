@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { packagePath } from '../tables/schemas.js';
+import { packagePath } from '../io/package-path.js';
 
 /** Version of pricelake, from its package.json. */
 export const PRICELAKE_VERSION: string = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')).version;

@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
-import type { TableName } from '../tables/table.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import type { TableName } from '../tables/table.js';
 import type { ItemValue } from '../typing/item-names.js';
 import type { Origin, TypedFile } from '../typing/type-file.js';
 

@@ -1,8 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
-import { LAG_MS } from '../tables/table.js';
-import { countRepeated, goodRows, selectColumns, type Tally } from './batch.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { LAG_MS } from '../tables/table.js';
 import type { TypedFile } from '../typing/type-file.js';
+import { countRepeated, goodRows, selectColumns, type Tally } from './batch.js';
 
 const EMPTY_CHANGES =
   "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";

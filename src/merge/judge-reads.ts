@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
-import { selectColumns } from './batch.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { selectColumns } from './batch.js';
 
 /** Items of which no read shows yet what was told of them (table stale_items). */
 export interface StaleItems {

@@ -1,9 +1,9 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import { type DataFile, LAG_MS } from '../tables/table.js';
 import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { selectColumns } from './batch.js';
-import { readModel } from '../duckdb/model-sql.js';
 
 /** A published file of items and where it stands. */
 export interface ItemsFile extends DataFile {

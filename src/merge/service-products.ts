@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import type { LookAtRow } from '../tables/table.js';
 import { landedProductsSql } from '../typing/landed.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { observeRows } from '../typing/observe.js';
 import { quoteFile } from '../typing/quote-file.js';
 

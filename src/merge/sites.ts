@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
-import { selectColumns } from './batch.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { selectColumns } from './batch.js';
 
 /**
  * View `site_refs`: every website that a landed row shows. The service shows a website as it is when it answers: the

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import type { DataFile, TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { selectColumns } from './batch.js';
-import { readModel } from '../duckdb/model-sql.js';
 
 /** Files of history that hold rows which give way, and SQL of the rows of them that stay. */
 export interface SupersededDiffs {

@@ -1,7 +1,8 @@
+import { ITEMS_A_PAGE } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type Allowance, countLeft } from './allowance.js';
+import { countPages } from './estimate.js';
 import { refuseExport } from './export-allowance.js';
-import { PAGE_SIZE } from '../extract/poll.js';
 
 /** Calls that the rest of a run takes: datasets, the feed, whole reads, the sample. */
 export const RESERVED_CALLS = 50n;
@@ -40,7 +41,7 @@ export type CopyChoice =
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;
   const { calls } = allowance;
-  const pages = (items + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE) + BigInt(parts) - 1n;
+  const pages = BigInt(countPages(items, ITEMS_A_PAGE)) + BigInt(parts) - 1n;
   const missing = pages > pagesLanded ? pages - pagesLanded : 1n;
   const callsLeft = calls === undefined ? undefined : countLeft(calls) - callsMade;
   const fitsNow = callsLeft === undefined || missing + RESERVED_CALLS <= callsLeft;

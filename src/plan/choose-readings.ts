@@ -1,4 +1,5 @@
-import { countPages, ITEMS_A_PAGE } from './estimate.js';
+import { ITEMS_A_PAGE } from '../api/contract.js';
+import { countPages } from './estimate.js';
 
 /** Items of a website, as the service counts those that are listed and as the lake has them. */
 export interface SiteCount {

@@ -1,3 +1,4 @@
+import { ITEMS_A_PAGE } from '../api/contract.js';
 import { type Allowance, countLeft } from './allowance.js';
 
 /** A count as the service gives it, or one that is worked out of what it gives. */
@@ -61,8 +62,7 @@ export interface Step {
   basis: string;
 }
 
-const CHANGES_A_PAGE = 1_000n;
-export const ITEMS_A_PAGE = 500n;
+const CHANGES_A_PAGE = 1_000;
 
 /** The steps of a run and what each takes, in their order. */
 export function estimateSteps(ahead: Ahead): Step[] {
@@ -125,7 +125,8 @@ function call(step: Step['step'], calls: number, exact: boolean, basis: string):
 
 /** Even nothing is one page; of the feed, if nothing else is said. */
 export function countPages(rows: bigint, pageSize = CHANGES_A_PAGE): number {
-  return rows === 0n ? 1 : Number((rows + pageSize - 1n) / pageSize);
+  const size = BigInt(pageSize);
+  return rows === 0n ? 1 : Number((rows + size - 1n) / size);
 }
 
 export interface Total {

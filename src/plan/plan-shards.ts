@@ -1,6 +1,8 @@
 import type { Allowance } from './allowance.js';
 import { countLeft } from './allowance.js';
-import type { Dataset } from '../extract/dataset-client.js';
+
+/** A part of the copy that the service is asked for by itself: a dataset, or undefined for all that the key can read. */
+export type Dataset = bigint | undefined;
 
 /**
  * A part of a snapshot that one export brings (section 4, /export). Shards of a snapshot are disjoint at one moment, but

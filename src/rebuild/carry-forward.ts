@@ -7,8 +7,8 @@ import type { Lake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
-import { type TableName, TXN_CURSOR, TXN_DAY, TXN_FIRST_DAY, TXN_RUN, TXN_WEBHOOK } from '../tables/table.js';
 import { selectColumns } from '../merge/batch.js';
+import { type TableName, TXN_CURSOR, TXN_DAY, TXN_FIRST_DAY, TXN_RUN, TXN_WEBHOOK } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { pipelineSchema } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../errors/errors.js';
 import { parseAction } from '../lake/delta-actions.js';
 import { type Lake, openDamagedLake } from '../lake/lake.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { type TableName, type TableState, TXN_DAY } from '../tables/table.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { pipelineSchema } from '../config/pipeline-schema.js';
 
 /**
  * The pipeline of work on a lake that needs no service and no file: the defaults, and the partitioning that the lake has.

@@ -1,21 +1,21 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { type Lake, openLake, writeMarker } from '../lake/lake.js';
+import { withDamagedLake } from '../lake/locked-lake.js';
 import { recoverLake } from '../lake/recover.js';
 import { rebuildPath } from '../lake/swap-lake.js';
 import { type LandedRun, listSoundRuns } from '../landing/landing.js';
 import { TXN_RUN } from '../tables/table.js';
 import { checkLanding } from '../verify/check-landing.js';
 import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
-import { withDamagedLake } from '../lake/locked-lake.js';
 import { OldTables } from './old-tables.js';
-import type { Pipeline } from '../config/pipeline-file.js';
 import { planRebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js';
 import { replaceTables } from './replace-damaged.js';
-import { replayRun } from './replay.js';
 import { type SwappedTable, swapTables } from './replace-tables.js';
+import { replayRun } from './replay.js';
 
 export interface RebuildOptions {
   /** Goes on where rows are lost that no kept raw bytes make anew. */

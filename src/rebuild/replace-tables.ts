@@ -10,9 +10,9 @@ import { type Pointer, publishPointer, readPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
-import { type StagedFile, TABLE_NAMES, type TableName, TXN_ITEMS, TXN_RUN } from '../tables/table.js';
 import { selectColumns } from '../merge/batch.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import { type StagedFile, TABLE_NAMES, type TableName, TXN_ITEMS, TXN_RUN } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan } from './plan-rebuild.js';
 

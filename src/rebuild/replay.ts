@@ -1,9 +1,9 @@
 import { createOfflineClient } from '../api/offline-client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
 import { type LandedRun, linkRun } from '../landing/landing.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { readRunScope } from '../sync/dataset-selection.js';
+import { readRunScope } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 
 /**

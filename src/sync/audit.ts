@@ -5,10 +5,10 @@ import { runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { createTableViews } from '../lake/views.js';
+import { loadRows, type RunRow } from '../run/ledger.js';
+import type { Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { loadRows, type RunRow } from './ledger.js';
-import type { Run } from './open-run.js';
 import type { Candidate } from './stage.js';
 
 /**

@@ -1,22 +1,22 @@
+import type { PlannedRun } from '../account/read-plan.js';
 import { PricelakeError } from '../errors/errors.js';
-import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
-import { chooseCopy } from '../plan/choose-copy.js';
 import type { ScopePart } from '../extract/dataset-client.js';
-import type { ExportGate } from '../plan/export-gate.js';
 import { listCutSegments } from '../extract/export-segments.js';
 import type { SnapshotEvents } from '../extract/export-shard.js';
-import type { Fence } from '../extract/watermark.js';
 import type { ItemFile } from '../extract/item-files.js';
 import { countWholePages, landPoll, reopenPoll } from '../extract/poll.js';
 import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
+import type { Fence } from '../extract/watermark.js';
 import type { Io } from '../io/io.js';
 import type { JournalEntries } from '../landing/journal.js';
 import { dropRun } from '../landing/landing.js';
-import { TXN_POLLED } from '../tables/table.js';
+import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
+import { chooseCopy } from '../plan/choose-copy.js';
+import type { ExportGate } from '../plan/export-gate.js';
+import { listScopeParts } from '../run/dataset-selection.js';
+import type { Run } from '../run/open-run.js';
+import { reachBack, readPollStart } from '../run/poll-start.js';
 import { hasOutlastedHistory } from './decide-run.js';
-import type { PlannedRun } from './read-plan.js';
-import type { Run } from './open-run.js';
-import { listScopeParts } from './dataset-selection.js';
 
 /** Lands the items of these parts that changed since the last run. */
 export async function landChangedItems(run: Run, parts: readonly ScopePart[], onPage: OnPage): Promise<void> {
@@ -156,20 +156,4 @@ async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
   const hasLanded = landing.journal.entries.some(({ type }) => type === 'export.begin' || type === 'poll.page');
   if (isRefused && !hasLanded) await dropRun(landing);
   throw error;
-}
-
-/** How far before a fence a poll reaches: a change may show later than its time says. */
-const POLL_OVERLAP_MS = 3600 * 1000;
-
-/** A time as a poll asks for it. */
-export function reachBack(time: number): string {
-  return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
-}
-
-/** The fence of the last run without a feed; after runs by the feed, the newest change that the items show. */
-export async function readPollStart({ db, tables }: Pick<Run, 'db' | 'tables'>): Promise<number> {
-  const polled = tables.items.txn[TXN_POLLED] ?? 0n;
-  const newest = await db.row('SELECT epoch_us(max(last_changed_at)) AS at FROM items');
-  const micros = polled > 0n ? polled : ((newest?.at as bigint | null) ?? 0n);
-  return Number(micros / 1000n);
 }

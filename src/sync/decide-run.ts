@@ -1,17 +1,17 @@
+import { hasFeed, type PlannedRun, type SeenPlan } from '../account/read-plan.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
 import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
 import { chooseCopy } from '../plan/choose-copy.js';
 import { chooseMode, type ModeChoice } from '../plan/choose-mode.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import type { Io } from '../io/io.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
+import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeScope } from '../run/dataset-selection.js';
+import { readIdleRuns } from '../run/idle-runs.js';
+import type { RunRow } from '../run/ledger.js';
+import type { Run } from '../run/open-run.js';
 import { TXN_CURSOR } from '../tables/table.js';
-import { readIdleRuns } from './idle-runs.js';
-import type { RunRow } from './ledger.js';
-import { hasFeed, type PlannedRun, type SeenPlan } from './read-plan.js';
-import type { Run } from './open-run.js';
-import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeScope } from './dataset-selection.js';
 
 /**
  * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless it

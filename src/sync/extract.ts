@@ -1,48 +1,26 @@
+import { hasFeed, type PlannedRun, readPlan } from '../account/read-plan.js';
+import { takeBackfill } from '../backfill/land-histories.js';
 import { PricelakeError } from '../errors/errors.js';
-import { countLeft, NO_EXPORTS } from '../plan/allowance.js';
-import { type LandedBackfill, takeBackfill } from '../backfill/land-histories.js';
 import { listParts, type ScopePart } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
-import { type LandedEvents, landEvents } from '../extract/events.js';
-import { createExportGate } from '../plan/export-gate.js';
-import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../extract/feed.js';
-import { type Fence, landFence } from '../extract/watermark.js';
+import { landEvents } from '../extract/events.js';
+import { type FeedPart, isCursorRefused, landFeed, least } from '../extract/feed.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { hasReadLists, landRereads } from '../extract/reread.js';
+import { landFence } from '../extract/watermark.js';
+import { countLeft, NO_EXPORTS } from '../plan/allowance.js';
+import { createExportGate } from '../plan/export-gate.js';
+import { checkScope, listScopeParts } from '../run/dataset-selection.js';
+import type { Extract } from '../run/landed-run.js';
+import { type Run, readBegin } from '../run/open-run.js';
 import { type RunMode, TXN_CURSOR } from '../tables/table.js';
 import { isItemId } from '../typing/item-names.js';
 import type { Typer } from '../typing/typing-queue.js';
 import { listEvents } from '../webhook/event-files.js';
 import { coverStandstill, landAllItems, landChangedItems, typePages } from './copy-items.js';
 import { decideRun } from './decide-run.js';
-import { hasFeed, type PlannedRun, readPlan } from './read-plan.js';
-import { type Run, readBegin } from './open-run.js';
-import { checkScope, listScopeParts } from './dataset-selection.js';
-
-/** What of a run is landed before hydration. */
-export interface Extract {
-  mode: RunMode;
-  /** Undefined for a run that goes on by the feed alone. */
-  fence: Fence | undefined;
-  /** What webhooks brought before the service was read. */
-  events: LandedEvents;
-  /** Histories of items that a backfill asked for. */
-  backfill: LandedBackfill;
-  /** Undefined on a plan without the feed. */
-  feed: LandedFeed | undefined;
-  /** Changes behind this id are new to the lake's history. */
-  feedFrom: bigint;
-  /** Datasets that are new to the lake: their items are copied whole, and history may hold some of their changes. */
-  added: readonly bigint[];
-  /** Changes behind this id are not yet in items. */
-  applyFrom: bigint;
-  /** Changes up to it happened before whole rows were read; undefined where the run reads none. */
-  watermark: bigint | undefined;
-  /** What may still be taken; undefined where all has landed. */
-  planned: PlannedRun | undefined;
-}
 
 /**
  * Lands what is new: whole rows behind a fence (all items, or those that changed since), then the feed; or the feed

@@ -1,12 +1,10 @@
 import path from 'node:path';
+import { type DatasetNames, proveListing } from '../compare/compare-listing.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import { TXN_CURSOR, TXN_WEBHOOK } from '../tables/table.js';
 import { createItemViews, selectRejects, type Tally } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges, findWebhookAhead } from '../merge/changes.js';
-import { setDatasetNames } from '../typing/dataset-names.js';
-import type { ItemValue } from '../typing/item-names.js';
 import {
   judgeReads,
   listStaleReads,
@@ -26,12 +24,15 @@ import {
 } from '../merge/merge.js';
 import { selectSites } from '../merge/sites.js';
 import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
-import type { TypedFile } from '../typing/type-file.js';
+import type { Extract } from '../run/landed-run.js';
+import type { RowTally } from '../run/ledger.js';
+import { isCommitted, type Run, readBegin } from '../run/open-run.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { type Extract, hydrateRun, rereadStale } from './extract.js';
-import type { RowTally } from './ledger.js';
-import { type DatasetNames, proveListing } from '../compare/compare-listing.js';
-import { isCommitted, type Run, readBegin } from './open-run.js';
+import { TXN_CURSOR, TXN_WEBHOOK } from '../tables/table.js';
+import { setDatasetNames } from '../typing/dataset-names.js';
+import type { ItemValue } from '../typing/item-names.js';
+import type { TypedFile } from '../typing/type-file.js';
+import { hydrateRun, rereadStale } from './extract.js';
 
 /** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
 export interface Batch {

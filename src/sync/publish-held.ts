@@ -2,7 +2,7 @@ import { createOfflineClient } from '../api/offline-client.js';
 import { PricelakeError } from '../errors/errors.js';
 import { openLake } from '../lake/lake.js';
 import type { Landing } from '../landing/landing.js';
-import type { OpenOptions } from './open-run.js';
+import type { OpenOptions } from '../run/open-run.js';
 
 /**
  * How a run is opened that publishes the held batch: without a client, and only where a batch is held.

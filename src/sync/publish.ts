@@ -6,12 +6,12 @@ import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import { publishPointer } from '../lake/publish.js';
 import { stageTable } from '../lake/stage.js';
 import { pruneLandings } from '../landing/landing.js';
-import { type CheckResult, TABLE_NAMES, type TableName, TXN_RUN } from '../tables/table.js';
 import { selectColumns } from '../merge/batch.js';
+import { clearIdleRuns } from '../run/idle-runs.js';
+import { loadRows, type RunRow } from '../run/ledger.js';
+import { isCommitted, type Run } from '../run/open-run.js';
+import { type CheckResult, TABLE_NAMES, type TableName, TXN_RUN } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
-import { clearIdleRuns } from './idle-runs.js';
-import { loadRows, type RunRow } from './ledger.js';
-import { isCommitted, type Run } from './open-run.js';
 import type { Staged } from './stage.js';
 
 /**

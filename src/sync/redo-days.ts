@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { eachDailySpread } from '../analyze/daily-spread.js';
 import { quoteLiteral } from '../duckdb/quote.js';
-import { type DataFile, TXN_FIRST_DAY } from '../tables/table.js';
 import { selectColumns } from '../merge/batch.js';
+import { type DataFile, TXN_FIRST_DAY } from '../tables/table.js';
 import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type DailyChange, type DailyStage, formatDay } from './daily-stage.js';
 

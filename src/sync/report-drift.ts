@@ -1,5 +1,5 @@
 import { listDrift } from '../drift/list-drift.js';
-import type { Run } from './open-run.js';
+import type { Run } from '../run/open-run.js';
 
 /**
  * Logs, once a run, in which ways the answers were not as the API document describes them. Returns them as JSON text for

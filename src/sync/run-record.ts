@@ -1,21 +1,21 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
+import { NO_USAGE, type Usage } from '../account/count-usage.js';
+import { type FacetProof, NO_FACET_PROOF } from '../compare/compare-facets.js';
+import { NO_PRODUCT_PROOF, type ProductProof } from '../compare/compare-products.js';
+import { NO_PROOF, type Proof } from '../compare/compare-sample.js';
 import { countHydrationExports } from '../extract/hydrate-export.js';
 import { countItemBytes } from '../extract/item-files.js';
 import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
-import { TXN_CURSOR, TXN_ITEMS } from '../tables/table.js';
 import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
-import { NO_USAGE, type Usage } from './count-usage.js';
-import type { Extract } from './extract.js';
-import type { RowTally, RunRow } from './ledger.js';
+import { readLakeScope } from '../run/dataset-selection.js';
+import type { Extract } from '../run/landed-run.js';
+import type { RowTally, RunRow } from '../run/ledger.js';
+import { noteCalls, type Run, readBegin } from '../run/open-run.js';
+import { TXN_CURSOR, TXN_ITEMS } from '../tables/table.js';
 import type { Batch } from './normalize.js';
-import { type FacetProof, NO_FACET_PROOF } from '../compare/compare-facets.js';
-import { NO_PRODUCT_PROOF, type ProductProof } from '../compare/compare-products.js';
-import { NO_PROOF, type Proof } from '../compare/compare-sample.js';
 import { reportDrift } from './report-drift.js';
-import { noteCalls, type Run, readBegin } from './open-run.js';
-import { readLakeScope } from './dataset-selection.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {

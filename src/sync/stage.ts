@@ -5,6 +5,11 @@ import { type Attribution, describeAttributions, readAttributions } from '../lak
 import { tablePath } from '../lake/layout.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews } from '../lake/views.js';
+import { selectColumns } from '../merge/batch.js';
+import { describeScope, listCopied } from '../run/dataset-selection.js';
+import type { Extract } from '../run/landed-run.js';
+import { loadRows } from '../run/ledger.js';
+import { isCommitted, type Run } from '../run/open-run.js';
 import {
   type DataFile,
   type StagedFile,
@@ -17,13 +22,8 @@ import {
   TXN_RUN,
   TXN_WEBHOOK,
 } from '../tables/table.js';
-import { selectColumns } from '../merge/batch.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
-import type { Extract } from './extract.js';
-import { loadRows } from './ledger.js';
 import type { Batch, Moment } from './normalize.js';
-import { isCommitted, type Run } from './open-run.js';
-import { describeScope, listCopied } from './dataset-selection.js';
 import { settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
 

@@ -1,27 +1,28 @@
-import type { RunCaps } from '../plan/allowance.js';
+import { countUsage } from '../account/count-usage.js';
+import { type TakenHistories, takeHistories } from '../backfill/fetch-histories.js';
+import { askFacets, proveFacets } from '../compare/compare-facets.js';
+import { proveProducts } from '../compare/compare-products.js';
+import { proveRun } from '../compare/compare-sample.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { explainDamage } from '../lake/damage.js';
 import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
+import type { RunCaps } from '../plan/allowance.js';
+import { type Deadline, NO_DEADLINE } from '../run/deadline.js';
+import { addIdleRun, readIdleRuns } from '../run/idle-runs.js';
+import type { Extract } from '../run/landed-run.js';
+import type { RunRow } from '../run/ledger.js';
+import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import { auditRun } from './audit.js';
 import { compactRun } from './compact-run.js';
-import { countUsage } from './count-usage.js';
-import { type Deadline, NO_DEADLINE } from './deadline.js';
-import { type Extract, extractDatasets, extractRun } from './extract.js';
-import { addIdleRun, readIdleRuns } from './idle-runs.js';
-import type { RunRow } from './ledger.js';
+import { extractDatasets, extractRun } from './extract.js';
 import { type Batch, normalizeRun } from './normalize.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { askFacets, proveFacets } from '../compare/compare-facets.js';
-import { proveProducts } from '../compare/compare-products.js';
-import { proveRun } from '../compare/compare-sample.js';
-import { openHeld } from './publish-held.js';
 import { publishRun } from './publish.js';
-import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './open-run.js';
+import { openHeld } from './publish-held.js';
 import { describeRun, isIdle, isUnchanged, settleTally } from './run-record.js';
 import { stageRun, stageServiceProducts } from './stage.js';
-import { type TakenHistories, takeHistories } from '../backfill/fetch-histories.js';
 
 /** What a run did. */
 export interface RunReport {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { packagePath } from '../io/package-path.js';
 import { TABLE_NAMES, type TableName } from './table.js';
 
 /** DuckDB types a published column may have. Money is DECIMAL(18,4), times are UTC instants in microseconds. */
@@ -36,11 +36,6 @@ const tableSchema = z.strictObject({
 export type Column = z.infer<typeof columnSchema>;
 /** The contract of a published table: `schemas/<table>.yaml`, the only authority on its types. */
 export type TableSchema = z.infer<typeof tableSchema>;
-
-/** Absolute path of a file that ships beside the code: `pipelines/…`, `schemas/…`. */
-export function packagePath(relative: string): string {
-  return fileURLToPath(new URL(`../${relative}`, import.meta.url));
-}
 
 const loaded = new Map<TableName, TableSchema>();
 

@@ -1,7 +1,7 @@
 import { escapeGlob } from '../duckdb/glob.js';
 import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
-import type { DataFile, TableName } from './table.js';
 import { type Column, loadTableSchema } from './schemas.js';
+import type { DataFile, TableName } from './table.js';
 
 type PartitionValues = DataFile['partitionValues'];
 /** What the log says of a file; our own have a checksum there. */

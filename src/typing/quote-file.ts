@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { MAX_ROW_BYTES } from '../io/limits.js';
 import { readWholeLines } from '../formats/ndjson.js';
+import { MAX_ROW_BYTES } from '../io/limits.js';
 import type { LandedFile } from './landed.js';
 import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
 

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
+import { readModel } from '../duckdb/model-sql.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
-import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
-import { readModel } from '../duckdb/model-sql.js';
-import type { Shape } from './shape.js';
 import { sieveRows } from './bad-row-reader.js';
+import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
+import type { Shape } from './shape.js';
 
 /** A landed file typed: Parquet with the model's columns, and the rows that could not even be read. */
 export interface TypedFile {

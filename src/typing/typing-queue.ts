@@ -1,8 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
 import type { ItemValue, Mapping } from './item-names.js';
-import { isCsv, type Look, readCsvFile, readLinesFile } from './observe-file.js';
 import { observeRows } from './observe.js';
+import { isCsv, type Look, readCsvFile, readLinesFile } from './observe-file.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, listAbsent, type ObservedFields } from './shape.js';
 import {

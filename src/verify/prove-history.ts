@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BIGINT } from '@duckdb/node-api';
+import { packagePath } from '../io/package-path.js';
 import { TXN_CURSOR } from '../tables/table.js';
-import { packagePath } from '../tables/schemas.js';
 import type { Proof } from './proof.js';
 import { createReplayedViews } from './table-views.js';
 

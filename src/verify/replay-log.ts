@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { isSafeNumber, parse } from 'lossless-json';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
-import type { TableName } from '../tables/table.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
+import type { TableName } from '../tables/table.js';
 import { checkCommit, type ForeignEntry } from './check-commit.js';
 import { readRows } from './exact-parquet.js';
 import type { Report } from './proof.js';

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, syncFolder } from '../io/durable.js';
 import { hasSystemCode } from '../errors/errors.js';
+import { makeFolder, syncFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 
 /**

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier } from '../../src/duckdb/quote.js';
-import type { TableName } from '../../src/tables/table.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import type { TableName } from '../../src/tables/table.js';
 
 export const HOUR = 3_600_000_000;
 export const DAY = 24 * HOUR;

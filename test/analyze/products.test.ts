@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
 import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/sync/ledger.js';
+import { loadRows } from '../../src/run/ledger.js';
 
 let db: Database;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
-import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
 /** Column → SQL text of its value; columns left out get a plain valid value of their type. */
 export type Row = Record<string, string>;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import { type Pipeline, readPipeline, readReceiver } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { packagePath } from '../../src/tables/schemas.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import { packagePath } from '../../src/io/package-path.js';
 
 const SECRET = 'live_9f8e7d6c5b4a';
 const env = { KEY: SECRET, URL: 'https://api.example', HOME_OF_DATA: '/data', EMPTY: '', DATASET: '9007199254740993' };

@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { listHelps } from '../../docs/generate.js';
 import { readDuration } from '../../src/cli/duration.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
-import { packagePath } from '../../src/tables/schemas.js';
+import { packagePath } from '../../src/io/package-path.js';
 
 const FOLDER = packagePath('pipelines/deploy');
 const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');

@@ -5,9 +5,9 @@ import { type AnalystLake, makeAnalystLake } from '../../docs/analyst-lake.js';
 import { listQueries, renderAnalysts } from '../../docs/analysts.js';
 import { readLake } from '../../src/cli/read-lake.js';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
+import { packagePath } from '../../src/io/package-path.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
-import { packagePath } from '../../src/tables/schemas.js';
 
 const text = readFileSync(packagePath('docs/analysts.md'), 'utf8');
 let lake: AnalystLake;

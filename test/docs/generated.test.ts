@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { listErrorCodes, listHelps, renderAll } from '../../docs/generate.js';
-import { packagePath } from '../../src/tables/schemas.js';
+import { packagePath } from '../../src/io/package-path.js';
 
 describe('the documents', () => {
   test.each(['docs/cli.md', 'docs/tables.md'])('%s is up to date: npm run docs', async (file) => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { packagePath } from '../../src/tables/schemas.js';
+import { packagePath } from '../../src/io/package-path.js';
 
 /** Rows of the table of docs/operations.md whose first column is named so, their cells without code marks. */
 export function readOperationsTable(first: string): string[][] {

@@ -1,14 +1,14 @@
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import { NO_MEMORY } from '../../src/plan/broken-exports.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
+import { listBrokenExports, openExportMemory } from '../../src/account/export-memory.js';
 import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
 import { hasTakenExport } from '../../src/extract/hydrate-export.js';
 import { type ItemFile, ItemFiles, listItemFiles } from '../../src/extract/item-files.js';
 import type { Landing } from '../../src/landing/landing.js';
-import { listBrokenExports, openExportMemory } from '../../src/sync/export-memory.js';
+import { NO_EXPORTS } from '../../src/plan/allowance.js';
+import { NO_MEMORY } from '../../src/plan/broken-exports.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { makeLake } from '../lake/fixture.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Reading } from '../../src/plan/choose-readings.js';
 import { landReading, landSingles } from '../../src/extract/listing.js';
 import { ListingJournal } from '../../src/extract/listing-journal.js';
 import type { Landing } from '../../src/landing/landing.js';
+import type { Reading } from '../../src/plan/choose-readings.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 

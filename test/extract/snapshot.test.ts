@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { type Allowance, allowance } from '../../src/plan/allowance.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
 import type { LandedSegment } from '../../src/extract/export-segments.js';
 import type { SnapshotEvents } from '../../src/extract/export-shard.js';
-import type { Shard } from '../../src/plan/plan-shards.js';
 import { landSnapshot } from '../../src/extract/snapshot.js';
 import type { Landing } from '../../src/landing/landing.js';
+import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
+import type { Shard } from '../../src/plan/plan-shards.js';
 import { type LocalService, startService } from '../api/local-service.js';
 import { openLanding, reopenLanding } from './landing.js';
 

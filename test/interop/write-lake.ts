@@ -7,8 +7,8 @@ import { type Lake, openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
-import type { DataFile, TableName } from '../../src/tables/table.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import type { DataFile, TableName } from '../../src/tables/table.js';
 
 /** Writes a lake for other readers, and beside it what they must find there: `write-lake.ts <folder>`. */
 const folder = process.argv[2];

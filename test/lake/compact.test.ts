@@ -9,8 +9,8 @@ import { publishPointer, readPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { type DataFile, TXN_ITEMS } from '../../src/tables/table.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { type DataFile, TXN_ITEMS } from '../../src/tables/table.js';
 import { readDeltaTable } from '../sync/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 

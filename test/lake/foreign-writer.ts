@@ -10,8 +10,8 @@ import { type Lake, openLake } from '../../src/lake/lake.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { listDataFiles } from '../../src/lake/vacuum.js';
-import type { DataFile, TableName } from '../../src/tables/table.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import type { DataFile, TableName } from '../../src/tables/table.js';
 import { tableRelation, toRelationFile } from '../../src/tables/table-relation.js';
 
 export const ENGINE = 'delta-rs:py-1.6.6';

@@ -3,8 +3,8 @@ import { quoteIdentifier } from '../../src/duckdb/quote.js';
 import { commitTable } from '../../src/lake/commit.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { stageTable } from '../../src/lake/stage.js';
-import type { DataFile, TableName } from '../../src/tables/table.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import type { DataFile, TableName } from '../../src/tables/table.js';
 
 /** A select of `table`'s columns from `from`: those in `values` as given, the others null. */
 export function select(table: TableName, values: Record<string, string>, from = 'range(1) AS r(i)'): string {

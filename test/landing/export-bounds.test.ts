@@ -2,9 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
 import type { ExportFormat } from '../../src/landing/row-scanner.js';
 import { writeSegments } from '../../src/landing/segment-writer.js';
-import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
 import { startService } from '../api/local-service.js';
 import { makeFolder } from './folder.js';
 

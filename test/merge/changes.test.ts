@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
+import { createMacros } from '../../src/duckdb/model-sql.js';
 import {
   type ChangeBounds,
   createNewChanges,
@@ -10,10 +11,9 @@ import {
   findWebhookAhead,
   type PendingBounds,
 } from '../../src/merge/changes.js';
-import { createMacros } from '../../src/duckdb/model-sql.js';
+import { loadRows } from '../../src/run/ledger.js';
 import type { ChangeOrigin, TypedFile } from '../../src/typing/type-file.js';
 import { Typer } from '../../src/typing/typing-queue.js';
-import { loadRows } from '../../src/sync/ledger.js';
 
 let db: Database;
 let folder: string;

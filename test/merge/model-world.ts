@@ -1,8 +1,8 @@
 /** Rows as the models see them: a day of one item, and what is told and read of it. */
 import { Database } from '../../src/duckdb/connection.js';
-import { judgeReads, measureFeedSkew } from '../../src/merge/judge-reads.js';
 import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/sync/ledger.js';
+import { judgeReads, measureFeedSkew } from '../../src/merge/judge-reads.js';
+import { loadRows } from '../../src/run/ledger.js';
 
 type Value = string | number | bigint | boolean | null;
 export type Row = Record<string, Value>;

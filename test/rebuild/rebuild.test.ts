@@ -2,16 +2,16 @@ import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
+import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { Database } from '../../src/duckdb/connection.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/publish.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { TABLE_NAMES } from '../../src/tables/table.js';
-import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/sync/sync.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
 

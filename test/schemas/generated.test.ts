@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { GENERATED } from '../../schemas/generate.js';
-import { packagePath } from '../../src/tables/schemas.js';
+import { packagePath } from '../../src/io/package-path.js';
 
 const readJson = (name: string) => JSON.parse(readFileSync(packagePath(name), 'utf8'));
 

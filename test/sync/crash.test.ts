@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { syncPipeline } from '../../src/sync/sync.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { makePipeline, openWorld, readLakes, testIo, type World } from './world.js';
 
 const NOW = '2026-11-21T00:00:00.000Z';

@@ -1,14 +1,14 @@
 import { parse } from 'lossless-json';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { askService } from '../../src/account/ask-service.js';
+import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { listLandedRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
-import type { Scope } from '../../src/tables/table.js';
-import { askService } from '../../src/sync/ask-service.js';
-import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { listLandedRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import type { RunReport } from '../../src/sync/sync.js';
+import type { Scope } from '../../src/tables/table.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
-import { realIo } from '../../src/io/io.js';
 import { backfillHistory } from '../../src/backfill/backfill-history.js';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
-import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { verifyItems } from '../../src/compare/compare-items.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { realIo } from '../../src/io/io.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
+import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
 import { readOperationsTable } from '../docs/operations-table.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';
 

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { makePipeline, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 

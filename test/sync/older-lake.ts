@@ -8,9 +8,9 @@ import { publishPointer, readPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { selectColumns } from '../../src/merge/batch.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
 export type Columns = Partial<Record<TableName, string[]>>;
 

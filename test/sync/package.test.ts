@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packagePath } from '../../src/io/package-path.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { packagePath } from '../../src/tables/schemas.js';
 
 const run = promisify(execFile);
 const ROOT = packagePath('.');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readPipeline } from '../../src/config/pipeline-file.js';
 import type { Drift } from '../../src/drift/list-drift.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { readPipeline } from '../../src/config/pipeline-file.js';
-import { packagePath } from '../../src/tables/schemas.js';
+import { packagePath } from '../../src/io/package-path.js';
 import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
 
 let world: World;

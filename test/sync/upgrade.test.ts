@@ -11,8 +11,8 @@ import { type ManifestFormat, writeManifest } from '../../src/cli/actions/write-
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
-import type { TableName } from '../../src/tables/table.js';
 import { forecastRun } from '../../src/estimate/estimate-run.js';
+import type { TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { readDeltaTable } from './delta-reader.js';
 import { type Columns, withoutColumns, writeOlderLake } from './older-lake.js';

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'lossless-json';
 import { loadChecks } from '../../src/check/load.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { type Io, realIo } from '../../src/io/io.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { type RunReport, type SyncOptions, syncPipeline } from '../../src/sync/sync.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { type Io, realIo } from '../../src/io/io.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
+import { type RunReport, type SyncOptions, syncPipeline } from '../../src/sync/sync.js';
 
 export interface World {
   sandbox: Sandbox;

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from '../../src/duckdb/connection.js';
+import { createMacros } from '../../src/duckdb/model-sql.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import type { Mapping } from '../../src/typing/item-names.js';
-import { createMacros } from '../../src/duckdb/model-sql.js';
 import type { TypedFile } from '../../src/typing/type-file.js';
 import { Typer } from '../../src/typing/typing-queue.js';
 

@@ -1,8 +1,8 @@
 import { valueToText } from '../../duckdb/value-json.js';
-import { explainBroken } from '../../plan/broken-exports.js';
 import { nameColumns } from '../../lake/column-drift.js';
+import { explainBroken } from '../../plan/broken-exports.js';
+import { nameDatasets } from '../../run/dataset-selection.js';
 import type { Scope } from '../../tables/table.js';
-import { nameDatasets } from '../../sync/dataset-selection.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatCount, formatSeconds } from '../progress.js';

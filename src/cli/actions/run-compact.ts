@@ -1,6 +1,6 @@
 import { compactLake } from '../../lake/compact.js';
-import { createTableViews } from '../../lake/views.js';
 import { withLockedLake } from '../../lake/locked-lake.js';
+import { createTableViews } from '../../lake/views.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { formatCount } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

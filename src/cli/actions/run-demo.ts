@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
+import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { packagePath } from '../../io/package-path.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/publish.js';
 import { findUnfinishedRun } from '../../landing/landing.js';
-import { readPipeline } from '../../config/pipeline-file.js';
 import { syncPipeline } from '../../sync/sync.js';
-import { packagePath } from '../../tables/schemas.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 import { type SandboxProcess, startSandboxProcess } from '../sandbox-process.js';

@@ -1,6 +1,6 @@
+import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
-import { readPipeline } from '../../config/pipeline-file.js';
 import { rebuildLake } from '../../rebuild/rebuild.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';

@@ -1,6 +1,6 @@
+import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { openLake } from '../../lake/lake.js';
-import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
 import { ID_MEMORY_MS, listEvents } from '../../webhook/event-files.js';
 import { EventStore } from '../../webhook/event-store.js';
 import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';

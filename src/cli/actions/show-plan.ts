@@ -1,6 +1,6 @@
+import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { type Forecast, forecastRun } from '../../estimate/estimate-run.js';
-import { readPipeline } from '../../config/pipeline-file.js';
 import { readCaps } from '../cap-options.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { ContractFormat } from '../../contracts/contract-formats.js';
 import { PricelakeError } from '../../errors/errors.js';
-import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { toJsonText } from '../json-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

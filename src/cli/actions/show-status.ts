@@ -1,10 +1,10 @@
+import { askService } from '../../account/ask-service.js';
+import { readPipeline } from '../../config/pipeline-file.js';
 import { rowToJson } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors/errors.js';
-import type { Budget } from '../../plan/allowance.js';
 import { readTable } from '../../lake/read.js';
-import { askService } from '../../sync/ask-service.js';
-import { readPipeline } from '../../config/pipeline-file.js';
-import { readLakeScope } from '../../sync/dataset-selection.js';
+import type { Budget } from '../../plan/allowance.js';
+import { readLakeScope } from '../../run/dataset-selection.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
-import { packagePath } from '../../tables/schemas.js';
+import { packagePath } from '../../io/package-path.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface InitRequest {

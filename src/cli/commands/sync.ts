@@ -54,7 +54,7 @@ Nothing is published unless the gate checks pass.`,
           await Promise.all([
             import('../../config/pipeline-file.js'),
             import('../../sync/sync.js'),
-            import('../../sync/deadline.js'),
+            import('../../run/deadline.js'),
             import('../run-report.js'),
           ]);
         const deadline =

@@ -2,7 +2,7 @@ import { parse, stringify } from 'lossless-json';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from './world.js';
+import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from '../sync/world.js';
 
 let world: World;
 afterEach(() => world.close());

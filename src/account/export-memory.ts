@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { BrokenExport, ExportMemory } from '../plan/broken-exports.js';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
 import type { Lake } from '../lake/lake.js';
+import type { BrokenExport, ExportMemory } from '../plan/broken-exports.js';
 
 /** A copy has an export a website at most; what broke off longest ago goes first. */
 const MOST = 500;

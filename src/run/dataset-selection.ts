@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import type { SeenPlan } from '../account/seen-plan.js';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
-import { PricelakeError } from '../errors/errors.js';
-import { type Dataset, listParts, type ScopePart } from '../extract/dataset-client.js';
-import type { JournalEntries } from '../landing/journal.js';
-import { type Scope, type TableState, TXN_DATASET, TXN_DATASETS } from '../tables/table.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import type { SeenPlan } from './seen-plan.js';
+import { PricelakeError } from '../errors/errors.js';
+import { listParts, type ScopePart } from '../extract/dataset-client.js';
+import type { JournalEntries } from '../landing/journal.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import { type Scope, type TableState, TXN_DATASET, TXN_DATASETS } from '../tables/table.js';
 
 /** What a run copies: as its journal says, from when it was begun. */
 export function readRunScope(journal: Pick<JournalEntries, 'last'>): Scope {

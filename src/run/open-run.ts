@@ -1,11 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
+import { removeBackfill } from '../backfill/land-histories.js';
+import type { Pipeline } from '../config/pipeline-file.js';
 import { DriftWatch } from '../drift/drift-watch.js';
 import { Database } from '../duckdb/connection.js';
+import { createMacros } from '../duckdb/model-sql.js';
 import { PricelakeError } from '../errors/errors.js';
-import type { RunCaps } from '../plan/allowance.js';
-import { removeBackfill } from '../backfill/land-histories.js';
 import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io/io.js';
 import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-drift.js';
@@ -22,15 +23,14 @@ import { finishSwap } from '../lake/swap-lake.js';
 import { createTableViews } from '../lake/views.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
+import type { RunCaps } from '../plan/allowance.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import { type Scope, TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../tables/table.js';
 import { findItemPath } from '../typing/item-names.js';
-import { createMacros } from '../duckdb/model-sql.js';
 import { Typer } from '../typing/typing-queue.js';
-import { loadTableSchema } from '../tables/schemas.js';
 import { removeEvents } from '../webhook/event-files.js';
-import { readIdleRuns } from './idle-runs.js';
-import type { Pipeline } from '../config/pipeline-file.js';
 import { hasAsked, readRunScope, refuseNarrowing, showScope } from './dataset-selection.js';
+import { readIdleRuns } from './idle-runs.js';
 
 /** DuckDB's own ceiling; a run as a whole stays below 1.5 GB. */
 const MEMORY_LIMIT = '800MB';

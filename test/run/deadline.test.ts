@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Io } from '../../src/io/io.js';
-import { setDeadline } from '../../src/sync/deadline.js';
+import { setDeadline } from '../../src/run/deadline.js';
 import { syncPipeline } from '../../src/sync/sync.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
 
 const MINUTE = 60_000;
 let world: World;

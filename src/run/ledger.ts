@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import type { RunMode, TableName } from '../tables/table.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import type { RunMode, TableName } from '../tables/table.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
 export type RunRow = {

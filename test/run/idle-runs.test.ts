@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readFile, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { addIdleRun, clearIdleRuns, readIdleRuns } from '../../src/sync/idle-runs.js';
-import type { RunRow } from '../../src/sync/ledger.js';
+import { addIdleRun, clearIdleRuns, readIdleRuns } from '../../src/run/idle-runs.js';
+import type { RunRow } from '../../src/run/ledger.js';
 import { makeFolder } from '../landing/folder.js';
 
 const ROW: RunRow = {

@@ -3,9 +3,9 @@ import { type ApiClient, type ClientOptions, createClient } from '../api/client.
 import { int64 } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { listScopeParts } from '../run/dataset-selection.js';
 import type { Scope } from '../tables/table.js';
 import { fetchPlan } from './read-plan.js';
-import { listScopeParts } from './dataset-selection.js';
 import type { SeenPlan } from './seen-plan.js';
 
 const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });

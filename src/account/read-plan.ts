@@ -1,9 +1,9 @@
 import type { ApiClient } from '../api/client.js';
+import type { Journal } from '../landing/journal.js';
 import { allowance, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { createExportGate, type ExportGate } from '../plan/export-gate.js';
-import type { Journal } from '../landing/journal.js';
+import type { Run } from '../run/open-run.js';
 import { openExportMemory } from './export-memory.js';
-import type { Run } from './open-run.js';
 import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
 
 export type { SeenPlan } from './seen-plan.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { loadRows } from '../../src/sync/ledger.js';
+import { loadRows } from '../../src/run/ledger.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 
 let db: Database;

@@ -1,6 +1,6 @@
 import { skipSample } from '../extract/sample.js';
+import type { Run } from '../run/open-run.js';
 import { fetchPlan, pickUsage } from './read-plan.js';
-import type { Run } from './open-run.js';
 
 /** What the service counted between the run's first call and its last, both included. Null where that isn't known. */
 export interface Usage {

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { listBrokenExports, openExportMemory } from '../../src/account/export-memory.js';
 import { findBrokenCopy } from '../../src/plan/broken-exports.js';
-import { listBrokenExports, openExportMemory } from '../../src/sync/export-memory.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeLake } from '../lake/fixture.js';
 

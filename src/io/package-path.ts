@@ -1,0 +1,6 @@
+import { fileURLToPath } from 'node:url';
+
+/** Absolute path of a file that ships beside the code: `pipelines/…`, `schemas/…`. */
+export function packagePath(relative: string): string {
+  return fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+}
