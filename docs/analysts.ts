@@ -11,7 +11,7 @@ const MOST_LINES = 10;
 const BLOCK = /^```(\w+) ?(.*)\n([\s\S]*?)^```$/gmu;
 
 /**
- * docs/analysts.md with its outputs made anew: its `csv` blocks are files, its `sql` blocks run in their order in plain
+ * docs/analysts.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in plain
  * DuckDB over the lake, and each `text` block becomes what the statement before it returns.
  * @param folder holds `lake/`
  */

@@ -1,18 +1,18 @@
 -- Rows of items that the pending changes and whole reads make new. A whole read that shows all that was told is the row.
 -- To other rows the changes are applied in order; replays and overlaps do nothing.
 -- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
--- Views: ground_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
--- pending_changes, renamed_sites, different_items (whole rows of the ground that are not as the lake has them).
+-- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
+-- pending_changes, renamed_sites, different_items (whole rows of the merge base that are not as the lake has them).
 WITH touched AS (
   SELECT item_id FROM pending_changes
   UNION
   SELECT item_id FROM different_items
   UNION
-  SELECT item_id FROM ground_items SEMI JOIN renamed_sites USING (site_id)
+  SELECT item_id FROM base_items SEMI JOIN renamed_sites USING (site_id)
 ),
 base AS (
   SELECT *, false AS is_current, false AS is_reread
-  FROM ground_items SEMI JOIN touched USING (item_id) ANTI JOIN taken_reads USING (item_id)
+  FROM base_items SEMI JOIN touched USING (item_id) ANTI JOIN taken_reads USING (item_id)
   UNION ALL BY NAME
   SELECT *, true AS is_reread FROM taken_reads
 ),

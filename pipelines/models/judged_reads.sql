@@ -2,7 +2,7 @@
 -- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
 -- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row told.
 -- What pages brought beside the needed items is left to the changes that tell of it.
--- Views: needed_items (needs), reread_items (whole reads, one an item), ground_items (the rows so far), stale_items and
+-- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
 -- history (the lake's), pending_changes; variable read_at.
 WITH told AS (
   SELECT
@@ -48,7 +48,7 @@ judged AS (
     coalesce(s.observed_at, t.first_observed_at, n.observed_at) AS observed_at
   FROM needed_items AS n
   LEFT JOIN reread_items AS r USING (item_id)
-  LEFT JOIN (FROM ground_items SEMI JOIN needed_items USING (item_id)) AS k USING (item_id)
+  LEFT JOIN (FROM base_items SEMI JOIN needed_items USING (item_id)) AS k USING (item_id)
   LEFT JOIN stale_items AS s USING (item_id)
   LEFT JOIN told AS t USING (item_id)
 ),

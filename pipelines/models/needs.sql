@@ -1,11 +1,11 @@
 -- Items that are read whole, and why: the pending changes tell too little of them, a read of an earlier run did not show
 -- what the feed told, or a complete copy lacks them though they are new.
 -- Only a price change is told whole. NEW, RELISTED and other values need more; REMOVED does not tell removedAt.
--- Views: pending_changes (changes not yet applied), ground_items (the rows so far), stale_items (the lake's);
+-- Views: pending_changes (changes not yet applied), base_items (the rows so far), stale_items (the lake's);
 -- table doubted_items; variable watermark (changes up to it happened before this run read whole rows; null: none were read).
 WITH known AS (
   SELECT *, run_id = CAST(getvariable('run_id') AS VARCHAR) AS is_of_this_run
-  FROM ground_items SEMI JOIN pending_changes USING (item_id)
+  FROM base_items SEMI JOIN pending_changes USING (item_id)
 ),
 steps AS (
   SELECT

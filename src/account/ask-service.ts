@@ -3,8 +3,8 @@ import { type ApiClient, type ClientOptions, createClient } from '../api/client.
 import { int64 } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { listScopeParts } from '../run/dataset-selection.js';
-import type { Scope } from '../tables/table.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
+import type { DatasetSelection } from '../tables/table.js';
 import { fetchPlan } from './read-plan.js';
 import type { SeenPlan } from './seen-plan.js';
 
@@ -23,7 +23,7 @@ export interface ServiceState {
  */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
-  scope: Scope,
+  selection: DatasetSelection,
   io: Io,
   signal: AbortSignal,
 ): Promise<ServiceState> {
@@ -32,7 +32,7 @@ export async function askService(
     const plan = await fetchPlan(client);
     client.setRate(plan.limits.ratePerSecond ?? null);
     let newest: ServiceState['newest'];
-    for (const part of listScopeParts(client, scope)) {
+    for (const part of listSelectedParts(client, selection)) {
       const change = await readNewest(part.client);
       if (change !== undefined && (newest === undefined || change.id > newest.id)) newest = change;
     }

@@ -10,7 +10,7 @@ export interface Conversion {
 }
 
 /**
- * Makes view `price_spread` anew over all offers that there is a rate for, their prices in the base: shops of different
+ * Replaces view `price_spread` by one over all offers that there is a rate for, their prices in the base: shops of different
  * currencies are compared. View `items` and the others stay.
  */
 export async function convertSpreads(db: Database, { file, base }: Conversion): Promise<void> {

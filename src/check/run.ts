@@ -32,7 +32,7 @@ async function runCheck(db: Database, { check, severity, values }: PlannedCheck)
   const startedAt = performance.now();
   const { violations, sample } = await countRows(db, check, values);
   const seconds = (performance.now() - startedAt) / 1000;
-  return { name: check.name, severity, description: check.description, violations, letThrough: false, sample, seconds };
+  return { name: check.name, severity, description: check.description, violations, waived: false, sample, seconds };
 }
 
 /** One pass: the violating rows stream by, counted; only the first ones are looked at. */

@@ -25,7 +25,7 @@ export function formatReport(report: RunReport, lakePath: string): string {
     `  checks ${checks.length - failed.length} of ${checks.length} passed`,
     ...failed.map((check) =>
       toPlainLine(
-        `    ${check.severity} ${check.name}: ${count(check.violations)} rows${check.letThrough ? ', let through' : ''}`,
+        `    ${check.severity} ${check.name}: ${count(check.violations)} rows${check.waived ? ', waived' : ''}`,
       ),
     ),
   ];
@@ -88,11 +88,11 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     facet_differences: new RawJson(row.facet_differences),
     schema_drift: new RawJson(row.schema_drift),
     ...(report.histories === undefined ? {} : { histories: describeRead(report.histories) }),
-    checks: report.checks.map(({ name, severity, violations, letThrough }) => ({
+    checks: report.checks.map(({ name, severity, violations, waived }) => ({
       name,
       severity,
       violations,
-      let_through: letThrough,
+      let_through: waived,
     })),
   };
 }

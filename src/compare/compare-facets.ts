@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { landFacets } from '../extract/facets.js';
 import { skipSample } from '../extract/sample.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 
@@ -21,10 +21,10 @@ export const NO_FACET_PROOF: FacetProof = { compared: 0n, different: 0n, differe
  * other modes there is none, nor of several datasets: of an item in two of them each counts one. Nor is it a need: a run that has no call left for it goes on without.
  */
 export async function askFacets(
-  { client, scope, landing, io, pipeline, drift }: Run,
+  { client, selection, landing, io, pipeline, drift }: Run,
   { mode }: Extract,
 ): Promise<string | undefined> {
-  const [part, ...others] = listScopeParts(client, scope);
+  const [part, ...others] = listSelectedParts(client, selection);
   if (mode !== 'snapshot' || !pipeline.proof.facets || part === undefined || others.length > 0) return undefined;
   const answer = await landFacets(part.client, landing, io).catch((error: unknown) => skipSample(error, io));
   if (answer !== undefined) drift.look('/facets', JSON.parse(answer));

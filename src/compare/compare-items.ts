@@ -13,7 +13,7 @@ import { createTableViews } from '../lake/views.js';
 import { Journal } from '../landing/journal.js';
 import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
 import { TXN_POLLED } from '../tables/table.js';
-import { Typer } from '../typing/typing-queue.js';
+import { TypingQueue } from '../typing/typing-queue.js';
 import { type Proof, sampleItems } from './compare-sample.js';
 
 const MEMORY_LIMIT = '800MB';
@@ -40,9 +40,9 @@ export async function verifyItems(pipeline: Pipeline, size: number, io: Io, sign
     await db.run('SET VARIABLE run_id = $1', [runId]);
     await createMacros(db);
     await createTableViews(db, lake);
-    const typer = new Typer(db, { runId, workFolder: folder });
+    const typing = new TypingQueue(db, { runId, workFolder: folder });
     const landing = { runNumber: 0n, runId, folder, journal };
-    return await sampleItems({ db, landing, client, typer, io }, size, await readFence(lake, db));
+    return await sampleItems({ db, landing, client, typing, io }, size, await readFence(lake, db));
   } finally {
     db.close();
     await journal.close();

@@ -1,5 +1,5 @@
 import { cutItemTails, listItemFiles } from '../extract/item-files.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { ListingPages } from './listing-pages.js';
@@ -25,7 +25,7 @@ export async function proveListing(run: Run, extract: Extract, names: DatasetNam
   const { journal } = landing;
   const listGone = () => journal.all('listing.gone').map(({ itemId }) => itemId);
   if (journal.last('listing.done') !== undefined || extract.planned === undefined) {
-    for (const file of listItemFiles(landing, 'listing.page')) run.typer.addItems({ ...file, origin: 'page' });
+    for (const file of listItemFiles(landing, 'listing.page')) run.typing.addItems({ ...file, origin: 'page' });
     return listGone();
   }
   await run.db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [
@@ -34,7 +34,7 @@ export async function proveListing(run: Run, extract: Extract, names: DatasetNam
   await cutItemTails(landing, 'listing.page');
   const pages = new ListingPages(run);
   const open: OpenListing[] = [];
-  for (const part of listScopeParts(client, run.scope)) {
+  for (const part of listSelectedParts(client, run.selection)) {
     const own = part.dataset === undefined ? undefined : (names.byId.get(part.dataset) ?? []);
     const view = async () => createListingItems(run.db, own, listGone());
     open.push(await new PartProof(run, extract, part, pages, view).establish());

@@ -2,7 +2,7 @@ import { readModel } from '../duckdb/model-sql.js';
 import { choosePage, landProducts } from '../extract/products.js';
 import { skipSample } from '../extract/sample.js';
 import { loadServiceProducts } from '../merge/service-products.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Run } from '../run/open-run.js';
 
 /** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
@@ -22,7 +22,7 @@ export const NO_PRODUCT_PROOF: ProductProof = { compared: 0n, different: 0n, dif
 export async function proveProducts(run: Run): Promise<ProductProof> {
   const { db, landing, io, pipeline, workFolder } = run;
   const isWanted = pipeline.source.products === 'all';
-  const [part, ...others] = listScopeParts(run.client, run.scope);
+  const [part, ...others] = listSelectedParts(run.client, run.selection);
   // The service groups the offers of one dataset, or of all that the key can read.
   if ((!isWanted && !pipeline.proof.products) || part === undefined || others.length > 0) return NO_PRODUCT_PROOF;
   const count = await db.row('SELECT count(*) AS n FROM products');

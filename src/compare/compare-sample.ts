@@ -19,7 +19,7 @@ export interface Proof {
 export const NO_PROOF: Proof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
 /** What a sample is taken and judged with. */
-export type SampleGround = Pick<Run, 'db' | 'landing' | 'client' | 'typer' | 'io'>;
+export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>;
 
 /**
  * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
@@ -28,18 +28,18 @@ export type SampleGround = Pick<Run, 'db' | 'landing' | 'client' | 'typer' | 'io
 export async function proveRun(run: Run): Promise<Proof> {
   const size = run.pipeline.proof.sample;
   if (size === 0) return NO_PROOF;
-  const fence = run.landing.journal.last('fence')?.changedAt ?? null;
-  const proof = await sampleItems(run, size, fence).catch((error: unknown) => skipSample(error, run.io));
+  const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
+  const proof = await sampleItems(run, size, lowWatermark).catch((error: unknown) => skipSample(error, run.io));
   if (proof === undefined) return NO_PROOF;
   run.io.log(proof.mismatches > 0n ? 'warn' : 'debug', 'proved', { ...proof });
   return proof;
 }
 
-/** Reads and judges a sample; `fence` is up to when the lake is known to be complete where it has no feed. */
-export async function sampleItems(ground: SampleGround, size: number, fence: string | null): Promise<Proof> {
-  const { db, client, landing, io } = ground;
-  await loadSample(ground, await landSample(client, landing, await chooseSample(db, size), io));
-  return judgeSample(db, fence);
+/** Reads and judges a sample; `lowWatermark` is up to when the lake is known to be complete where it has no feed. */
+export async function sampleItems(base: SampleRun, size: number, lowWatermark: string | null): Promise<Proof> {
+  const { db, client, landing, io } = base;
+  await loadSample(base, await landSample(client, landing, await chooseSample(db, size), io));
+  return judgeSample(db, lowWatermark);
 }
 
 /** Another sample in each run, the same in each of its tries. */
@@ -49,15 +49,15 @@ async function chooseSample(db: Database, size: number): Promise<bigint[]> {
   return rows.map((row) => row.item_id as bigint);
 }
 
-async function loadSample({ db, typer }: SampleGround, { files, missing }: LandedSample): Promise<void> {
-  const typed = await Promise.all(files.map((file) => typer.typeApart({ ...file, origin: 'page' })));
+async function loadSample({ db, typing }: SampleRun, { files, missing }: LandedSample): Promise<void> {
+  const typed = await Promise.all(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   await createItemViews(db, typed);
   await db.run('CREATE OR REPLACE TEMP TABLE missing_sample (item_id BIGINT)');
   for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
 }
 
-async function judgeSample(db: Database, fence: string | null): Promise<Proof> {
-  await db.run('SET VARIABLE sample_fence = $1', [fence]);
+async function judgeSample(db: Database, lowWatermark: string | null): Promise<Proof> {
+  await db.run('SET VARIABLE sample_watermark = $1', [lowWatermark]);
   await db.run(`CREATE OR REPLACE TEMP VIEW compared_items AS ${readModel('compare')}`);
   await db.run(`CREATE OR REPLACE TEMP TABLE judged_sample AS ${readModel('judged_sample')}`);
   const row = await db.row(`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,

@@ -14,19 +14,19 @@ export class ListingPages {
 
   /** Types what has landed since; nothing more may be landing. */
   async type(): Promise<void> {
-    const { db, landing, typer } = this.#run;
+    const { db, landing, typing } = this.#run;
     for (const page of ['poll.page', 'listing.page'] as const) {
       for (const file of listItemFiles(landing, page)) {
         if (this.#handed.has(file.path)) continue;
         this.#handed.add(file.path);
-        typer.addItems({ ...file, origin: 'page' });
+        typing.addItems({ ...file, origin: 'page' });
       }
     }
-    await createItemViews(db, await typer.finish());
+    await createItemViews(db, await typing.finish());
   }
 
   /** Types what the poll has landed, and nothing else. */
   async typePoll(): Promise<void> {
-    await createItemViews(this.#run.db, await this.#run.typer.finish());
+    await createItemViews(this.#run.db, await this.#run.typing.finish());
   }
 }

@@ -1,5 +1,5 @@
 import type { PricelakeError } from '../errors/errors.js';
-import type { ScopePart } from '../extract/dataset-client.js';
+import type { DatasetPart } from '../extract/dataset-client.js';
 import { landCounts, landReading, landSingles } from '../extract/listing.js';
 import { ListingJournal } from '../extract/listing-journal.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
@@ -30,12 +30,12 @@ interface ListingState {
 export class PartProof {
   readonly #run: Run;
   readonly #extract: Extract;
-  readonly #part: ScopePart;
+  readonly #part: DatasetPart;
   readonly #pages: ListingPages;
   readonly #createView: () => Promise<void>;
   readonly #journal: ListingJournal;
 
-  constructor(run: Run, extract: Extract, part: ScopePart, pages: ListingPages, createView: () => Promise<void>) {
+  constructor(run: Run, extract: Extract, part: DatasetPart, pages: ListingPages, createView: () => Promise<void>) {
     this.#run = run;
     this.#extract = extract;
     this.#part = part;

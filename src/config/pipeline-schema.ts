@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { suggestName } from '../errors/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
-import { RUN_MODES, type Scope } from '../tables/table.js';
+import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { MAPPABLE_FIELDS } from '../typing/item-names.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -134,7 +134,7 @@ const datasetId = z
 const datasets = z
   .union([z.literal('all'), z.array(datasetId).min(1, DATASETS)], DATASETS)
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
-  .transform((value): Scope => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
+  .transform((value): DatasetSelection => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
 
 const SPLIT = 'must be a whole number of items';
 

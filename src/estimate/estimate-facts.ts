@@ -5,7 +5,7 @@ import type { Run } from '../run/open-run.js';
 export interface Lookout
   extends Pick<
     Run,
-    'pipeline' | 'scope' | 'caps' | 'io' | 'lake' | 'db' | 'client' | 'typer' | 'tables' | 'workFolder'
+    'pipeline' | 'selection' | 'caps' | 'io' | 'lake' | 'db' | 'client' | 'typing' | 'tables' | 'workFolder'
   > {
   journal: JournalEntries | undefined;
 }

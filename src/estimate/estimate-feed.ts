@@ -1,8 +1,8 @@
-import type { ScopePart } from '../extract/dataset-client.js';
+import type { DatasetPart } from '../extract/dataset-client.js';
 import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
 import { type Count, countPages, extrapolateChanges } from '../plan/estimate.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import { type RunMode, TXN_CURSOR } from '../tables/table.js';
 import type { Lookout } from './estimate-facts.js';
 
@@ -20,9 +20,9 @@ const PAGE_LIMIT = 1_000;
  * several datasets, a page each, unless no change is newer than the lake.
  */
 export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonly bigint[]): Promise<WaitingFeed> {
-  const { client, journal, tables, pipeline, scope } = lookout;
+  const { client, journal, tables, pipeline, selection } = lookout;
   const known = tables.history.txn[TXN_CURSOR];
-  const parts = listScopeParts(client, scope);
+  const parts = listSelectedParts(client, selection);
   // A first run without the history before it begins at the newest change.
   if (known === undefined && mode === 'snapshot' && pipeline.source.history !== 'feed') {
     return { ...NO_CHANGES, changes: { count: 0n, exact: false, morePages: parts.length > 1 ? parts.length : 0 } };
@@ -49,13 +49,13 @@ export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonl
 const NO_CHANGES: WaitingFeed = { changes: { count: 0n, exact: true }, body: undefined, page: undefined };
 
 /** Behind which change the run would begin. */
-function startOf({ tables, pipeline }: Lookout, { dataset }: ScopePart, added: readonly bigint[]): bigint {
+function startOf({ tables, pipeline }: Lookout, { dataset }: DatasetPart, added: readonly bigint[]): bigint {
   const known = tables.history.txn[TXN_CURSOR] ?? 0n;
   const isNew = dataset === undefined ? added.length > 0 : added.includes(dataset);
   return isNew && pipeline.source.history === 'feed' ? 0n : known;
 }
 
-async function lookAtPart({ client }: ScopePart, after: bigint): Promise<WaitingFeed> {
+async function lookAtPart({ client }: DatasetPart, after: bigint): Promise<WaitingFeed> {
   const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
   const page = readFeedPage(body, after);
   const rows = BigInt(page.changes.length);

@@ -3,13 +3,13 @@ import type { PlannedRun } from '../account/read-plan.js';
 import { ITEMS_A_PAGE, int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors/errors.js';
 import { countListed } from '../extract/count-items.js';
-import type { ScopePart } from '../extract/dataset-client.js';
+import type { DatasetPart } from '../extract/dataset-client.js';
 import { countWholePages } from '../extract/poll.js';
 import { explainBroken } from '../plan/broken-exports.js';
 import { chooseCopy } from '../plan/choose-copy.js';
 import { type Ahead, type Count, countPages } from '../plan/estimate.js';
-import { type Counts, planScope, type Shard } from '../plan/plan-shards.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { type Counts, planExports, type Shard } from '../plan/plan-shards.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import { reachBack, readPollStart } from '../run/poll-start.js';
 import { refuseBrokenCopy } from '../sync/copy-items.js';
 import type { RunMode } from '../tables/table.js';
@@ -32,7 +32,7 @@ const NO_ENTRIES = { all: () => [], last: () => undefined };
 
 const counted = z.looseObject({ totalElements: int64 });
 
-async function countItems({ client }: ScopePart, query: Record<string, string>): Promise<bigint> {
+async function countItems({ client }: DatasetPart, query: Record<string, string>): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
@@ -41,13 +41,13 @@ export async function lookAtItems(
   lookout: Lookout,
   planned: PlannedRun,
   mode: RunMode,
-  copied: readonly ScopePart[],
+  copied: readonly DatasetPart[],
 ): Promise<ItemsAhead> {
   const whole = copied.length === 0 ? NO_ITEMS : await lookAtCopy(lookout, planned, copied);
   return mode === 'poll' ? { ...whole, changedItems: await countChangedItems(lookout) } : whole;
 }
 
-async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonly ScopePart[]): Promise<ItemsAhead> {
+async function lookAtCopy(lookout: Lookout, planned: PlannedRun, copied: readonly DatasetPart[]): Promise<ItemsAhead> {
   const { journal, client } = lookout;
   const byPart = await countParts(lookout, copied);
   const items = byPart.reduce((sum, part) => sum + part.items, 0n);
@@ -86,13 +86,15 @@ function explainTries({ memory }: PlannedRun['gate'], shards: readonly Pick<Shar
   return broken === undefined ? undefined : explainBroken(broken);
 }
 
-/** Items of each part, as the run's fence has counted them or as they are now. */
-async function countParts({ journal }: Lookout, copied: readonly ScopePart[]) {
-  const fence = journal?.last('fence');
-  const byPart: (ScopePart & { items: bigint })[] = [];
+/** Items of each part, as the run's low watermark has counted them or as they are now. */
+async function countParts({ journal }: Lookout, copied: readonly DatasetPart[]) {
+  const lowWatermark = journal?.last('watermark');
+  const byPart: (DatasetPart & { items: bigint })[] = [];
   for (const part of copied) {
     const known =
-      part.dataset === undefined ? fence?.items : fence?.counts?.find((one) => one.dataset === part.dataset)?.items;
+      part.dataset === undefined
+        ? lowWatermark?.items
+        : lowWatermark?.counts?.find((one) => one.dataset === part.dataset)?.items;
     byPart.push({ ...part, items: known ?? (await countItems(part, {})) });
   }
   return byPart;
@@ -101,7 +103,7 @@ async function countParts({ journal }: Lookout, copied: readonly ScopePart[]) {
 async function lookAtShards(
   { journal, pipeline }: Lookout,
   { gate }: PlannedRun,
-  byPart: readonly (ScopePart & { items: bigint })[],
+  byPart: readonly (DatasetPart & { items: bigint })[],
 ) {
   const begun: Pick<Shard, 'name' | 'rows'>[] | undefined = journal?.last('shards')?.shards;
   if (begun !== undefined) return { shards: begun, counts: 0 };
@@ -110,7 +112,7 @@ async function lookAtShards(
   for (const { dataset, items, client } of byPart) {
     counts.push({ dataset, items, listed: items > splitAbove ? await countListed(client) : undefined });
   }
-  const { shards } = planScope(counts, gate.left(), splitAbove);
+  const { shards } = planExports(counts, gate.left(), splitAbove);
   return { shards, counts: 2 * counts.filter(({ listed }) => listed !== undefined).length };
 }
 
@@ -121,7 +123,7 @@ async function countChangedItems(lookout: Lookout): Promise<Count | undefined> {
   const landed = journal?.all('poll.page').reduce((sum, page) => sum + BigInt(page.rows), 0n) ?? 0n;
   let changed = 0n;
   let pages = 0;
-  for (const part of listScopeParts(lookout.client, lookout.scope)) {
+  for (const part of listSelectedParts(lookout.client, lookout.selection)) {
     const count = await countItems(part, { changedSince: since });
     changed += count;
     pages += countPages(count, ITEMS_A_PAGE);

@@ -4,18 +4,18 @@ import { createItemViews } from '../merge/batch.js';
 import { countLeft } from '../plan/allowance.js';
 import { chooseReadings } from '../plan/choose-readings.js';
 import type { Ahead } from '../plan/estimate.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import { readPollStart } from '../run/poll-start.js';
 import type { Lookout } from './estimate-facts.js';
 
 /** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
 export async function lookAtListing(lookout: Lookout, { gate }: PlannedRun): Promise<Ahead['listing']> {
-  const { db, client, scope, journal } = lookout;
+  const { db, client, selection, journal } = lookout;
   if (journal?.last('listing.done') !== undefined) return undefined;
   await createItemViews(db, []);
   await db.run('CREATE OR REPLACE TEMP TABLE pending_changes AS SELECT * FROM history WHERE false');
   await createListingItems(db, undefined, []);
-  const counts = listScopeParts(client, scope).length;
+  const counts = listSelectedParts(client, selection).length;
   const since = new Date(await readPollStart(lookout)).toISOString();
   if (await findEvidence(db, since)) {
     return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };

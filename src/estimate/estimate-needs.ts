@@ -10,7 +10,7 @@ import { countLeft, findTightest } from '../plan/allowance.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
 import { chooseHydration } from '../plan/choose-hydration.js';
 import type { Ahead } from '../plan/estimate.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import { TXN_CURSOR } from '../tables/table.js';
 import type { Lookout } from './estimate-facts.js';
 import type { WaitingFeed } from './estimate-feed.js';
@@ -35,7 +35,7 @@ export async function lookAtNeeds(
   const query = { status: 'all', changedSince: need.changedSince, size: 1 };
   let changed = 0n;
   let broken: BrokenExport | undefined;
-  for (const { client, dataset } of listScopeParts(lookout.client, lookout.scope)) {
+  for (const { client, dataset } of listSelectedParts(lookout.client, lookout.selection)) {
     broken ??= changedExport(gate.memory, dataset).findBroken(lookout.io.now());
     changed += (await client.json('/items', query, counted)).totalElements;
   }
@@ -63,12 +63,12 @@ export async function lookAtNeeds(
 }
 
 /** As normalizing does it, over the lake as it is. */
-async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body, page }: WaitingFeed) {
+async function findPageNeeds({ db, typing, tables, workFolder }: Lookout, { body, page }: WaitingFeed) {
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
   const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
-  const typed = await typer.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
+  const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
   await createItemViews(db, []);
   await createNewChanges(db, [typed], { feedFrom: 0n, knownUpTo: 0n, cursor: page.nextCursor });
   const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
@@ -79,7 +79,7 @@ async function findPageNeeds({ db, typer, tables, workFolder }: Lookout, { body,
     watermark: undefined,
     isApplied: true,
   });
-  await db.run('CREATE OR REPLACE TEMP VIEW ground_items AS SELECT * FROM items');
+  await db.run('CREATE OR REPLACE TEMP VIEW base_items AS SELECT * FROM items');
   await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   return findNeeds(db);
 }

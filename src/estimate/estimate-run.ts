@@ -15,10 +15,10 @@ import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
 import type { ModeChoice } from '../plan/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
 import { countOverage } from '../plan/export-allowance.js';
-import { hasAsked, readRunScope, refuseNarrowing } from '../run/dataset-selection.js';
+import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-selection.js';
 import { readTables } from '../run/open-run.js';
 import { chooseRunMode } from '../sync/decide-run.js';
-import { Typer } from '../typing/typing-queue.js';
+import { TypingQueue } from '../typing/typing-queue.js';
 import type { Lookout } from './estimate-facts.js';
 import { lookAhead } from './estimate-steps.js';
 
@@ -62,20 +62,20 @@ export async function forecastRun(
     await createMacros(db);
     await createTableViews(db, lake);
     const unfinished = await peekUnfinishedRun(lake.root);
-    const typer = new Typer(db, { runId: 'plan', workFolder });
+    const typing = new TypingQueue(db, { runId: 'plan', workFolder });
     const tables = await readTables(lake);
     refuseNarrowing(pipeline, tables.items, unfinished?.journal);
     const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;
-    const scope = begun === undefined ? pipeline.source.datasets : readRunScope(begun.journal);
+    const selection = begun === undefined ? pipeline.source.datasets : readRunSelection(begun.journal);
     const lookout = {
       pipeline,
-      scope,
+      selection,
       caps,
       io,
       lake,
       db,
       client,
-      typer,
+      typing,
       tables,
       workFolder,
       journal: unfinished?.journal,

@@ -3,11 +3,11 @@ import { isComparisonWorthIt } from '../account/count-usage.js';
 import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import { int64 } from '../api/contract.js';
 import type { PricelakeError } from '../errors/errors.js';
-import { listParts, type ScopePart } from '../extract/dataset-client.js';
+import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { ModeChoice } from '../plan/choose-mode.js';
 import type { Ahead, Count } from '../plan/estimate.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Lookout } from './estimate-facts.js';
 import { lookAtFeed } from './estimate-feed.js';
 import { lookAtHistories } from './estimate-histories.js';
@@ -23,7 +23,7 @@ export interface Outlook {
 
 const NOTHING: Ahead = {
   plan: false,
-  fence: undefined,
+  lowWatermark: undefined,
   exports: undefined,
   pages: undefined,
   changedItems: undefined,
@@ -48,7 +48,7 @@ export async function lookAhead(
   const has = (type: JournalEntry['type']) => journal?.last(type) !== undefined;
   if (has('usage.after') || has('held')) return { ahead: NOTHING, refusal: undefined };
   const withFeed = hasFeed(planned.plan);
-  const parts = listScopeParts(lookout.client, lookout.scope);
+  const parts = listSelectedParts(lookout.client, lookout.selection);
   const copied = mode === 'snapshot' ? parts : listParts(lookout.client, added);
   const isRead = mode !== 'feed' || added.length > 0;
   const whole = isRead ? await lookAtItems(lookout, planned, mode, copied) : NO_ITEMS;
@@ -57,7 +57,7 @@ export async function lookAhead(
   const isIdle = journal === undefined && copied.length === 0 && !isAny(feed?.changes) && !isAny(whole.changedItems);
   const ahead: Ahead = {
     plan: true,
-    fence: !isRead || has('fence') ? undefined : countFence(lookout, copied, withFeed) + whole.counts,
+    lowWatermark: !isRead || has('watermark') ? undefined : countLowWatermark(lookout, copied, withFeed) + whole.counts,
     exports: whole.exports,
     pages: whole.pages,
     changedItems: whole.changedItems,
@@ -76,15 +76,15 @@ export async function lookAhead(
 }
 
 /** The newest change, and the items of each part: of those that are read by the feed alone, as well. */
-function countFence({ client, scope }: Lookout, copied: readonly ScopePart[], withFeed: boolean): number {
-  const parts = new Set([...listScopeParts(client, scope), ...copied].map(({ dataset }) => dataset));
+function countLowWatermark({ client, selection }: Lookout, copied: readonly DatasetPart[], withFeed: boolean): number {
+  const parts = new Set([...listSelectedParts(client, selection), ...copied].map(({ dataset }) => dataset));
   return (withFeed ? 1 : 0) + parts.size;
 }
 
 /** Calls that look which datasets the key can read: before those of a list are read, or where all are wanted by now. */
-function countChecks({ scope, journal }: Lookout, isRead: boolean, hasAdded: boolean): number {
-  if (journal?.last('fence') !== undefined) return 0;
-  return (scope !== 'all' && isRead ? 1 : 0) + (scope === 'all' && hasAdded ? 1 : 0);
+function countChecks({ selection, journal }: Lookout, isRead: boolean, hasAdded: boolean): number {
+  if (journal?.last('watermark') !== undefined) return 0;
+  return (selection !== 'all' && isRead ? 1 : 0) + (selection === 'all' && hasAdded ? 1 : 0);
 }
 
 function isAny(count: Count | undefined): boolean {
@@ -94,9 +94,9 @@ function isAny(count: Count | undefined): boolean {
 const counted = z.looseObject({ totalElements: int64 });
 const PRODUCTS_A_PAGE = 200n;
 
-async function countProductCalls({ client, pipeline, scope, journal }: Lookout): Promise<number> {
+async function countProductCalls({ client, pipeline, selection, journal }: Lookout): Promise<number> {
   if (journal?.last('products.done') !== undefined) return 0;
-  const [part, ...others] = listScopeParts(client, scope);
+  const [part, ...others] = listSelectedParts(client, selection);
   if (part === undefined || others.length > 0) return 0;
   if (pipeline.source.products !== 'all') return pipeline.proof.products ? 1 : 0;
   const { totalElements } = await part.client.json('/products', { size: 1 }, counted);

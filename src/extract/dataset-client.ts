@@ -3,7 +3,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Dataset } from '../plan/plan-shards.js';
 
 /** A part, and the client whose calls are about it. */
-export interface ScopePart {
+export interface DatasetPart {
   dataset: Dataset;
   client: ApiClient;
 }
@@ -12,7 +12,7 @@ export interface ScopePart {
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
 /** The parts that a client has to ask for: one call takes one dataset. */
-export function listParts(client: ApiClient, datasets: readonly Dataset[]): ScopePart[] {
+export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }
 

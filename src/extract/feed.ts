@@ -7,7 +7,7 @@ import type { Io } from '../io/io.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
-import type { ScopePart } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { createFeedGuard, type FeedGuard } from './feed-guard.js';
 import { readFeedPage } from './page.js';
 
@@ -28,7 +28,7 @@ export interface LandedFeed {
 }
 
 /** A part of the feed, and the change behind which it begins. */
-export interface FeedPart extends ScopePart {
+export interface FeedPart extends DatasetPart {
   from: bigint;
   /**
    * Set where whole rows are read beside: a refused cursor is no error then, and what the feed still has begins again.
@@ -85,7 +85,7 @@ export async function landFeed(
   };
 }
 
-/** Where the feed stands before those of several datasets are read: in each try anew, for a run may have stood still. */
+/** Where the feed stands before those of several datasets are read: each try asks again, because the run may have stood still. */
 async function landBound(client: ApiClient, { journal }: Landing, parts: readonly FeedPart[], io: Io) {
   const { entries } = journal;
   if (entries.findLastIndex(isBound) <= entries.findLastIndex(({ type }) => type === 'try')) {

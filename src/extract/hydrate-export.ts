@@ -8,7 +8,7 @@ import { writeSegments } from '../landing/segment-writer.js';
 import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
 import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import type { ScopePart } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { readExportRows } from './export-rows.js';
 import { type IsId, readLandedIds } from './landed-ids.js';
 
@@ -27,7 +27,7 @@ export interface HydrationExport {
  * holds off `itemIds`. One that breaks off or was cut is no loss but of its rows: what it lacks is read in other ways.
  */
 export async function landHydrationExport(
-  { client, dataset }: ScopePart,
+  { client, dataset }: DatasetPart,
   landing: Landing,
   { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
   { format, isId, gate }: HydrationExport,

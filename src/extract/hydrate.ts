@@ -10,7 +10,7 @@ import { changedExport, explainBroken, refuseBroken } from '../plan/broken-expor
 import { chooseHydration, type HydrationChoice, type HydrationFacts } from '../plan/choose-hydration.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import { listParts, type ScopePart } from './dataset-client.js';
+import { type DatasetPart, listParts } from './dataset-client.js';
 import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
@@ -36,7 +36,7 @@ export interface HydrationMeans {
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
   /** What pages and exports are asked for by; absent: all that the key can read. */
-  parts?: readonly ScopePart[];
+  parts?: readonly DatasetPart[];
 }
 
 const PLAIN_EXPORT = { format: 'ndjson', isId: (name: string) => name === 'id' } as const;
@@ -56,7 +56,7 @@ function countMeans({ gate, ratePerSecond }: HydrationMeans, calls: number) {
 
 /** Throws `snapshot_incomplete` where the calls don't suffice, and the export is not to be tried yet. */
 function chooseWay(
-  { dataset }: ScopePart,
+  { dataset }: DatasetPart,
   journal: Journal,
   facts: HydrationFacts,
   { gate }: HydrationMeans,
@@ -158,7 +158,7 @@ export async function landHydration(
  * fewer calls than the pages left, and returns true when the first page tells that an export is cheaper.
  */
 async function readChangedPages(
-  { client, dataset }: ScopePart,
+  { client, dataset }: DatasetPart,
   { journal }: Landing,
   need: HydrationNeed,
   land: Land,

@@ -4,7 +4,7 @@ import { facets, ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { Reading } from '../plan/choose-readings.js';
-import type { ScopePart } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { ItemFiles } from './item-files.js';
 import { ListingJournal } from './listing-journal.js';
 import { readItemPage } from './page.js';
@@ -15,7 +15,7 @@ import { readItem } from './single-item.js';
 const CONCURRENCY = 4;
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
-export async function landCounts({ client, dataset }: ScopePart, { journal }: Landing, returnsRemovals: boolean) {
+export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
   const answer = stringify(await client.json('/facets', {}, facets)) ?? '{}';
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
@@ -29,7 +29,7 @@ export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
  * reading goes on at the page it had come to.
  */
 export async function landReading(
-  part: ScopePart,
+  part: DatasetPart,
   landing: Landing,
   { status, site, removals }: Reading,
   { countListed, pages }: { countListed: CountListed; pages: number },
@@ -66,7 +66,7 @@ export async function landReading(
 
 /** Reads items one by one (section 4, /items/{id}: also when no longer listed) and lands them, or that they are gone. */
 export async function landSingles(
-  { client, dataset }: ScopePart,
+  { client, dataset }: DatasetPart,
   landing: Landing,
   itemIds: readonly bigint[],
   io: Io,

@@ -7,7 +7,7 @@ import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import type { ScopePart } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
@@ -31,12 +31,12 @@ export interface Poll {
 /**
  * Lands the items that changed since a time, or all (section 4, /items), pages of 500, those that changed last first:
  * in that order an item that changes meanwhile can push others to a later page, never past the reader. What changes
- * behind the fence comes with the next run. Each part is polled by itself, one after the other. An interrupted run goes
+ * behind the low watermark comes with the next run. Each part is polled by itself, one after the other. An interrupted run goes
  * on at the page it had come to. Throws
  * `snapshot_incomplete` when pages of all items show fewer than the service counts.
  */
 export async function landPoll(
-  parts: readonly ScopePart[],
+  parts: readonly DatasetPart[],
   landing: Landing,
   poll: Poll,
   onFile: (file: ItemFile) => void,
@@ -63,7 +63,7 @@ export function countWholePages(journal: Pick<JournalEntries, 'entries'>, datase
 }
 
 /** Polls again, since another time: what was read whole is older than what the feed can tell. */
-export function reopenPoll({ journal }: Landing, parts: readonly ScopePart[], since: string): Promise<void> {
+export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
 
@@ -86,7 +86,7 @@ function countPagesBehind(entries: readonly JournalEntry[], begin: number): numb
 }
 
 class Rounds {
-  readonly #part: ScopePart;
+  readonly #part: DatasetPart;
   readonly #landing: Landing;
   readonly #io: Io;
   #rows = 0n;
@@ -95,7 +95,7 @@ class Rounds {
   /** Where all items are read: those that have landed. */
   #ids: Set<bigint> | undefined;
 
-  constructor(part: ScopePart, landing: Landing, io: Io) {
+  constructor(part: DatasetPart, landing: Landing, io: Io) {
     this.#part = part;
     this.#landing = landing;
     this.#io = io;

@@ -3,9 +3,9 @@ import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import { type Counts, planScope, type Shard, SPLIT_ABOVE } from '../plan/plan-shards.js';
+import { type Counts, planExports, type Shard, SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { countListed } from './count-items.js';
-import type { ScopePart } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { listSegments } from './export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
 import { runSideBySide } from './side-by-side.js';
@@ -14,8 +14,8 @@ import { runSideBySide } from './side-by-side.js';
 const CONCURRENCY = 4;
 
 /** What a snapshot is planned from. */
-export interface SnapshotScope {
-  /** Items of each part, as the fence counted them. */
+export interface SnapshotOptions {
+  /** Items of each part, as the low watermark counted them. */
   counts: ReadonlyMap<Dataset, bigint>;
   format: ExportFormat;
   /** Lets exports through or not. */
@@ -30,13 +30,13 @@ export interface SnapshotScope {
  * before anything is asked for that it does not let through.
  */
 export async function landSnapshot(
-  parts: readonly ScopePart[],
+  parts: readonly DatasetPart[],
   landing: Landing,
-  scope: SnapshotScope,
+  options: SnapshotOptions,
   events: SnapshotEvents,
   io: Io,
 ): Promise<Shard[]> {
-  const shards = await landPlan(parts, landing, scope, io);
+  const shards = await landPlan(parts, landing, options, io);
   const came = new Map<string, Progress>();
   const missing = shards.filter((shard) => {
     const segments = listSegments(landing, shard.name);
@@ -46,7 +46,7 @@ export async function landSnapshot(
   });
   const totalRows = sum(shards).rows;
   // All of them or none: a copy that would end midway is not begun.
-  scope.gate.require(sum(missing).rows);
+  options.gate.require(sum(missing).rows);
   const report = (done: boolean) => io.progress({ step: 'snapshot', ...sum([...came.values()]), totalRows, done });
   await runSideBySide(CONCURRENCY, missing, (shard) => {
     const onProgress = (progress: Progress) => {
@@ -55,7 +55,7 @@ export async function landSnapshot(
     };
     const part = parts.find(({ dataset }) => dataset === shard.dataset);
     if (part === undefined) throw new Error(`no client for shard ${shard.name}`);
-    return exportShard(part.client, landing, { ...scope, shard }, { ...events, onProgress }, io);
+    return exportShard(part.client, landing, { ...options, shard }, { ...events, onProgress }, io);
   });
   report(true);
   return shards;
@@ -77,9 +77,9 @@ export function countMissingRows(landing: Landing, items: bigint): bigint {
 
 /** Decided once for all tries: the shards that have landed fit no other plan. */
 async function landPlan(
-  parts: readonly ScopePart[],
+  parts: readonly DatasetPart[],
   landing: Landing,
-  { counts, gate, splitAbove = SPLIT_ABOVE }: SnapshotScope,
+  { counts, gate, splitAbove = SPLIT_ABOVE }: SnapshotOptions,
   io: Io,
 ): Promise<Shard[]> {
   const { journal } = landing;
@@ -92,7 +92,7 @@ async function landPlan(
     const items = counts.get(dataset) ?? 0n;
     counted.push({ dataset, items, listed: items > splitAbove ? await countListed(client) : undefined });
   }
-  const { shards, reason } = planScope(counted, gate.left(), splitAbove);
+  const { shards, reason } = planExports(counted, gate.left(), splitAbove);
   const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
   await journal.append({ type: 'shards', shards: entry, reason, calls: parts[0]?.client.calls() ?? 0 });
   io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });

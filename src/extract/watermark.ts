@@ -4,12 +4,12 @@ import { int64 } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import type { ScopePart } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
 import { findRecentWindow } from './recent-window.js';
 
 /** Where the service stood before whole rows are read: whatever they may miss, lies behind it. */
-export interface Fence {
+export interface LowWatermark {
   /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
   cursor: bigint | undefined;
   /** An hour of changes before it begins behind this one; undefined where the feed is read from further back. */
@@ -30,21 +30,21 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Takes the fence and journals it: the newest change (section 4, /changes/recent: a safe start for the feed), and of each
+ * Takes the low watermark and journals it: the newest change (section 4, /changes/recent: a safe start for the feed), and of each
  * part the time of the newest change of an item (/items by `-lastChanged`). Of several parts the newest holds: they are
  * asked within seconds, and `changedSince` reaches back an hour behind it.
  * @param client asks about all datasets
- * @param feed new: the feed is read from about the fence on, and no further back
+ * @param feed new: the feed is read from about the low watermark on, and no further back
  */
-export async function landFence(
+export async function landLowWatermark(
   client: ApiClient,
   landing: Landing,
-  parts: readonly ScopePart[],
+  parts: readonly DatasetPart[],
   feed: 'none' | 'known' | 'new',
   io: Io,
-): Promise<Fence> {
+): Promise<LowWatermark> {
   const { journal } = landing;
-  if (journal.last('fence') === undefined) {
+  if (journal.last('watermark') === undefined) {
     const asked = parts.length === 1 && parts[0] !== undefined ? parts[0].client : client;
     const { newest: cursor, from } = await readNewest(asked, feed);
     const counts: { dataset: bigint; items: bigint }[] = [];
@@ -57,7 +57,7 @@ export async function landFence(
       items += newest.totalElements;
       if (part.dataset !== undefined) counts.push({ dataset: part.dataset, items: newest.totalElements });
     }
-    const fence = {
+    const lowWatermark = {
       cursor,
       ...(from === undefined ? {} : { from }),
       changedAt,
@@ -65,10 +65,10 @@ export async function landFence(
       ...(counts.length === 0 ? {} : { counts }),
       at: io.now().toISOString(),
     };
-    await journal.append({ type: 'fence', ...fence, calls: client.calls() });
-    io.log('debug', 'landed', { what: 'fence', cursor, changedAt, items });
+    await journal.append({ type: 'watermark', ...lowWatermark, calls: client.calls() });
+    io.log('debug', 'landed', { what: 'watermark', cursor, changedAt, items });
   }
-  const landed = journal.last('fence');
+  const landed = journal.last('watermark');
   const counts = landed?.counts?.map(({ dataset, items }) => [dataset, items] as const);
   return {
     cursor: landed?.cursor ?? undefined,

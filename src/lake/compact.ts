@@ -73,9 +73,9 @@ async function planPasses(lake: Lake, state: TableState, when: CompactionNeed, i
   const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now()) : [];
   const { foreign } = await sortMisplaced(lake, state);
   const older = when === 'always' ? (await findOlderFiles(lake, state)).keys() : [];
-  const anew = [...new Map([...older, ...foreign].map((file) => [file.path, file])).values()];
+  const rewritten = [...new Map([...older, ...foreign].map((file) => [file.path, file])).values()];
   const joined = new Set([...small, ...state.files.filter(isEmptyFile)].map(({ path }) => path));
-  return [small, ...planRewrite(anew.filter((file) => !joined.has(file.path)))].filter((pass) => pass.length > 0);
+  return [small, ...planRewrite(rewritten.filter((file) => !joined.has(file.path)))].filter((pass) => pass.length > 0);
 }
 
 async function runPasses(

@@ -76,7 +76,7 @@ async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | und
 }
 
 /**
- * Writes `catalog.sql` and `lake.json` anew after a commit that changed files and no rows, or that a crash cut off from
+ * Rewrites `catalog.sql` and `lake.json` after a commit that changed files and no rows, or that a crash cut off from
  * them: the facts of the newest run stay. Nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake): Promise<void> {

@@ -65,7 +65,7 @@ const journalEntry = z.discriminatedUnion('type', [
   }),
   /** Where the service stood before whole rows were read. */
   z.strictObject({
-    type: z.literal('fence'),
+    type: z.literal('watermark'),
     cursor: int64Text.nullable(),
     /** Behind it the last hour of changes begins; absent where the feed is read from further back. */
     from: int64Text.optional(),
@@ -272,14 +272,14 @@ const journalEntry = z.discriminatedUnion('type', [
     deduplicated: int64Text,
   }),
   z.strictObject({ type: z.literal('held'), checks: z.array(z.string()) }),
-  /** Gates that failed and that a person let through. */
-  z.strictObject({ type: z.literal('let_through'), at: z.string(), checks: z.array(z.string()) }),
+  /** Gates that failed and that a person waived. */
+  z.strictObject({ type: z.literal('waived'), at: z.string(), checks: z.array(z.string()) }),
   z.strictObject({ type: z.literal('end'), at: z.string() }),
 ]);
 
 export type JournalEntry = z.infer<typeof journalEntry>;
 
-export const START_ANEW = "move this run's folder away to start it anew; what it had fetched is then fetched again";
+export const START_AGAIN = "move this run's folder away to start it again; the run then fetches everything again";
 
 /**
  * A line as its entry.
@@ -291,16 +291,24 @@ export function readEntry(line: string, where: string): JournalEntry {
   try {
     value = JSON.parse(line);
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: START_ANEW }, { cause });
+    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: START_AGAIN }, { cause });
   }
-  const entry = journalEntry.safeParse(value);
+  const entry = journalEntry.safeParse(renameType(value));
   if (entry.success) return entry.data;
   throw new PricelakeError(
     'lake_invalid',
     `${where} says what this version does not know`,
-    { hint: `a newer version wrote it, or it is damaged: go on with that version, or ${START_ANEW}` },
+    { hint: `a newer version wrote it, or it is damaged: go on with that version, or ${START_AGAIN}` },
     { cause: entry.error },
   );
+}
+
+/** Types of entries that versions before 0.2 wrote under other names. */
+const RENAMED: Record<string, JournalEntry['type']> = { fence: 'watermark', let_through: 'waived' };
+
+function renameType(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return value;
+  return { ...value, type: RENAMED[String(value.type)] ?? value.type };
 }
 
 /** An entry as its line, without the newline. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
-import { type JournalEntry, readEntry, START_ANEW, toLine } from './journal-entry.js';
+import { type JournalEntry, readEntry, START_AGAIN, toLine } from './journal-entry.js';
 
 type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
 
@@ -141,7 +141,7 @@ async function readJournal(path: string): Promise<ReadJournal> {
     sum = addLine(sum, line);
     if (claimed !== undefined && claimed !== sum) {
       const what = `${where} or one before it is not as it was written: its checksum differs`;
-      throw new PricelakeError('lake_invalid', what, { hint: START_ANEW });
+      throw new PricelakeError('lake_invalid', what, { hint: START_AGAIN });
     }
     return entry;
   });

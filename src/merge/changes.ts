@@ -17,7 +17,7 @@ export interface ChangeBounds {
   /** True where changes behind `cursor` come again: the feeds of several datasets have not all come to them. */
   isCut?: boolean;
   /** True where the lake is of some datasets: what webhooks bring of items that it does not hold may be of others. */
-  isScoped?: boolean;
+  isSelected?: boolean;
 }
 
 /**
@@ -28,12 +28,12 @@ export interface ChangeBounds {
 export async function createNewChanges(
   db: Database,
   files: TypedFile[],
-  { feedFrom, knownUpTo, cursor, isCut = false, isScoped = false }: ChangeBounds,
+  { feedFrom, knownUpTo, cursor, isCut = false, isSelected = false }: ChangeBounds,
 ): Promise<Tally> {
   const good = goodRows(files, EMPTY_CHANGES);
   const own = "origin <> 'webhook' OR item_id IN (SELECT item_id FROM items WHERE gone_at IS NULL)";
   await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS
-    ${isScoped ? `SELECT * FROM (${good}) WHERE ${own}` : good}`);
+    ${isSelected ? `SELECT * FROM (${good}) WHERE ${own}` : good}`);
   const { typed, repeated } = await countRepeated(db, "(FROM typed_changes WHERE origin = 'feed')", 'change_id');
   const once = repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
   await db.run(`CREATE OR REPLACE TEMP VIEW feed_changes AS SELECT * FROM typed_changes

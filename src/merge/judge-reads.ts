@@ -44,7 +44,7 @@ const SECOND_US = 1_000_000n;
 
 /**
  * Table `judged_reads`: for each needed item, what its whole read lacks; and view `taken_reads`, the reads that become rows. Needs `needed_items` (findNeeds),
- * `reread_items`, `ground_items`, `pending_changes`, the lake's views and variable `read_at`.
+ * `reread_items`, `base_items`, `pending_changes`, the lake's views and variable `read_at`.
  */
 export async function judgeReads(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE TEMP TABLE judged_reads AS ${readModel('judged_reads')}`);

@@ -26,22 +26,22 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
  * `poll`: the same, and whole rows of items that changed take their place. `reload`: as `poll`, with whole rows of all
  * items; what they lack is marked gone.
  */
-export type Ground = { kind: 'first' } | { kind: 'lake' | 'poll' | 'reload'; files: ItemsFile[] };
+export type MergeBase = { kind: 'first' } | { kind: 'lake' | 'poll' | 'reload'; files: ItemsFile[] };
 
 /**
- * Makes view `ground_items`: the rows so far of all items that may change. Needs `exported_items`, `reread_items`,
+ * Makes view `base_items`: the rows so far of all items that may change. Needs `exported_items`, `reread_items`,
  * `pending_changes`, table `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
  */
-export async function createGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<void> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW ground_items AS ${await selectGround(db, ground, renamed)}`);
+export async function createMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<void> {
+  await db.run(`CREATE OR REPLACE TEMP VIEW base_items AS ${await selectMergeBase(db, base, renamed)}`);
 }
 
-async function selectGround(db: Database, ground: Ground, renamed: 'unknown' | 'known'): Promise<string> {
+async function selectMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<string> {
   const columns = selectColumns('items');
-  if (ground.kind === 'first') return 'SELECT * FROM exported_items';
-  const touched = await findTouchedFiles(db, ground.files, renamed);
+  if (base.kind === 'first') return 'SELECT * FROM exported_items';
+  const touched = await findTouchedFiles(db, base.files, renamed);
   const lake = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched)}`;
-  if (ground.kind === 'lake') return lake;
+  if (base.kind === 'lake') return lake;
   return `SELECT ${columns} FROM exported_items SEMI JOIN different_items USING (item_id)
     UNION ALL SELECT * FROM (${lake}) ANTI JOIN (FROM exported_items SEMI JOIN different_items USING (item_id)) USING (item_id)`;
 }
@@ -81,17 +81,17 @@ export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', misse
  */
 export async function compareItems(
   db: Database,
-  ground: Ground,
+  base: MergeBase,
   { withFeed, datasets, added, isReadWhole, unlisted = [] }: ComparisonFacts,
 ): Promise<Comparison> {
-  const none = ground.kind === 'first' || ground.kind === 'lake' ? ' WHERE false' : '';
+  const none = base.kind === 'first' || base.kind === 'lake' ? ' WHERE false' : '';
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
   await db.run('SET VARIABLE with_feed = $1', [withFeed]);
   await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
   await db.run(`CREATE OR REPLACE TEMP TABLE mismatched_items AS SELECT * FROM (${readModel('mismatches')})${none}`);
   await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
   await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
-  const isWhole = ground.kind === 'reload' && isReadWhole;
+  const isWhole = base.kind === 'reload' && isReadWhole;
   await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
     SELECT * FROM (${readModel('missing')})${isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ') || 'NULL'})`}`);
   // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
@@ -156,22 +156,22 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
 }
 
 /**
- * Applies pending changes and whole reads to the ground (design: apply). Table `merged_items` holds the touched rows;
+ * Applies pending changes and whole reads to the merge base (design: apply). Table `merged_items` holds the touched rows;
  * the select is what replaces `replaced`, or for a first run the whole table.
  */
-export async function mergeItems(db: Database, ground: Ground): Promise<Merge> {
+export async function mergeItems(db: Database, base: MergeBase): Promise<Merge> {
   await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
   await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
   const counts = await db.row('SELECT count(*) AS n FROM merged_items');
   const columns = selectColumns('items');
   const merged = `SELECT ${columns} FROM merged_items`;
   const others = (rows: string) => `SELECT ${columns} FROM ${rows} ANTI JOIN merged_items USING (item_id)`;
-  if (ground.kind === 'first') {
-    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM ground_items`, replaced: [] };
-    return { select: `${others('ground_items')} UNION ALL ${merged}`, replaced: [] };
+  if (base.kind === 'first') {
+    if (counts?.n === 0n) return { select: `SELECT ${columns} FROM base_items`, replaced: [] };
+    return { select: `${others('base_items')} UNION ALL ${merged}`, replaced: [] };
   }
   if (counts?.n === 0n) return { select: undefined, replaced: [] };
-  const replaced = await chooseReplaced(db, ground.files);
+  const replaced = await chooseReplaced(db, base.files);
   const select = replaced.length === 0 ? merged : `${others(readFiles(replaced))} UNION ALL ${merged}`;
   return { select, replaced };
 }

@@ -34,7 +34,7 @@ export interface Bound {
   rule: string;
   allowed: bigint;
   used: bigint;
-  /** True where a new month gives anew. */
+  /** True where the limit renews each month. */
   monthly: boolean;
 }
 

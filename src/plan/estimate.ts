@@ -14,7 +14,7 @@ export interface Ahead {
   /** False for a run whose calls are made: it only has to publish what has landed. */
   plan: boolean;
   /** Calls that only look: the newest change, items in all, listed items by website. */
-  fence: number | undefined;
+  lowWatermark: number | undefined;
   /** Exports of a complete copy, and their rows. */
   exports: { calls: number; rows: bigint; note?: string | undefined } | undefined;
   /** Pages of all items, where they are read instead of exported; the calls that show that none is missing included. */
@@ -41,7 +41,7 @@ export interface Ahead {
 export interface Step {
   step:
     | 'plan'
-    | 'fence'
+    | 'watermark'
     | 'export'
     | 'pages'
     | 'poll'
@@ -66,10 +66,12 @@ const CHANGES_A_PAGE = 1_000;
 
 /** The steps of a run and what each takes, in their order. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { fence, exports, pages, changedItems, listing, changes, hydration, histories } = ahead;
+  const { lowWatermark, exports, pages, changedItems, listing, changes, hydration, histories } = ahead;
   const steps: (Step | undefined)[] = [
     ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
-    fence === undefined ? undefined : call('fence', fence, true, 'where the service stands before items are read'),
+    lowWatermark === undefined
+      ? undefined
+      : call('watermark', lowWatermark, true, 'where the service stands before items are read'),
     exports === undefined
       ? undefined
       : {

@@ -44,7 +44,7 @@ export const SPLIT_ABOVE = 1_000_000n;
 const CALLS_SHARE = 10n;
 
 /** The exports of each part. What one part would take too much of, all of them are asked for. */
-export function planScope(
+export function planExports(
   parts: readonly Counts[],
   { calls, quota }: Pick<Allowance, 'calls' | 'quota'>,
   above = SPLIT_ABOVE,

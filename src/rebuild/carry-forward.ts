@@ -90,7 +90,7 @@ function keepsDays(old: OldTables): boolean {
 }
 
 /**
- * What would be lost: rows of older runs, which no kept raw bytes make anew, in tables that can't be read whole.
+ * What would be lost: rows of older runs, which the kept raw bytes cannot restore, in tables that can't be read whole.
  * @returns a line a table
  */
 export async function findLosses(old: OldTables, plan: RebuildPlan): Promise<string[]> {
@@ -124,7 +124,7 @@ export function refuseLosses(losses: readonly string[]): void {
   const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
   throw new PricelakeError(
     'lake_invalid',
-    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that no kept raw bytes make anew: ${losses.join('; ')}`,
+    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that the kept raw bytes cannot restore: ${losses.join('; ')}`,
     {
       hint: '`pricelake verify` names the damaged files; restore them from a backup, or go on without these rows with `pricelake rebuild --accept-loss`.',
       losses,

@@ -18,7 +18,7 @@ export interface RebuildPlan {
 }
 
 /**
- * Chooses the kept runs that make the tables anew: all from the lake's first one where they are all kept, else those
+ * Chooses the kept runs that rebuild the tables: all from the lake's first one where they are all kept, else those
  * from the last complete snapshot on.
  * @param landed runs whose raw bytes are kept, in order
  * @param published rows of table `runs`; undefined when it can't be read
@@ -68,7 +68,7 @@ function findMissing(
 }
 
 function refuse(missing: string): PricelakeError {
-  return new PricelakeError('landing_gone', `the kept raw bytes do not make the tables anew: ${missing}`, {
+  return new PricelakeError('landing_gone', `the kept raw bytes are not enough to rebuild the tables: ${missing}`, {
     hint: 'landing.keep says how long they are kept. `pricelake sync --reconcile` takes a complete copy and repairs what differs.',
   });
 }

@@ -18,7 +18,7 @@ import { type SwappedTable, swapTables } from './replace-tables.js';
 import { replayRun } from './replay.js';
 
 export interface RebuildOptions {
-  /** Goes on where rows are lost that no kept raw bytes make anew. */
+  /** Continues although rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface RebuildReport {
 }
 
 /**
- * Makes every table anew from the kept raw bytes, without a call: the runs are done again into a lake of their own
+ * Rebuilds every table from the kept raw bytes, without a call: the runs are done again into a lake of their own
  * inside `_pricelake/rebuild`, whose files then take the place of the old ones, table by table. Where a log is damaged,
  * or another program changed a table, whole tables take their places, logs and all. A rebuild that was cut off is done
  * again from its beginning, or gone on with where tables had begun to take their places.

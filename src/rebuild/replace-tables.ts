@@ -68,7 +68,7 @@ async function stageLedger(old: OldTables, rebuilt: Lake): Promise<StagedFile[]>
   return stageTable(old.db, old.lake, { table: 'runs', runId: 'rebuild', select: await selectLedger(old, rebuilt) });
 }
 
-/** What a run took and found by comparing stays as it was written down; what became of its rows is counted anew. */
+/** What a run took and found by comparing stays as it was written down; what became of its rows is counted again. */
 export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<string> {
   await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
   const columns = selectColumns('runs');

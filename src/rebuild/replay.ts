@@ -3,7 +3,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
 import { type LandedRun, linkRun } from '../landing/landing.js';
-import { readRunScope } from '../run/dataset-selection.js';
+import { readRunSelection } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 
 /**
@@ -22,7 +22,7 @@ export async function replayRun(
     ...pipeline,
     source: {
       ...pipeline.source,
-      datasets: readRunScope(run.journal),
+      datasets: readRunSelection(run.journal),
       history: readHistorySetting(run),
       products: run.journal.last('products.done')?.whole === true ? 'all' : 'none',
     },
@@ -35,7 +35,7 @@ export async function replayRun(
 /** Where the run took the feed from: the beginning of the plan's history, the newest change, or behind it. */
 function readHistorySetting({ journal }: LandedRun): 'feed' | 'items' | 'none' {
   const pages = journal.all('feed.page');
-  const fence = journal.last('fence')?.cursor ?? undefined;
-  if (pages.some(({ after }) => after === 0n) && fence !== 0n) return 'feed';
-  return fence !== undefined && pages.some(({ after }) => after === fence - 1n) ? 'items' : 'none';
+  const lowWatermark = journal.last('watermark')?.cursor ?? undefined;
+  if (pages.some(({ after }) => after === 0n) && lowWatermark !== 0n) return 'feed';
+  return lowWatermark !== undefined && pages.some(({ after }) => after === lowWatermark - 1n) ? 'items' : 'none';
 }

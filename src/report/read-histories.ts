@@ -19,7 +19,7 @@ const PRODUCTS = 6;
 const DAY_MS = 86_400_000;
 
 /** What decides beside the selection: products in so many shops, and the newest change, where the time shown ends. */
-interface HistoryScope {
+interface HistoryWindow {
   minShops: bigint;
   until: Date | null;
 }
@@ -31,7 +31,7 @@ interface HistoryScope {
 export async function readHistories(
   db: Database,
   selection: ReportSelection,
-  { minShops, until }: HistoryScope,
+  { minShops, until }: HistoryWindow,
 ): Promise<ProductHistory[]> {
   const asked = selection.products.map(toProductId);
   const products = await readRows(db, 'report_products', rows.productRow, {

@@ -4,23 +4,23 @@ import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
-import { listParts, type ScopePart } from '../extract/dataset-client.js';
+import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import { type Scope, type TableState, TXN_DATASET, TXN_DATASETS } from '../tables/table.js';
+import { type DatasetSelection, type TableState, TXN_DATASET, TXN_DATASETS } from '../tables/table.js';
 
 /** What a run copies: as its journal says, from when it was begun. */
-export function readRunScope(journal: Pick<JournalEntries, 'last'>): Scope {
+export function readRunSelection(journal: Pick<JournalEntries, 'last'>): DatasetSelection {
   return journal.last('begin')?.datasets ?? 'all';
 }
 
 /** Whether the service has told the run anything that depends on what it copies. */
 export function hasAsked({ entries }: Pick<JournalEntries, 'entries'>): boolean {
-  return entries.some(({ type }) => ['fence', 'feed.bound', 'feed.page', 'feed.done'].includes(type));
+  return entries.some(({ type }) => ['watermark', 'feed.bound', 'feed.page', 'feed.done'].includes(type));
 }
 
 /** What the lake is a copy of; undefined where it holds nothing yet. */
-export function readLakeScope({ version, txn }: TableState): Scope | undefined {
+export function readLakeSelection({ version, txn }: TableState): DatasetSelection | undefined {
   if (version < 0n) return undefined;
   if ((txn[TXN_DATASETS] ?? 0n) === 0n) return 'all';
   return listCopied(txn);
@@ -33,21 +33,21 @@ export function listCopied(txn: Record<string, bigint>): bigint[] {
 }
 
 /** How the lake's items note what they are a copy of. */
-export function describeScope(scope: Scope, copied: readonly bigint[], before: Record<string, bigint>) {
+export function markSelection(selection: DatasetSelection, copied: readonly bigint[], before: Record<string, bigint>) {
   const marks = new Map(listCopied(before).map((id) => [id, 0n]));
   for (const id of copied) marks.set(id, 1n);
   const entries = [...marks].map(([id, mark]) => [TXN_DATASET + id, mark] as const);
   const changed = entries.filter(([name, mark]) => before[name] !== mark);
-  return { [TXN_DATASETS]: scope === 'all' ? 0n : BigInt(scope.length), ...Object.fromEntries(changed) };
+  return { [TXN_DATASETS]: selection === 'all' ? 0n : BigInt(selection.length), ...Object.fromEntries(changed) };
 }
 
 /** The parts that the service is asked for. */
-export function listScopeParts(client: ApiClient, scope: Scope): ScopePart[] {
-  return listParts(client, scope === 'all' ? [undefined] : scope);
+export function listSelectedParts(client: ApiClient, selection: DatasetSelection): DatasetPart[] {
+  return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
 /** Datasets that are named in `wanted` and not in `had`; none where either is all. */
-export function findNew(wanted: Scope, had: Scope): bigint[] {
+export function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
   if (wanted === 'all' || had === 'all') return [];
   return wanted.filter((id) => !had.includes(id));
 }
@@ -63,9 +63,9 @@ export function refuseNarrowing(
   unfinished: Pick<JournalEntries, 'last' | 'entries'> | undefined,
 ): void {
   const wanted = source.datasets;
-  const begun = unfinished === undefined || !hasAsked(unfinished) ? undefined : readRunScope(unfinished);
+  const begun = unfinished === undefined || !hasAsked(unfinished) ? undefined : readRunSelection(unfinished);
   for (const [had, who] of [
-    [readLakeScope(items), 'the lake holds'],
+    [readLakeSelection(items), 'the lake holds'],
     [begun, 'the run that was interrupted copies'],
   ] as const) {
     if (had === undefined || wanted === 'all') continue;
@@ -74,14 +74,14 @@ export function refuseNarrowing(
     throw new PricelakeError(
       'config',
       `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: rows that no run keeps in sync would lie`,
-      { hint: `Go back to datasets: ${showScope(had)}, or take another folder as lake.path for a copy of fewer.` },
+      { hint: `Go back to datasets: ${showSelection(had)}, or take another folder as lake.path for a copy of fewer.` },
     );
   }
 }
 
 /** As a pipeline file has it. */
-export function showScope(scope: Scope): string {
-  return scope === 'all' ? 'all' : `[${scope.join(', ')}]`;
+export function showSelection(selection: DatasetSelection): string {
+  return selection === 'all' ? 'all' : `[${selection.join(', ')}]`;
 }
 
 /** `dataset 12`, `datasets 12 and 15`; empty for none. */
@@ -104,7 +104,7 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
  * that it does not list: it answers 402 if that is locked.
  * @throws PricelakeError `config` for one that the key can't read, `plan_refuses` for one that is beyond the plan.
  */
-export async function checkScope(
+export async function checkSelection(
   client: ApiClient,
   wanted: readonly bigint[],
   { lockedDatasets, name }: Pick<SeenPlan, 'lockedDatasets' | 'name'>,

@@ -2,14 +2,14 @@ import type { PlannedRun } from '../account/read-plan.js';
 import type { LandedBackfill } from '../backfill/land-histories.js';
 import type { LandedEvents } from '../extract/events.js';
 import type { LandedFeed } from '../extract/feed.js';
-import type { Fence } from '../extract/watermark.js';
+import type { LowWatermark } from '../extract/watermark.js';
 import type { RunMode } from '../tables/table.js';
 
 /** What of a run is landed before hydration. */
 export interface Extract {
   mode: RunMode;
   /** Undefined for a run that goes on by the feed alone. */
-  fence: Fence | undefined;
+  lowWatermark: LowWatermark | undefined;
   /** What webhooks brought before the service was read. */
   events: LandedEvents;
   /** Histories of items that a backfill asked for. */

@@ -25,11 +25,18 @@ import type { JournalEntry } from '../landing/journal-entry.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { type Scope, TABLE_NAMES, type TableName, type TableState, TXN_CURSOR, TXN_RUN } from '../tables/table.js';
+import {
+  type DatasetSelection,
+  TABLE_NAMES,
+  type TableName,
+  type TableState,
+  TXN_CURSOR,
+  TXN_RUN,
+} from '../tables/table.js';
 import { findItemPath } from '../typing/item-names.js';
-import { Typer } from '../typing/typing-queue.js';
+import { TypingQueue } from '../typing/typing-queue.js';
 import { removeEvents } from '../webhook/event-files.js';
-import { hasAsked, readRunScope, refuseNarrowing, showScope } from './dataset-selection.js';
+import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
 
 /** DuckDB's own ceiling; a run as a whole stays below 1.5 GB. */
@@ -42,7 +49,7 @@ type Tables = Record<TableName, TableState>;
 export interface Run {
   pipeline: Pipeline;
   /** The datasets that it copies. */
-  scope: Scope;
+  selection: DatasetSelection;
   /** What the command line allows this run. */
   caps: RunCaps;
   io: Io;
@@ -53,7 +60,7 @@ export interface Run {
   db: Database;
   client: ApiClient;
   landing: Landing;
-  typer: Typer;
+  typing: TypingQueue;
   /** What the rows of the run show, to compare with the document. */
   drift: DriftWatch;
   workFolder: string;
@@ -100,7 +107,10 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, io));
     if (unfinished !== undefined) {
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
-      io.log('info', 'run.resumed', { runId: landing.runId, datasets: showScope(readRunScope(landing.journal)) });
+      io.log('info', 'run.resumed', {
+        runId: landing.runId,
+        datasets: showSelection(readRunSelection(landing.journal)),
+      });
     }
     const workFolder = path.join(lake.root, '_pricelake', 'work', landing.runId);
     await rm(workFolder, { recursive: true, force: true });
@@ -109,10 +119,20 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const tables = await placeFiles(db, lake, found, repairs, io);
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const typer = new Typer(db, { runId: landing.runId, workFolder }, mapping, drift.look);
+    const typing = new TypingQueue(db, { runId: landing.runId, workFolder }, mapping, drift.look);
     const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
-    const scope = readRunScope(landing.journal);
-    return { ...shared, scope, landing, typer, drift, workFolder, tables, repairs, resumed: unfinished !== undefined };
+    const selection = readRunSelection(landing.journal);
+    return {
+      ...shared,
+      selection,
+      landing,
+      typing,
+      drift,
+      workFolder,
+      tables,
+      repairs,
+      resumed: unfinished !== undefined,
+    };
   } catch (error) {
     await landing?.journal.close();
     await lock.release();
@@ -121,7 +141,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** The run to go on with. One that asked for nothing yet is begun anew where the pipeline copies other datasets by now. */
+/** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
@@ -133,7 +153,7 @@ async function findRun(
     accept?.(unfinished);
     refuseNarrowing(pipeline, tables.items, unfinished?.journal);
     if (unfinished === undefined || hasAsked(unfinished.journal)) return unfinished;
-    if (String(readRunScope(unfinished.journal)) === String(pipeline.source.datasets)) return unfinished;
+    if (String(readRunSelection(unfinished.journal)) === String(pipeline.source.datasets)) return unfinished;
     await dropRun(unfinished);
     return undefined;
   } catch (error) {
@@ -258,7 +278,7 @@ async function noteLastCalls(run: Run): Promise<void> {
 
 /** Lets go of everything; the landing stays, so that an unfinished run can go on. */
 export async function closeRun(run: Run): Promise<void> {
-  await run.typer.finish().catch(() => {}); // nothing may use the database when it closes
+  await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
   run.db.close();
   await rm(run.workFolder, { recursive: true, force: true });
   await noteLastCalls(run);

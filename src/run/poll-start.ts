@@ -1,7 +1,7 @@
 import { TXN_POLLED } from '../tables/table.js';
 import type { Run } from './open-run.js';
 
-/** How far before a fence a poll reaches: a change may show later than its time says. */
+/** How far before a low watermark a poll reaches: a change may show later than its time says. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
 /** A time as a poll asks for it. */
@@ -9,7 +9,7 @@ export function reachBack(time: number): string {
   return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
 }
 
-/** The fence of the last run without a feed; after runs by the feed, the newest change that the items show. */
+/** The low watermark of the last run without a feed; after runs by the feed, the newest change that the items show. */
 export async function readPollStart({ db, tables }: Pick<Run, 'db' | 'tables'>): Promise<number> {
   const polled = tables.items.txn[TXN_POLLED] ?? 0n;
   const newest = await db.row('SELECT epoch_us(max(last_changed_at)) AS at FROM items');

@@ -72,7 +72,7 @@ export interface Sandbox {
   /** http://127.0.0.1:PORT */
   baseUrl: string;
   keys: Record<KeyKind, string>;
-  /** Replaces the faults that are armed; requests are counted anew. Throws PricelakeError `usage`. */
+  /** Replaces the faults that are armed; the count of requests starts over. Throws PricelakeError `usage`. */
   armFaults(specs: readonly string[]): void;
   /** From the next answer on. Throws PricelakeError `usage`, also for a reading that rows are written by. */
   setReadings(specs: readonly string[]): void;

@@ -14,13 +14,13 @@ import type { Candidate } from './stage.js';
 /**
  * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
  * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. With
- * `letThrough` a person has decided to publish it all the same: that is journaled, and marked in the results.
+ * `waived` a person has decided to publish it all the same: that is journaled, and marked in the results.
  */
 export async function auditRun(
   run: Run,
   candidate: Candidate,
   rows: readonly RunRow[],
-  { letThrough }: { letThrough: boolean },
+  { waived }: { waived: boolean },
 ): Promise<CheckResult[]> {
   const { db, io, landing } = run;
   await createTableViews(db, run.lake, candidate);
@@ -34,16 +34,16 @@ export async function auditRun(
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
-  if (letThrough && failed.length > 0) {
-    await landing.journal.append({ type: 'let_through', at: io.now().toISOString(), checks: names });
-    io.log('warn', 'gate.let_through', { checks: names });
+  if (waived && failed.length > 0) {
+    await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
+    io.log('warn', 'gate.waived', { checks: names });
   }
   // A try that was interrupted after the decision is gone on with: the journal remembers it.
-  const passed = new Set(landing.journal.all('let_through').flatMap(({ checks }) => checks));
+  const passed = new Set(landing.journal.all('waived').flatMap(({ checks }) => checks));
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
-  return results.map((result) => ({ ...result, letThrough: failed.includes(result) }));
+  return results.map((result) => ({ ...result, waived: failed.includes(result) }));
 }
 
 /** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */

@@ -1,33 +1,33 @@
 import type { PlannedRun } from '../account/read-plan.js';
 import { PricelakeError } from '../errors/errors.js';
-import type { ScopePart } from '../extract/dataset-client.js';
+import type { DatasetPart } from '../extract/dataset-client.js';
 import { listCutSegments } from '../extract/export-segments.js';
 import type { SnapshotEvents } from '../extract/export-shard.js';
 import type { ItemFile } from '../extract/item-files.js';
 import { countWholePages, landPoll, reopenPoll } from '../extract/poll.js';
 import { countMissingRows, landSnapshot } from '../extract/snapshot.js';
-import type { Fence } from '../extract/watermark.js';
+import type { LowWatermark } from '../extract/watermark.js';
 import type { Io } from '../io/io.js';
 import type { JournalEntries } from '../landing/journal.js';
 import { dropRun } from '../landing/landing.js';
 import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
 import { chooseCopy } from '../plan/choose-copy.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import { listScopeParts } from '../run/dataset-selection.js';
+import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Run } from '../run/open-run.js';
 import { reachBack, readPollStart } from '../run/poll-start.js';
 import { hasOutlastedHistory } from './decide-run.js';
 
 /** Lands the items of these parts that changed since the last run. */
-export async function landChangedItems(run: Run, parts: readonly ScopePart[], onPage: OnPage): Promise<void> {
+export async function landChangedItems(run: Run, parts: readonly DatasetPart[], onPage: OnPage): Promise<void> {
   const changedSince = reachBack(await readPollStart(run));
   await landPoll(parts, run.landing, { changedSince, untilSettled: false }, onPage, run.io);
 }
 
 /** What all items of some parts are copied with. */
 interface Copy {
-  parts: readonly ScopePart[];
-  fence: Fence;
+  parts: readonly DatasetPart[];
+  lowWatermark: LowWatermark;
   /** Items of the parts. */
   items: bigint;
   gate: ExportGate;
@@ -40,19 +40,19 @@ interface Copy {
  */
 export function landAllItems(
   run: Run,
-  parts: readonly ScopePart[],
-  fence: Fence,
+  parts: readonly DatasetPart[],
+  lowWatermark: LowWatermark,
   gate: ExportGate,
   onPage: OnPage,
 ): Promise<void> {
-  const items = parts.reduce((sum, { dataset }) => sum + (fence.counts.get(dataset) ?? 0n), 0n);
-  return copyItems(run, { parts, fence, items, gate, onPage }).catch((error) => dropRefused(run, error));
+  const items = parts.reduce((sum, { dataset }) => sum + (lowWatermark.counts.get(dataset) ?? 0n), 0n);
+  return copyItems(run, { parts, lowWatermark, items, gate, onPage }).catch((error) => dropRefused(run, error));
 }
 
 async function copyItems(run: Run, copy: Copy): Promise<void> {
-  const { client, landing, io, typer } = run;
+  const { client, landing, io, typing } = run;
   const { parts, items, gate, onPage } = copy;
-  for (const segment of listCutSegments(landing)) typer.addItems({ ...segment, origin: 'export' });
+  for (const segment of listCutSegments(landing)) typing.addItems({ ...segment, origin: 'export' });
   const readPages = () => {
     const poll = { changedSince: undefined, untilSettled: true };
     return landPoll(parts, landing, poll, onPage, io);
@@ -104,20 +104,20 @@ export function refuseBrokenCopy(
   return broken === undefined ? undefined : refuseBroken(broken);
 }
 
-async function exportAllItems(run: Run, { parts, fence, gate, onPage }: Copy): Promise<void> {
-  const { landing, io, typer } = run;
+async function exportAllItems(run: Run, { parts, lowWatermark, gate, onPage }: Copy): Promise<void> {
+  const { landing, io, typing } = run;
   const { export: format, splitAbove } = run.pipeline.source;
-  const scope = { counts: fence.counts, format, gate, splitAbove: BigInt(splitAbove) };
+  const selection = { counts: lowWatermark.counts, format, gate, splitAbove: BigInt(splitAbove) };
   const events: SnapshotEvents = {
-    onSegment: (segment, facts) => typer.addItems({ ...segment, origin: 'export' }, facts),
-    onVoid: (paths) => typer.forget(paths),
-    whenRoom: () => typer.whenRoom(),
+    onSegment: (segment, facts) => typing.addItems({ ...segment, origin: 'export' }, facts),
+    onVoid: (paths) => typing.forget(paths),
+    whenRoom: () => typing.whenRoom(),
   };
-  const shards = await landSnapshot(parts, landing, scope, events, io);
-  if (fence.changedAt === undefined) return;
+  const shards = await landSnapshot(parts, landing, selection, events, io);
+  if (lowWatermark.changedAt === undefined) return;
   if (shards.length === 1 && landing.journal.last('poll.round') === undefined) return;
-  // An item that moved between the shards may be in none of them: it has changed since the fence.
-  const changedSince = reachBack(Date.parse(fence.changedAt));
+  // An item that moved between the shards may be in none of them: it has changed since the low watermark.
+  const changedSince = reachBack(Date.parse(lowWatermark.changedAt));
   await landPoll(parts, landing, { changedSince, untilSettled: true }, onPage, io);
 }
 
@@ -125,14 +125,14 @@ async function exportAllItems(run: Run, { parts, fence, gate, onPage }: Copy): P
 export async function coverStandstill(
   run: Run,
   planned: PlannedRun,
-  { changedAt }: Fence,
+  { changedAt }: LowWatermark,
   onPage: OnPage,
 ): Promise<void> {
   const { landing, io } = run;
   if (changedAt === undefined || landing.journal.last('feed.done') !== undefined) return;
   if (!hasOutlastedHistory(run, planned)) return;
   const changedSince = reachBack(Date.parse(changedAt));
-  const parts = listScopeParts(run.client, run.scope);
+  const parts = listSelectedParts(run.client, run.selection);
   await reopenPoll(landing, parts, changedSince);
   await landPoll(parts, landing, { changedSince, untilSettled: true }, onPage, io);
 }
@@ -140,17 +140,17 @@ export async function coverStandstill(
 /** Gets files of pages. */
 export type OnPage = (file: ItemFile) => void;
 
-/** Hands files of pages to the typer, each once. */
-export function typePages({ typer }: Run): OnPage {
+/** Hands files of pages to the typing, each once. */
+export function typePages({ typing }: Run): OnPage {
   const handed = new Set<string>();
   return (file) => {
     if (handed.has(file.path)) return;
     handed.add(file.path);
-    typer.addItems({ ...file, origin: 'page' });
+    typing.addItems({ ...file, origin: 'page' });
   };
 }
 
-/** A run whose export is refused before anything has landed is forgotten: the next one decides anew. */
+/** Drops a run whose export is refused before anything has landed, so that the next run decides for itself. */
 async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const hasLanded = landing.journal.entries.some(({ type }) => type === 'export.begin' || type === 'poll.page');

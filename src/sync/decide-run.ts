@@ -7,7 +7,7 @@ import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
 import { chooseCopy } from '../plan/choose-copy.js';
 import { chooseMode, type ModeChoice } from '../plan/choose-mode.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeScope } from '../run/dataset-selection.js';
+import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeSelection } from '../run/dataset-selection.js';
 import { readIdleRuns } from '../run/idle-runs.js';
 import type { RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
@@ -64,16 +64,16 @@ export async function chooseRunMode(run: Decider, planned: PlannedRun): Promise<
 }
 
 /** What a decision is made from. */
-type Decider = Pick<Run, 'lake' | 'tables' | 'pipeline' | 'io' | 'db' | 'scope' | 'client'>;
+type Decider = Pick<Run, 'lake' | 'tables' | 'pipeline' | 'io' | 'db' | 'selection' | 'client'>;
 
 /**
- * Datasets that the run copies and the lake has no copy of: those that a list names anew, or that the key can read again.
+ * Datasets that the run copies and the lake has no copy of: newly listed ones, or those that the key can read again.
  * The latter wait while no copy of them is allowed.
  */
-async function findAdded({ tables, scope, db, client, io }: Decider, { gate }: PlannedRun): Promise<bigint[]> {
-  const had = readLakeScope(tables.items);
+async function findAdded({ tables, selection, db, client, io }: Decider, { gate }: PlannedRun): Promise<bigint[]> {
+  const had = readLakeSelection(tables.items);
   if (had === undefined) return [];
-  if (scope !== 'all') return findNew(scope, had);
+  if (selection !== 'all') return findNew(selection, had);
   const copied = listCopied(tables.items.txn);
   if (copied.length === 0) return [];
   const isNew = ({ id }: { id: bigint }) => !copied.includes(id);
@@ -88,8 +88,8 @@ async function findAdded({ tables, scope, db, client, io }: Decider, { gate }: P
 }
 
 /** Rows that a complete copy takes, as far as the lake tells: one in several datasets of a list comes with each. */
-async function countKnownRows({ db, scope }: Decider): Promise<bigint> {
-  const several = scope !== 'all' && scope.length > 1 ? scope : [];
+async function countKnownRows({ db, selection }: Decider): Promise<bigint> {
+  const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const row = await db.row(
     several.length === 0
       ? 'SELECT count(*) AS n FROM items'

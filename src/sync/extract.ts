@@ -1,7 +1,7 @@
 import { hasFeed, type PlannedRun, readPlan } from '../account/read-plan.js';
 import { takeBackfill } from '../backfill/land-histories.js';
 import { PricelakeError } from '../errors/errors.js';
-import { listParts, type ScopePart } from '../extract/dataset-client.js';
+import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { landEvents } from '../extract/events.js';
 import { type FeedPart, isCursorRefused, landFeed, least } from '../extract/feed.js';
@@ -9,28 +9,28 @@ import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { hasReadLists, landRereads } from '../extract/reread.js';
-import { landFence } from '../extract/watermark.js';
+import { landLowWatermark } from '../extract/watermark.js';
 import { countLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
-import { checkScope, listScopeParts } from '../run/dataset-selection.js';
+import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import { type Run, readBegin } from '../run/open-run.js';
 import { type RunMode, TXN_CURSOR } from '../tables/table.js';
 import { isItemId } from '../typing/item-names.js';
-import type { Typer } from '../typing/typing-queue.js';
+import type { TypingQueue } from '../typing/typing-queue.js';
 import { listEvents } from '../webhook/event-files.js';
 import { coverStandstill, landAllItems, landChangedItems, typePages } from './copy-items.js';
 import { decideRun } from './decide-run.js';
 
 /**
- * Lands what is new: whole rows behind a fence (all items, or those that changed since), then the feed; or the feed
+ * Lands what is new: whole rows behind a low watermark (all items, or those that changed since), then the feed; or the feed
  * alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function extractRun(run: Run): Promise<Extract> {
-  const { client, landing, io, scope } = run;
+  const { client, landing, io, selection } = run;
   const planned = await planRun(run);
   const { mode, added = [] } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
-  const parts = listScopeParts(client, scope);
+  const parts = listSelectedParts(client, selection);
   const isRead = mode !== 'feed' || added.length > 0;
   if (isRead && planned !== undefined) await checkDatasets(run, planned);
   const withFeed = planned !== undefined && hasFeed(planned.plan);
@@ -39,20 +39,20 @@ export async function extractRun(run: Run): Promise<Extract> {
   const copied = mode === 'snapshot' ? parts : listParts(client, added);
   const others = copied.filter(({ dataset }) => !parts.some((part) => part.dataset === dataset));
   const isNew = readBegin(run).cursorFrom === null && run.pipeline.source.history !== 'feed';
-  const fence = isRead
-    ? await landFence(client, landing, [...parts, ...others], withFeed ? (isNew ? 'new' : 'known') : 'none', io)
+  const lowWatermark = isRead
+    ? await landLowWatermark(client, landing, [...parts, ...others], withFeed ? (isNew ? 'new' : 'known') : 'none', io)
     : undefined;
-  if (fence !== undefined) {
+  if (lowWatermark !== undefined) {
     const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
     const onPage = typePages(run);
     const polled = parts.filter(({ dataset }) => dataset === undefined || !added.includes(dataset));
     // The copy first: where it is refused, nothing has landed that would bind the next run.
-    if (copied.length > 0) await landAllItems(run, copied, fence, gate, onPage);
+    if (copied.length > 0) await landAllItems(run, copied, lowWatermark, gate, onPage);
     if (mode === 'poll') await landChangedItems(run, polled, onPage);
-    if (planned !== undefined) await coverStandstill(run, planned, fence, onPage);
+    if (planned !== undefined) await coverStandstill(run, planned, lowWatermark, onPage);
   }
-  const start = fence?.cursor ?? 0n;
-  const feeds = planFeeds(run, parts, added, fence?.from ?? start).map((part) => ({
+  const start = lowWatermark?.cursor ?? 0n;
+  const feeds = planFeeds(run, parts, added, lowWatermark?.from ?? start).map((part) => ({
     ...part,
     ...(mode === 'feed' ? {} : { beginsAgain: start }),
   }));
@@ -63,9 +63,9 @@ export async function extractRun(run: Run): Promise<Extract> {
   if (mode === 'feed' && readDecision(run).mode !== 'feed') return extractRun(run);
   const feedFrom = least(feeds.map(({ from }) => from));
   const applied = run.tables.items.txn[TXN_CURSOR];
-  const watermark = mode !== 'feed' && fence !== undefined ? start : added.length > 0 ? applied : undefined;
+  const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
   const applyFrom = applied ?? watermark ?? feedFrom;
-  return { mode, fence, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned };
+  return { mode, lowWatermark, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned };
 }
 
 /** The feed has forgotten changes that the lake lacks: only a complete copy can bring them. */
@@ -77,7 +77,7 @@ async function copyInstead({ landing, client, io }: Run, { message }: PricelakeE
 }
 
 /** Where the feed of each part begins: behind what the lake has of it, or where the history that is wanted does. */
-function planFeeds(run: Run, parts: readonly ScopePart[], added: readonly bigint[], start: bigint): FeedPart[] {
+function planFeeds(run: Run, parts: readonly DatasetPart[], added: readonly bigint[], start: bigint): FeedPart[] {
   const { cursorFrom } = readBegin(run);
   const isWanted = run.pipeline.source.history === 'feed';
   const first = isWanted ? 0n : start;
@@ -90,9 +90,9 @@ function planFeeds(run: Run, parts: readonly ScopePart[], added: readonly bigint
 }
 
 /** Before anything is paid for. The feed of datasets that are copied already tells by itself when one is locked. */
-async function checkDatasets({ client, landing, scope }: Run, { plan }: PlannedRun): Promise<void> {
-  if (scope === 'all' || landing.journal.last('fence') !== undefined) return;
-  await checkScope(client, scope, plan);
+async function checkDatasets({ client, landing, selection }: Run, { plan }: PlannedRun): Promise<void> {
+  if (selection === 'all' || landing.journal.last('watermark') !== undefined) return;
+  await checkSelection(client, selection, plan);
 }
 
 /**
@@ -119,15 +119,15 @@ function readDecision({ landing }: Run): { mode: RunMode; added?: bigint[] | und
   return landing.journal.last('decision') ?? { mode: 'feed' };
 }
 
-/** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typer. */
+/** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typing. */
 export async function hydrateRun(
   run: Run,
   planned: PlannedRun | undefined,
   need: HydrationNeed | undefined,
 ): Promise<void> {
-  const { client, landing, io, typer } = run;
+  const { client, landing, io, typing } = run;
   const { journal } = landing;
-  const onFile = (file: ItemFile) => typeReread(typer, file);
+  const onFile = (file: ItemFile) => typeReread(typing, file);
   if (journal.last('hydrate.done') !== undefined) {
     await cutItemTails(landing, 'hydrate.page');
     for (const file of listItemFiles(landing, 'hydrate.page')) onFile(file);
@@ -136,27 +136,27 @@ export async function hydrateRun(
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
   else {
     const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
-    const parts = listScopeParts(client, run.scope);
+    const parts = listSelectedParts(client, run.selection);
     const { export: format, mapping } = run.pipeline.source;
     const exports = { format, isId: (name: string) => isItemId(name, mapping) };
     await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, exports, ratePerSecond, parts });
   }
 }
 
-function typeReread(typer: Typer, file: ItemFile): void {
-  typer.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
+function typeReread(typing: TypingQueue, file: ItemFile): void {
+  typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
 /** Reads items one by one of which a list showed less than the feed told. True when any was read. */
 export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
-  const { client, landing, io, typer } = run;
+  const { client, landing, io, typing } = run;
   if (planned === undefined || !hasReadLists(landing)) return false;
   const { calls } = planned.gate.left();
   const left = calls === undefined ? null : countLeft(calls) - BigInt(client.calls());
   const before = listItemFiles(landing, 'hydrate.page').length;
   await landRereads(client, landing, itemIds, left, io);
   const files = listItemFiles(landing, 'hydrate.page').slice(before);
-  for (const file of files) typeReread(typer, file);
+  for (const file of files) typeReread(typing, file);
   return files.length > 0;
 }
 

@@ -15,11 +15,11 @@ import {
 import {
   type Comparison,
   compareItems,
-  createGround,
+  createMergeBase,
   findNeeds,
-  type Ground,
   type ItemsFile,
   type Merge,
+  type MergeBase,
   mergeItems,
 } from '../merge/merge.js';
 import { selectSites } from '../merge/sites.js';
@@ -64,36 +64,36 @@ export interface Moment {
 
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
-  const { db, typer } = run;
+  const { db, typing } = run;
   const { feed } = extract;
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom, watermark } = extract;
   const cursorFrom = readBegin(run).cursorFrom ?? 0n;
   const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
-  const several = run.scope !== 'all' && run.scope.length > 1;
+  const several = run.selection !== 'all' && run.selection.length > 1;
   const changes = await createNewChanges(db, changeFiles, {
     feedFrom,
     // History holds what the datasets that it is of already brought.
     knownUpTo: feedFrom < cursorFrom ? larger(webhookAhead, cursorFrom) : webhookAhead,
     cursor: feed?.cursor,
     isCut: several,
-    isScoped: run.scope !== 'all',
+    isSelected: run.selection !== 'all',
   });
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
-  const ground = chooseGround(run, extract);
+  const base = chooseMergeBase(run, extract);
   const isApplied = run.tables.items.txn[TXN_CURSOR] !== undefined;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
   const names = await nameDatasets(run, datasets);
   const unlisted = await proveListing(run, extract, names);
-  const typed = await typer.finish();
-  const absent = ground.kind === 'reload' ? await findAbsent(run) : [];
+  const typed = await typing.finish();
+  const absent = base.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);
   if (watermark !== undefined) await measureFeedSkew(db);
   const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const moment = await fixMoment(run);
   const { at } = moment;
   await db.run('SET VARIABLE read_at = $1', [at]);
-  const comparison = await compareItems(db, ground, {
+  const comparison = await compareItems(db, base, {
     withFeed: feed !== undefined,
     datasets: names.readable,
     added: extract.added.flatMap((id) => names.byId.get(id) ?? []),
@@ -103,25 +103,25 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   // What another program did to items is no change of them.
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
-  await createGround(db, ground, 'unknown');
+  await createMergeBase(db, base, 'unknown');
   await hydrateRun(run, extract.planned, await findNeeds(db));
-  let itemFiles = await typer.finish();
+  let itemFiles = await typing.finish();
   let items = itemFiles.length === typed.length ? whole : await createItemViews(db, itemFiles, absent);
   if (items.reread.typed > 0n) await measureFeedSkew(db);
   await judgeReads(db);
   if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
-    itemFiles = await typer.finish();
+    itemFiles = await typing.finish();
     items = await createItemViews(db, itemFiles, absent);
     await judgeReads(db);
   }
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const sites = await selectSites(db, watermark ?? applyFrom);
-  await createGround(db, ground, 'known');
-  const merge = await mergeItems(db, ground);
+  await createMergeBase(db, base, 'known');
+  const merge = await mergeItems(db, base);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const good = items.exported.typed + items.reread.typed + changes.typed;
-  const itemsWritten = await countWritten(db, items.exported, ground);
+  const itemsWritten = await countWritten(db, items.exported, base);
   const written = itemsWritten + changes.typed - changes.repeated;
   return {
     merge,
@@ -141,9 +141,9 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
 const KEPT_VALUES = 20n;
 
 /** Fields that no export row has, though the lake has many values in them: these are kept. */
-async function findAbsent({ db, typer, io }: Run): Promise<ItemValue[]> {
+async function findAbsent({ db, typing, io }: Run): Promise<ItemValue[]> {
   // Whether an item is listed is never kept: that no row has a removal time may just be so.
-  const names = typer.listAbsent().filter((name) => name !== 'removed_at');
+  const names = typing.listAbsent().filter((name) => name !== 'removed_at');
   const absent: ItemValue[] = [];
   for (const name of names) {
     if (!loadTableSchema('items').columns.some((column) => column.name === name)) continue;
@@ -154,16 +154,16 @@ async function findAbsent({ db, typer, io }: Run): Promise<ItemValue[]> {
   return absent;
 }
 
-async function typeChanges({ typer }: Run, { feed, events, backfill }: Extract): Promise<TypedFile[]> {
+async function typeChanges({ typing }: Run, { feed, events, backfill }: Extract): Promise<TypedFile[]> {
   const files: TypedFile[] = [];
   if (feed !== undefined && feed.changes > 0) {
-    files.push(await typer.typeChanges({ path: feed.file, rows: feed.changes, origin: 'feed' }));
+    files.push(await typing.typeChanges({ path: feed.file, rows: feed.changes, origin: 'feed' }));
   }
   if (events.changes > 0) {
-    files.push(await typer.typeChanges({ path: events.file, rows: events.changes, origin: 'webhook' }));
+    files.push(await typing.typeChanges({ path: events.file, rows: events.changes, origin: 'webhook' }));
   }
   if (backfill.changes > 0) {
-    files.push(await typer.typeChanges({ path: backfill.file, rows: backfill.changes, origin: 'history' }));
+    files.push(await typing.typeChanges({ path: backfill.file, rows: backfill.changes, origin: 'history' }));
   }
   return files;
 }
@@ -178,15 +178,15 @@ async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Mom
 }
 
 /** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
-async function countWritten(db: Database, exported: Tally, ground: Ground): Promise<bigint> {
+async function countWritten(db: Database, exported: Tally, base: MergeBase): Promise<bigint> {
   const taken = await db.row('SELECT count(*) AS n FROM taken_reads');
   const rereads = taken?.n as bigint;
-  if (ground.kind === 'lake') return rereads;
-  const rows = ground.kind === 'first' ? 'exported_items' : 'different_items';
+  if (base.kind === 'lake') return rereads;
+  const rows = base.kind === 'first' ? 'exported_items' : 'different_items';
   const count =
     await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM ${rows} SEMI JOIN taken_reads USING (item_id)) AS replaced
     FROM ${rows}`);
-  const whole = ground.kind === 'first' ? exported.typed - exported.repeated : (count?.n as bigint);
+  const whole = base.kind === 'first' ? exported.typed - exported.repeated : (count?.n as bigint);
   return whole - (count?.replaced as bigint) + rereads;
 }
 
@@ -197,20 +197,20 @@ function isHistoryAhead(run: Run): boolean {
   return history !== undefined && history !== items;
 }
 
-function chooseGround(run: Run, { mode, fence }: Extract): Ground {
+function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
   const root = path.join(run.lake.root, 'items');
   const files: ItemsFile[] = run.tables.items.files.map((file) => ({
     ...file,
     absolutePath: path.join(root, file.path),
   }));
   // Whole rows that an earlier try has committed are part of the lake.
-  if (fence === undefined || isCommitted(run, 'items')) return { kind: 'lake', files };
+  if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', files };
   if (run.tables.items.version < 0n) return { kind: 'first' };
   return { kind: mode === 'snapshot' ? 'reload' : 'poll', files };
 }
 
 /** By their names, as items give them: datasets that can be read. Rows of the lake may give one its former name. */
-async function nameDatasets({ db, scope }: Run, visible: LandedDatasets['datasets']): Promise<DatasetNames> {
+async function nameDatasets({ db, selection }: Run, visible: LandedDatasets['datasets']): Promise<DatasetNames> {
   const known = (await db.rows('SELECT dataset_id, name FROM datasets')) as { dataset_id: bigint; name: string }[];
   await setDatasetNames(
     db,
@@ -222,7 +222,7 @@ async function nameDatasets({ db, scope }: Run, visible: LandedDatasets['dataset
     byId.set(id, [...new Set([name, ...before])]);
   }
   // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
-  const isWhole = scope !== 'all' && scope.every((id) => byId.has(id));
+  const isWhole = selection !== 'all' && selection.every((id) => byId.has(id));
   return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
 }
 

@@ -69,7 +69,7 @@ async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: Che
   const { runId, runNumber } = landing;
   const checked = checks.map((check) => ({
     ...check,
-    let_through: check.letThrough,
+    let_through: check.waived,
     run_id: runId,
     checked_at: io.now().toISOString(),
   }));

@@ -9,7 +9,7 @@ import { readPointer } from '../lake/publish.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
 import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
-import { readLakeScope } from '../run/dataset-selection.js';
+import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
 import { noteCalls, type Run, readBegin } from '../run/open-run.js';
@@ -19,9 +19,9 @@ import { reportDrift } from './report-drift.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
-  const { fence, feed, events, backfill } = extract;
+  const { lowWatermark, feed, events, backfill } = extract;
   if (run.tables.stale_items.files.some(({ rows }) => rows > 0n)) return false;
-  if (fence !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run))
+  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run))
     return false;
   return (await readPointer(run.lake)) !== undefined;
 }
@@ -37,14 +37,15 @@ export async function isUnchanged(
     stale.select === undefined &&
     tally.rejected === 0n &&
     newChanges === 0n;
-  if (!isSame || !isScopeNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run)) return false;
+  if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run))
+    return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
 /** The lake notes what the run is a copy of. */
-function isScopeNoted({ scope, tables, landing }: Run): boolean {
+function isSelectionNoted({ selection, tables, landing }: Run): boolean {
   if ((landing.journal.last('decision')?.added ?? []).length > 0) return false;
-  return String(readLakeScope(tables.items) ?? '') === String(scope);
+  return String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */
@@ -142,12 +143,12 @@ function explainRun(journal: Journal): string {
  * tell: the poll may have missed removals.
  */
 function describeCurrency(
-  { mode, feed, fence }: Extract,
+  { mode, feed, lowWatermark }: Extract,
   journal: Journal,
   stale: bigint,
 ): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
   const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : 0n;
-  const at = feed?.complete === true ? feed.at : fence?.at;
+  const at = feed?.complete === true ? feed.at : lowWatermark?.at;
   const known = unknown === 0n ? at : undefined;
   return {
     caught_up: known !== undefined && stale === 0n,

@@ -6,7 +6,7 @@ import { tablePath } from '../lake/layout.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
-import { describeScope, listCopied } from '../run/dataset-selection.js';
+import { listCopied, markSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
@@ -58,7 +58,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     ...(batch.webhookAhead > 0n ? { [TXN_WEBHOOK]: batch.webhookAhead } : {}),
   });
   if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
-  const items = { ...cursor, [TXN_POLLED]: readPolled(extract), ...noteScope(run, extract, datasets) };
+  const items = { ...cursor, [TXN_POLLED]: readPolled(extract), ...noteSelection(run, extract, datasets) };
   await add('items', batch.merge.select, batch.merge.replaced, items);
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
@@ -78,13 +78,13 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
 }
 
 /** What the items are a copy of by now: of the datasets that can be read, those that were copied whole, now or before. */
-function noteScope({ scope, tables }: Run, { mode, added }: Extract, { datasets }: LandedDatasets) {
+function noteSelection({ selection, tables }: Run, { mode, added }: Extract, { datasets }: LandedDatasets) {
   const visible = datasets.map(({ id }) => id);
   const before = listCopied(tables.items.txn);
   // A lake that does not note them yet has a copy of all.
   const isWhole = mode === 'snapshot' || before.length === 0;
   const all = visible.filter((id) => isWhole || added.includes(id) || before.includes(id));
-  return describeScope(scope, scope === 'all' ? all : scope, tables.items.txn);
+  return markSelection(selection, selection === 'all' ? all : selection, tables.items.txn);
 }
 
 /** The service's own products, where the pipeline asks for them. Needs table `landed_service_products`. */
@@ -128,9 +128,9 @@ function readItemsBefore({ lake, tables: { items } }: Run): string | undefined {
 }
 
 /** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */
-function readPolled({ feed, fence }: Extract): bigint {
-  if (feed?.complete === true || fence?.changedAt === undefined) return 0n;
-  return BigInt(Date.parse(fence.changedAt)) * 1000n;
+function readPolled({ feed, lowWatermark }: Extract): bigint {
+  if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
+  return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
 /** Items that are grouped by product at a time: what groups hold can't all be spilled. */
@@ -172,8 +172,8 @@ async function addDatasets(
   { datasets, readAt }: LandedDatasets,
   add: (table: TableName, select: string, remove: DataFile[]) => Promise<void>,
 ): Promise<void> {
-  const { scope } = run;
-  const copied = datasets.filter(({ id }) => scope === 'all' || scope.includes(id));
+  const { selection } = run;
+  const copied = datasets.filter(({ id }) => selection === 'all' || selection.includes(id));
   const rows = copied.map((dataset) => ({
     dataset_id: dataset.id,
     name: dataset.name,

@@ -128,7 +128,7 @@ export type AnswerName =
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
 
 /** The datasets that a copy is of, by their ids (section 4, /datasets), in order. */
-export type Scope = 'all' | readonly bigint[];
+export type DatasetSelection = 'all' | readonly bigint[];
 
 export type Severity = 'gate' | 'error' | 'warn';
 
@@ -139,7 +139,7 @@ export interface CheckResult {
   description: string;
   violations: bigint;
   /** True for a gate that failed while a person let the batch through. */
-  letThrough: boolean;
+  waived: boolean;
   /** First violating rows as JSON text. */
   sample: string;
   seconds: number;

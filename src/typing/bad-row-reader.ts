@@ -21,7 +21,7 @@ export interface CsvColumns {
   objects: ReadonlySet<string>;
 }
 
-export interface SieveTask {
+export interface BadRowTask {
   /** Landed file, one row a line, or CSV where `csv` is given. */
   path: string;
   fields: Map<string, string>;
@@ -38,7 +38,7 @@ export interface SieveTask {
  * The slow way for a file that the strict reader refused or in which a value did not fit: row by row, with place
  * and raw text, so that what can't be typed is named and the rest is kept. Returns the numbers of good and bad rows.
  */
-export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: number }> {
+export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
   const bad = createWriteStream(task.badPath);
   const written = Promise.all([finished(good), finished(bad)]);
@@ -63,7 +63,7 @@ export async function sieveRows(task: SieveTask): Promise<{ good: number; bad: n
 }
 
 /** The line that DuckDB will read: no longer than it reads objects. */
-function wrapRow(row: SievedRow, findFault: (value: unknown) => string | undefined): { line: string; isGood: boolean } {
+function wrapRow(row: RawRow, findFault: (value: unknown) => string | undefined): { line: string; isGood: boolean } {
   const value = JSON.stringify(row.value) ?? 'null';
   const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
   const wrap = (last: string, characters = MAX_RAW_CHARACTERS) =>
@@ -89,14 +89,14 @@ function describeSize(bytes: number): string {
   return `the row has ${bytes} bytes, and no more than ${MAX_ROW_BYTES} can be typed`;
 }
 
-interface SievedRow {
+interface RawRow {
   place: number;
   raw: string;
   value?: unknown;
   reason?: string;
 }
 
-async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
+async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   if (task.csv !== undefined) {
     yield* readCsvRows(task.path, task.csv);
     return;
@@ -111,7 +111,7 @@ async function* readRows(task: SieveTask): AsyncGenerator<SievedRow> {
 }
 
 /** Records behind the header, each as an object of texts by column. */
-async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<SievedRow> {
+async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
     const raw = bytes.toString('utf8');
@@ -120,7 +120,7 @@ async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<Sieve
   }
 }
 
-type Parsed = Pick<SievedRow, 'value' | 'reason'>;
+type Parsed = Pick<RawRow, 'value' | 'reason'>;
 
 function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Parsed): Parsed {
   if (bytes.length > MAX_ROW_BYTES) return { reason: describeSize(bytes.length) };

@@ -9,7 +9,7 @@ import { readJsonColumns, type Shape, structType } from './shape.js';
 export type Layout =
   | 'lines' // JSON, as it came
   | 'csv' // as it came: a header, then records
-  | 'sieved'; // wrapped with place and raw text: {"n": 1, "raw": "…", "row": {…}}
+  | 'separated'; // wrapped with place and raw text: {"n": 1, "raw": "…", "row": {…}}
 
 export interface LandedFile {
   /** Absolute path. */
@@ -115,12 +115,12 @@ FROM ${rowsSql([file], PRODUCT_FIELDS)}`;
 }
 
 function placeSql(files: LandedFiles): string[] {
-  const sieved = files[0].layout === 'sieved';
+  const separated = files[0].layout === 'separated';
   return [
     `${eachFile(files, ({ part }) => part)} AS part`,
     `${eachFile(files, ({ readAt }) => readAt)} AS read_at`,
-    `${sieved ? 'n' : 'CAST(NULL AS BIGINT)'} AS line_number`,
-    `${sieved ? 'raw' : 'CAST(NULL AS VARCHAR)'} AS raw`,
+    `${separated ? 'n' : 'CAST(NULL AS BIGINT)'} AS line_number`,
+    `${separated ? 'raw' : 'CAST(NULL AS VARCHAR)'} AS raw`,
   ];
 }
 
@@ -134,14 +134,14 @@ function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): strin
 }
 
 function rowPrefix(file: LandedFile): string {
-  return file.layout === 'sieved' ? 'row.' : '';
+  return file.layout === 'separated' ? 'row.' : '';
 }
 
 /** Every column is declared, and nothing is guessed: a guess would read the file a second time. */
 function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].columns ?? []);
   const columns =
-    files[0].layout === 'sieved'
+    files[0].layout === 'separated'
       ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
       : readJsonColumns(fields);
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
@@ -185,7 +185,7 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
 }
 
-/** Members of an object that CSV holds as text are printed anew: long numbers would change. The sieve keeps them. */
+/** Members of an object that CSV holds as text would be printed again, and long numbers would change. The bad-row reader keeps them. */
 function refuseLongNumbers(object: string, value: string): string {
   const refusal = "error('a number that is not exact in a double')";
   return `CASE WHEN ${hasLongNumber(quoteIdentifier(object))} THEN ${refusal} ELSE ${value} END`;

@@ -4,7 +4,7 @@ import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
-import { sieveRows } from './bad-row-reader.js';
+import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
 import type { Shape } from './shape.js';
 
@@ -32,7 +32,7 @@ export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
 /** A landed file to type. */
 export interface TypingSource {
-  /** As it came; the sieve reads it. */
+  /** As it came; the bad-row reader reads it. */
   path: string;
   /** The same with its long numbers quoted (quote-file.ts). */
   landed: LandedFile;
@@ -63,9 +63,9 @@ export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFi
     return [typed];
   }
   if (others.length === 0) {
-    const sieved = await typeSieved(db, task, first);
+    const separated = await typeRowByRow(db, task, first);
     await removeCopies(task.sources);
-    return [sieved];
+    return [separated];
   }
   const files: TypedFile[] = [];
   for (const source of task.sources) files.push(...(await typeFiles(db, { ...task, sources: [source] })));
@@ -100,7 +100,7 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
   return { typedPath, part, origin, rows, sources: sources.map((source) => source.path) };
 }
 
-async function typeSieved(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
+async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
   const { part, readAt, columns } = source.landed;
   const place = path.join(task.workFolder, part);
   const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
@@ -108,21 +108,21 @@ async function typeSieved(db: Database, task: TypingTask, source: TypingSource):
   const objects = task.shape?.objects ?? new Set<string>();
   const csv = columns === undefined ? {} : { csv: { columns, objects } };
   const onRow = () => db.throwIfStopped();
-  const sieved = await sieveRows({ path: source.path, fields, goodPath, badPath, onRow, ...csv });
+  const separated = await separateBadRows({ path: source.path, fields, goodPath, badPath, onRow, ...csv });
   const counts = await copyTyped(
     db,
     task,
-    [{ path: goodPath, layout: 'sieved', marked: true, part, readAt }],
+    [{ path: goodPath, layout: 'separated', marked: true, part, readAt }],
     typedPath,
   );
   await rm(goodPath);
-  const rows = counts.rows + sieved.bad;
+  const rows = counts.rows + separated.bad;
   if (rows !== source.rows) {
     throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be told apart`, {
       hint: 'nothing was published; the raw bytes are kept in the landing',
     });
   }
-  const bad = sieved.bad > 0 ? { badPath } : {};
+  const bad = separated.bad > 0 ? { badPath } : {};
   return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
 }
 

@@ -42,7 +42,7 @@ const WAITING_BYTES = 1024 * 1024 * 1024;
  * Types landed files one batch after the other, while more are being landed. What one file shows of the rows' shape
  * holds for those of the same origin after it.
  */
-export class Typer {
+export class TypingQueue {
   readonly #db: Database;
   readonly #run: { runId: string; workFolder: string };
   /** Of export rows. */

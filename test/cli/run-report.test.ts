@@ -76,7 +76,7 @@ describe('the report of a run', () => {
 
   test('has names of one form, and seconds of three decimals', () => {
     const checks = [
-      { name: 'few', severity: 'warn' as const, violations: 0n, letThrough: false } as RunReport['checks'][0],
+      { name: 'few', severity: 'warn' as const, violations: 0n, waived: false } as RunReport['checks'][0],
     ];
     const report: RunReport = {
       ...reportOf({ seconds: 0.015179839431900004 }),

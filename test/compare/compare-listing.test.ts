@@ -117,7 +117,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
   test('says what it does not know when no call is left for the counts, and does not claim to be caught up', async () => {
     const { world, run, pipeline } = await openCopied();
     for (const item of listed(world).slice(-2)) events.remove(world, item);
-    // Behind the plan: the fence, a page and the datasets. The service had counted five before.
+    // Behind the plan: the low watermark, a page and the datasets. The service had counted five before.
     pipeline.budget.calls = { count: 5 + 3 };
     const { row, requests } = await run();
     expect(asked(requests, '/facets')).toHaveLength(0);

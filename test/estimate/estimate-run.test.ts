@@ -38,7 +38,7 @@ describe('what a run says it will take', () => {
     expect(said).toMatchObject({ mode: 'snapshot', exportRows: 700n, overageBlocks: 0n, unfinished: undefined });
     expect(said.steps.map(({ step, calls }) => [step, calls])).toEqual([
       ['plan', 1],
-      ['fence', 2],
+      ['watermark', 2],
       ['export', 1],
       ['feed', expect.any(Number)],
       ['datasets', 1],

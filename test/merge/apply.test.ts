@@ -25,10 +25,10 @@ async function apply(world: ModelWorld): Promise<Record<string, unknown>[]> {
 }
 
 /** The row that becomes of a full item, and what in it differs from the row before: every other column stays. */
-async function differences(ground: Row, world: ModelWorld): Promise<Record<string, unknown>> {
-  const [after, ...others] = await apply({ ...world, ground: [fullItem(ground)] });
+async function differences(base: Row, world: ModelWorld): Promise<Record<string, unknown>> {
+  const [after, ...others] = await apply({ ...world, base: [fullItem(base)] });
   expect(others).toEqual([]);
-  return differing(after, (await readTexts(db, 'ground_items'))[0]);
+  return differing(after, (await readTexts(db, 'base_items'))[0]);
 }
 
 function differing(after: Record<string, unknown> = {}, before: Record<string, unknown> = {}): Record<string, unknown> {
@@ -92,8 +92,8 @@ describe('a change sets in the row', () => {
   });
 
   test('that lists again: the price, when the item was seen, and not when it changed', async () => {
-    const ground = { ...gone, removed_at: at(4) };
-    expect(await differences(ground, { changes: [change({ ...RELISTED, price: 12 })] })).toEqual({
+    const base = { ...gone, removed_at: at(4) };
+    expect(await differences(base, { changes: [change({ ...RELISTED, price: 12 })] })).toEqual({
       ...applied,
       price: '12.0000',
       last_seen_at: shown(6),
@@ -103,8 +103,8 @@ describe('a change sets in the row', () => {
   });
 
   test('that reports a removed item as new: that it is listed, its price, when it was seen and changed', async () => {
-    const ground = { ...gone, removed_at: at(4) };
-    expect(await differences(ground, { changes: [change({ ...NEW, price: 12 })] })).toEqual({
+    const base = { ...gone, removed_at: at(4) };
+    expect(await differences(base, { changes: [change({ ...NEW, price: 12 })] })).toEqual({
       ...applied,
       price: '12.0000',
       last_seen_at: shown(6),
@@ -115,13 +115,13 @@ describe('a change sets in the row', () => {
   });
 
   test('of an item that was gone: that it is there', async () => {
-    const ground = { gone_at: at(5), is_listed: false };
-    expect(await differences(ground, { changes: [change({})] })).toMatchObject({ gone_at: null, is_listed: 'true' });
+    const base = { gone_at: at(5), is_listed: false };
+    expect(await differences(base, { changes: [change({})] })).toMatchObject({ gone_at: null, is_listed: 'true' });
   });
 
   test('that removes an item that was gone: that it is removed, not listed', async () => {
-    const ground = { gone_at: at(5), is_listed: false };
-    expect(await differences(ground, { changes: [change(REMOVED)] })).toEqual({
+    const base = { gone_at: at(5), is_listed: false };
+    expect(await differences(base, { changes: [change(REMOVED)] })).toEqual({
       ...applied,
       gone_at: null,
       removed_at: shown(6),
@@ -187,8 +187,8 @@ describe('times of the row', () => {
   });
 
   test('last_seen_at and last_changed_at that are unknown are those of the change', async () => {
-    const ground = { last_seen_at: null, last_changed_at: null };
-    expect(await differences(ground, { changes: [change({})] })).toMatchObject({
+    const base = { last_seen_at: null, last_changed_at: null };
+    expect(await differences(base, { changes: [change({})] })).toMatchObject({
       last_seen_at: shown(6),
       last_changed_at: shown(6),
     });
@@ -218,9 +218,9 @@ describe('times of the row', () => {
     ['removed after the relisting stays removed', { ...gone, removed_at: at(7) }, [RELISTED], shown(7)],
     ['removed at the moment of the relisting is listed', { ...gone, removed_at: at(6) }, [RELISTED], null],
     ['removed after it was told as new stays removed', { ...gone, removed_at: at(7) }, [NEW], shown(7)],
-  ])('an item %s', async (_name, ground, told, removedAt) => {
+  ])('an item %s', async (_name, base, told, removedAt) => {
     const changes = told.map((values, n) => change({ ...values, change_id: 101 + n, observed_at: at(6 + 2 * n) }));
-    const [row] = await apply({ ground: [fullItem(ground)], changes });
+    const [row] = await apply({ base: [fullItem(base)], changes });
     expect([row?.removed_at, row?.is_listed]).toEqual([removedAt, String(removedAt === null)]);
   });
 });
@@ -231,15 +231,15 @@ describe('changes that are not applied', () => {
     ['one observed before what the row shows', { observed_at: at(4) }, {}],
     ['one of an unknown item', { item_id: null }, {}],
     ['one of another item', { item_id: 2 }, {}],
-  ])('%s', async (_name, values, ground) => {
-    expect(await apply({ ground: [fullItem(ground)], changes: [change(values)] })).toEqual([]);
+  ])('%s', async (_name, values, base) => {
+    expect(await apply({ base: [fullItem(base)], changes: [change(values)] })).toEqual([]);
   });
 
   const sameMoment = { observed_at: at(5), price: 12, previous_price: 11 };
 
   test('one up to the watermark, at the time that a row of this run shows', async () => {
-    const ground = [fullItem({ run_id: 'this run', change_id: null })];
-    expect(await apply({ ground, changes: [change(sameMoment)], watermark: 101 })).toEqual([]);
+    const base = [fullItem({ run_id: 'this run', change_id: null })];
+    expect(await apply({ base, changes: [change(sameMoment)], watermark: 101 })).toEqual([]);
   });
 
   test.each([
@@ -249,9 +249,9 @@ describe('changes that are not applied', () => {
     ['at a later time than the row shows', { run_id: 'this run' }, { observed_at: at(6) }, 101],
     ['of a row without a time', { run_id: 'this run', last_changed_at: null }, {}, 101],
     ['of a row that no change was applied to', { change_id: null }, {}, undefined],
-  ])('but the same %s is applied', async (_name, ground, values, watermark) => {
+  ])('but the same %s is applied', async (_name, base, values, watermark) => {
     const rows = await apply({
-      ground: [fullItem(ground)],
+      base: [fullItem(base)],
       changes: [change({ ...sameMoment, ...values })],
       ...(watermark === undefined ? {} : { watermark }),
     });
@@ -295,7 +295,7 @@ describe('a whole read', () => {
   const stock = change({ ...plain, changes: '{"stock":[1,2]}' });
 
   test('that shows what was told replaces every column, and keeps the last change', async () => {
-    const rows = await apply({ ground: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
+    const rows = await apply({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
     const [read] = await readTexts(db, 'reread_items');
     expect(rows).toEqual([{ ...read, change_id: '101' }]);
   });
@@ -303,7 +303,7 @@ describe('a whole read', () => {
   test('that shows a later price than the change at the same time keeps it', async () => {
     const reread = [fullItem({ ...other, last_changed_at: at(6) })];
     const told = change({ price: 12, previous_price: 11, changes: '{"price":[11,12],"stock":[1,2]}' });
-    expect(await apply({ ground: [fullItem({})], reread, changes: [told] })).toMatchObject([{ price: '20.0000' }]);
+    expect(await apply({ base: [fullItem({})], reread, changes: [told] })).toMatchObject([{ price: '20.0000' }]);
   });
 
   test('of an item that the lake has not is its row', async () => {
@@ -320,13 +320,13 @@ describe('a whole read', () => {
       first_read_at: '2026-11-20T11:50:00Z',
       run_id: 'earlier run',
     };
-    const ground = [fullItem({ change_id: 101, last_changed_at: at(6) })];
-    const rows = await apply({ ground, stale: [stale], history: [stock], reread: [fullItem(other)] });
+    const base = [fullItem({ change_id: 101, last_changed_at: at(6) })];
+    const rows = await apply({ base, stale: [stale], history: [stock], reread: [fullItem(other)] });
     expect(rows).toMatchObject([{ title: 'B', change_id: '101', run_id: 'this run' }]);
   });
 });
 
-describe('a whole row of the ground that the lake has otherwise', () => {
+describe('a whole row of the merge base that the lake has otherwise', () => {
   test('is taken as it is, though no change tells of it', async () => {
     expect(await differences({}, { different: [1] })).toEqual({ run_id: 'this run' });
   });
@@ -337,20 +337,20 @@ describe('a whole row of the ground that the lake has otherwise', () => {
   });
 
   test('is not listed while it is gone or removed', async () => {
-    const ground = [
+    const base = [
       fullItem({ item_id: 1 }),
       fullItem({ item_id: 2, gone_at: at(6) }),
       fullItem({ item_id: 3, removed_at: at(6) }),
       fullItem({ item_id: 4, gone_at: at(6), removed_at: at(6) }),
     ];
-    const rows = await apply({ ground, different: [1, 2, 3, 4] });
+    const rows = await apply({ base, different: [1, 2, 3, 4] });
     expect(rows.map(({ is_listed }) => is_listed)).toEqual(['true', 'false', 'false', 'false']);
     expect(rows.map(({ gone_at }) => gone_at)).toEqual([null, shown(6), null, shown(6)]);
   });
 
   test('leaves other rows alone', async () => {
-    const ground = [fullItem({}), fullItem({ item_id: 2 })];
-    expect(await apply({ ground, different: [2] })).toMatchObject([{ item_id: '2' }]);
+    const base = [fullItem({}), fullItem({ item_id: 2 })];
+    expect(await apply({ base, different: [2] })).toMatchObject([{ item_id: '2' }]);
   });
 });
 
@@ -358,8 +358,8 @@ describe('a website', () => {
   const site = (row: Row): Row => ({ site_id: 7, name: 'Shop', host: 'shop.example', is_current: true, ...row });
 
   test('with another name or host is renamed in every row of it, and in no other', async () => {
-    const ground = [fullItem({}), fullItem({ item_id: 2 }), fullItem({ item_id: 3, site_id: 8 })];
-    const rows = await apply({ ground, renamed: [site({ name: 'Store', host: 'store.example' })] });
+    const base = [fullItem({}), fullItem({ item_id: 2 }), fullItem({ item_id: 3, site_id: 8 })];
+    const rows = await apply({ base, renamed: [site({ name: 'Store', host: 'store.example' })] });
     expect(rows.map((row) => [row.item_id, row.site_name, row.site_host, row.run_id])).toEqual([
       ['1', 'Store', 'store.example', 'this run'],
       ['2', 'Store', 'store.example', 'this run'],
@@ -381,7 +381,7 @@ describe('a website', () => {
   });
 
   test('that is as the row has it leaves the row alone', async () => {
-    expect(await apply({ ground: [fullItem({})], renamed: [site({})] })).toEqual([]);
+    expect(await apply({ base: [fullItem({})], renamed: [site({})] })).toEqual([]);
   });
 
   test('without a name or host takes none from the row', async () => {
@@ -402,11 +402,11 @@ describe('a website', () => {
   });
 
   test('of an item that is gone or removed is renamed, and lists neither', async () => {
-    const ground = [
+    const base = [
       fullItem({ gone_at: at(5), is_listed: false }),
       fullItem({ item_id: 2, removed_at: at(5), is_listed: false }),
     ];
-    const rows = await apply({ ground, renamed: [site({ name: 'Store' })] });
+    const rows = await apply({ base, renamed: [site({ name: 'Store' })] });
     expect(rows).toMatchObject([
       { site_name: 'Store', gone_at: shown(5), is_listed: 'false' },
       { site_name: 'Store', removed_at: shown(5), is_listed: 'false' },

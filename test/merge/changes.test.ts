@@ -13,7 +13,7 @@ import {
 } from '../../src/merge/changes.js';
 import { loadRows } from '../../src/run/ledger.js';
 import type { ChangeOrigin, TypedFile } from '../../src/typing/type-file.js';
-import { Typer } from '../../src/typing/typing-queue.js';
+import { TypingQueue } from '../../src/typing/typing-queue.js';
 
 let db: Database;
 let folder: string;
@@ -48,7 +48,11 @@ async function typeIds(origin: ChangeOrigin, ids: (number | string)[]): Promise<
   });
   await writeFile(file, `${lines.join('\n')}\n`);
   return [
-    await new Typer(db, { runId: 'now', workFolder: folder }).typeChanges({ path: file, rows: ids.length, origin }),
+    await new TypingQueue(db, { runId: 'now', workFolder: folder }).typeChanges({
+      path: file,
+      rows: ids.length,
+      origin,
+    }),
   ];
 }
 

@@ -24,7 +24,7 @@ async function judge(world: ModelWorld): Promise<Record<string, unknown>[]> {
 
 describe('a whole row that was read after a change happened', () => {
   const needs = async (row: Parameters<typeof read>[0], changed: Parameters<typeof change>[0]) => {
-    await loadWorld(db, { ground: [read(row)], changes: [change(changed)], watermark: 200 });
+    await loadWorld(db, { base: [read(row)], changes: [change(changed)], watermark: 200 });
     return (await readModelRows(db, 'needs', 'item_id')).length > 0;
   };
 
@@ -46,7 +46,7 @@ describe('a whole row that was read after a change happened', () => {
 });
 
 describe('a read of an item that changed', () => {
-  const ground = [item({})];
+  const base = [item({})];
 
   test.each([
     ['that shows the change is the row', { last_changed_at: at(6) }, STOCK, null],
@@ -61,7 +61,7 @@ describe('a read of an item that changed', () => {
       null,
     ],
   ])('%s', async (_name, row, changed, reason) => {
-    expect(await judge({ ground, reread: [read(row)], changes: [change(changed)] })).toEqual([
+    expect(await judge({ base, reread: [read(row)], changes: [change(changed)] })).toEqual([
       { reason, isRejected: false },
     ]);
   });
@@ -69,7 +69,7 @@ describe('a read of an item that changed', () => {
   test('that lags behind the relisting', async () => {
     const removed = item({ removed_at: at(5), is_listed: false, last_seen_at: at(4) });
     const changes = [change(RELISTED)];
-    const told = (row: Parameters<typeof read>[0]) => judge({ ground: [removed], reread: [read(row)], changes });
+    const told = (row: Parameters<typeof read>[0]) => judge({ base: [removed], reread: [read(row)], changes });
     expect(await told({ removed_at: at(5), last_seen_at: at(4) })).toEqual([
       { reason: 'the relisting is not shown', isRejected: false },
     ]);
@@ -83,14 +83,14 @@ describe('a read of an item that changed', () => {
       change({ ...STOCK, observed_at: '2026-11-20T06:00:00Z' }),
       change({ ...STOCK, change_id: 102, observed_at: '2026-11-20T06:00:20Z' }),
     ];
-    expect(await judge({ ground, reread: [read({ last_changed_at: at(6) })], changes })).toEqual([
+    expect(await judge({ base, reread: [read({ last_changed_at: at(6) })], changes })).toEqual([
       { reason: 'a change is not shown', isRejected: false },
     ]);
   });
 
   test('that is older than the copy is rejected', async () => {
     const reread = [read({ last_changed_at: at(3), price: 8 })];
-    expect(await judge({ ground, reread, changes: [change(STOCK)] })).toEqual([
+    expect(await judge({ base, reread, changes: [change(STOCK)] })).toEqual([
       { reason: 'older than the copy', isRejected: true },
     ]);
   });
@@ -100,7 +100,7 @@ describe('a read of an item that changed', () => {
   });
 
   test('that a list brought beside is no row: what the change tells is', async () => {
-    expect(await judge({ ground, reread: [read({ title: 'as read' })], changes: [change({})] })).toEqual([]);
+    expect(await judge({ base, reread: [read({ title: 'as read' })], changes: [change({})] })).toEqual([]);
     expect(await readModelRows(db, 'apply', 'title, change_id')).toEqual([{ title: 'A', change_id: '101' }]);
   });
 });
@@ -116,7 +116,7 @@ describe('an item that an earlier run left stale', () => {
       run_id: 'earlier run',
     },
   ];
-  const told = { ground: [item({ last_changed_at: at(6), change_id: 101 })], history: [change(STOCK)] };
+  const told = { base: [item({ last_changed_at: at(6), change_id: 101 })], history: [change(STOCK)] };
 
   test('is read again, and a read that still lags is rejected', async () => {
     const world = {
@@ -155,7 +155,7 @@ describe('rows after a read that lags', () => {
 
   test('show what was told, on top of the read', async () => {
     await loadWorld(db, {
-      ground: [item({ title: 'before' })],
+      base: [item({ title: 'before' })],
       reread: [read({ title: 'as read' })],
       changes: [
         change({}),
@@ -170,7 +170,7 @@ describe('rows after a read that lags', () => {
 
   test('are the rows so far with what was told, where the read is older', async () => {
     await loadWorld(db, {
-      ground: [item({ title: 'so far' })],
+      base: [item({ title: 'so far' })],
       reread: [read({ title: 'old', last_changed_at: at(2) })],
       changes: [change(REMOVED)],
     });
@@ -180,12 +180,12 @@ describe('rows after a read that lags', () => {
   });
 
   test('keep a removal that is later than the relisting that was told', async () => {
-    await loadWorld(db, { ground: [read({ removed_at: at(9), is_listed: false })], changes: [change(RELISTED)] });
+    await loadWorld(db, { base: [read({ removed_at: at(9), is_listed: false })], changes: [change(RELISTED)] });
     expect(await readModelRows(db, 'apply', COLUMNS)).toMatchObject([{ removed_at: shown(9), is_listed: 'false' }]);
   });
 
   test('keep a listing that was found after the removal that was told', async () => {
-    await loadWorld(db, { ground: [read({ last_seen_at: at(9) })], changes: [change(REMOVED)] });
+    await loadWorld(db, { base: [read({ last_seen_at: at(9) })], changes: [change(REMOVED)] });
     expect(await readModelRows(db, 'apply', COLUMNS)).toMatchObject([{ removed_at: null, is_listed: 'true' }]);
   });
 });

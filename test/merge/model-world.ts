@@ -93,8 +93,8 @@ export async function readTexts(db: Database, relation: string): Promise<Record<
 }
 
 export interface ModelWorld {
-  ground?: Row[];
-  /** Ids of whole rows of the ground that are not as the lake has them. */
+  base?: Row[];
+  /** Ids of whole rows of the merge base that are not as the lake has them. */
   different?: number[];
   reread?: Row[];
   changes?: Row[];
@@ -107,7 +107,7 @@ export interface ModelWorld {
 }
 
 export async function loadWorld(db: Database, world: ModelWorld): Promise<void> {
-  await loadRows(db, 'ground_items', 'items', world.ground ?? []);
+  await loadRows(db, 'base_items', 'items', world.base ?? []);
   await loadRows(db, 'exported_items', 'items', []);
   await loadRows(db, 'reread_items', 'items', world.reread ?? []);
   await loadRows(db, 'pending_changes', 'history', world.changes ?? []);

@@ -30,13 +30,13 @@ describe('items that must be read whole', () => {
     ['a change of an unknown item', { item_id: 2 }, true],
     ['a change whose item is gone', { item_id: null }, false],
   ])('for %s', async (_name, changed, needs) => {
-    await loadWorld(db, { ground: [item({})], changes: [change(changed)] });
+    await loadWorld(db, { base: [item({})], changes: [change(changed)] });
     expect((await needed()).length > 0).toBe(needs);
   });
 
   test('are asked for since the first of their changes, once each', async () => {
     await loadWorld(db, {
-      ground: [item({})],
+      base: [item({})],
       changes: [
         change({ kind: 'NEW', observed_at: at(8) }),
         change({ change_id: 102, kind: 'REMOVED', observed_at: at(7) }),
@@ -57,7 +57,7 @@ describe('changes applied to items', () => {
 
   test('in order of their ids, whatever order they come in', async () => {
     await loadWorld(db, {
-      ground: [item({})],
+      base: [item({})],
       changes: [
         change({ change_id: 103, price: 13, previous_price: 12, observed_at: at(8) }),
         change({ change_id: 101, price: 11, previous_price: 10, observed_at: at(6) }),
@@ -76,20 +76,20 @@ describe('changes applied to items', () => {
   });
 
   test('do nothing a second time, nor when the row shows a later moment', async () => {
-    await loadWorld(db, { ground: [item({})], changes: [change({ change_id: 100 }), change({ observed_at: at(4) })] });
+    await loadWorld(db, { base: [item({})], changes: [change({ change_id: 100 }), change({ observed_at: at(4) })] });
     expect(await applied()).toEqual([]);
   });
 
   test('at exactly the time of the row are applied again', async () => {
     await loadWorld(db, {
-      ground: [item({ price: 11, previous_price: 10 })],
+      base: [item({ price: 11, previous_price: 10 })],
       changes: [change({ observed_at: at(5) })],
     });
     expect(await applied()).toMatchObject([{ price: '11.0000', previous_price: '10.0000', change_id: '101' }]);
   });
 
   test('take a price away, which is not to leave it as it was', async () => {
-    await loadWorld(db, { ground: [item({})], changes: [change({ price: null, changes: '{"price":[10,null]}' })] });
+    await loadWorld(db, { base: [item({})], changes: [change({ price: null, changes: '{"price":[10,null]}' })] });
     expect(await applied()).toMatchObject([{ price: null, previous_price: '10.0000' }]);
   });
 
@@ -109,15 +109,15 @@ describe('changes applied to items', () => {
       changes: '{}',
       observed_at: at(7),
     });
-    await loadWorld(db, { ground: [item({})], changes: [removed] });
+    await loadWorld(db, { base: [item({})], changes: [removed] });
     expect(await applied()).toMatchObject([{ is_listed: 'false', removed_at: shown(6), price: '10.0000' }]);
-    await loadWorld(db, { ground: [item({})], changes: [again, removed] });
+    await loadWorld(db, { base: [item({})], changes: [again, removed] });
     expect(await applied()).toMatchObject([{ is_listed: 'true', removed_at: null, price: '9.0000', change_id: '102' }]);
   });
 
   test('give way to a whole read, which was made after them', async () => {
     await loadWorld(db, {
-      ground: [item({})],
+      base: [item({})],
       reread: [item({ title: 'B', price: 20, change_id: null, last_changed_at: at(9) })],
       changes: [change({ changes: '{"price":[10,11],"stock":[1,2]}' })],
     });
@@ -133,7 +133,7 @@ describe('changes applied to items', () => {
 
   test('leave rows alone that nothing is said of, but for the new name of their website', async () => {
     await loadWorld(db, {
-      ground: [item({}), item({ item_id: 2, site_id: 8 })],
+      base: [item({}), item({ item_id: 2, site_id: 8 })],
       renamed: [{ site_id: 7, name: 'Store', host: 'shop.example', is_current: true }],
     });
     expect(await applied()).toMatchObject([{ item_id: '1', site_name: 'Store', change_id: '100' }]);

@@ -8,7 +8,7 @@ const exact = (count: bigint) => ({ count, exact: true });
 function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
   const steps = estimateSteps({
     plan: true,
-    fence: undefined,
+    lowWatermark: undefined,
     exports: undefined,
     pages: undefined,
     changedItems: undefined,
@@ -32,7 +32,7 @@ describe('the calls of a run are at most 5 % above the least', () => {
   test.each<[string, Partial<Ahead>, number, number, number]>([
     [
       'first copy of 1M items with 3M changes',
-      { fence: 2, exports: { calls: 1, rows: 1_000_000n }, changes: exact(3_000_000n) },
+      { lowWatermark: 2, exports: { calls: 1, rows: 1_000_000n }, changes: exact(3_000_000n) },
       3_005,
       3_006,
       3_018,

@@ -180,7 +180,7 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
     );
     await writeFile(path.join(pipeline.lake.path, file ?? ''), 'damaged');
     const error = await failure(rebuildLake(pipeline, testIo, signal));
-    expect(error.message).toMatch(/^history can't be read, and holds rows that no kept raw bytes make anew/);
+    expect(error.message).toMatch(/^history can't be read, and holds rows that the kept raw bytes cannot restore/);
   });
 });
 

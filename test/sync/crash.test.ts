@@ -106,7 +106,7 @@ async function expectSameAfterRestart({ step, lakePath, asked }: Still, tables: 
   await rm(lakePath, { recursive: true });
 }
 
-/** Plan and fence aside, what has landed is not asked for again: only the one request under way when it was killed. */
+/** Plan and low watermark aside, what has landed is not asked for again: only the one request under way when it was killed. */
 function expectNothingTwice(step: string, requests: string[]): void {
   const paid = requests.filter((request) => /^\/(export|changes\?|items)/.test(request));
   const repeated = paid.length - new Set(paid).size;

@@ -8,7 +8,7 @@ import { forecastRun } from '../../src/estimate/estimate-run.js';
 import { listLandedRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import type { RunReport } from '../../src/sync/sync.js';
-import type { Scope } from '../../src/tables/table.js';
+import type { DatasetSelection } from '../../src/tables/table.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 
@@ -49,7 +49,7 @@ beforeEach(() => {
   world.renew();
 });
 
-function choose(datasets: Scope): void {
+function choose(datasets: DatasetSelection): void {
   world.pipeline.source.datasets = datasets;
 }
 

@@ -99,7 +99,7 @@ describe('a disk that is full', () => {
       ...testIo,
       log: (_level, event, facts = {}) => {
         // Before a byte of the export has come, the file it will be typed into leads to a full device.
-        if (event === 'landed' && facts.what === 'fence') linked.push(linkTypedFile(lakePath));
+        if (event === 'landed' && facts.what === 'watermark') linked.push(linkTypedFile(lakePath));
       },
     };
     const error = await syncError(lakePath, io);

@@ -91,7 +91,7 @@ describe('a held batch', () => {
     const report = await syncPipeline(pipeline, testIo, undefined, { publishHeld: true });
     expect(report).toMatchObject({ published: true, resumed: true });
     expect(world.requests).toEqual([]);
-    expect(report.checks.filter((check) => check.letThrough).map(({ name }) => name)).toEqual(['currency_iso_4217']);
+    expect(report.checks.filter((check) => check.waived).map(({ name }) => name)).toEqual(['currency_iso_4217']);
     expect(await readLetThrough()).toEqual([['currency_iso_4217']]);
     expect((await readItems(pipeline.lake.path)).size).toBe((await readTruth(world.sandbox)).size);
   });
@@ -100,7 +100,7 @@ describe('a held batch', () => {
     const io = {
       ...testIo,
       log: (_level: string, event: string) => {
-        if (event === 'gate.let_through') throw new Error('the process dies');
+        if (event === 'gate.waived') throw new Error('the process dies');
       },
     };
     await failure(syncPipeline(pipeline, io, undefined, { publishHeld: true }));

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { sieveRows } from '../../src/typing/bad-row-reader.js';
+import { separateBadRows } from '../../src/typing/bad-row-reader.js';
 import { makeFolder } from '../landing/folder.js';
 
 const GOOD = '{"id":1}\n';
@@ -11,13 +11,13 @@ test.each([
   ['rows that can be read', 'goodPath', GOOD + BAD.repeat(1000)],
   ['rows that cannot', 'badPath', BAD + GOOD.repeat(100_000)],
 ] as const)(
-  'a disk that is full for %s fails the sieve with an error that a caller gets',
+  'a disk that is full for %s fails the bad-row reader with an error that a caller gets',
   async (_name, full, rows) => {
     const folder = await makeFolder();
     const file = path.join(folder, 'rows.ndjson');
     await writeFile(file, rows);
     const paths = { goodPath: path.join(folder, 'good'), badPath: path.join(folder, 'bad'), [full]: '/dev/full' };
-    await expect(sieveRows({ path: file, fields: new Map([['id', 'BIGINT']]), ...paths })).rejects.toMatchObject({
+    await expect(separateBadRows({ path: file, fields: new Map([['id', 'BIGINT']]), ...paths })).rejects.toMatchObject({
       code: 'ENOSPC',
     });
   },

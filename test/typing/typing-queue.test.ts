@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
 import { createMacros } from '../../src/duckdb/model-sql.js';
-import { type LandedItems, Typer } from '../../src/typing/typing-queue.js';
+import { type LandedItems, TypingQueue } from '../../src/typing/typing-queue.js';
 import { makeFolder } from '../landing/folder.js';
 import { itemLine } from './typing.js';
 
@@ -35,14 +35,14 @@ async function readTyped(paths: string[]): Promise<string[]> {
   return reader.getRows().map(([text]) => String(text));
 }
 
-const newTyper = () => new Typer(db, { runId: 'run', workFolder: folder });
+const newTypingQueue = () => new TypingQueue(db, { runId: 'run', workFolder: folder });
 
 describe('small landed files', () => {
   test('are typed together, each row with its own file and time', async () => {
-    const typer = newTyper();
+    const typing = newTypingQueue();
     const landed = [await land([1, 2], 1), await land([3], 2), await land([4], 3)];
-    for (const file of landed) typer.addItems(file);
-    const typed = await typer.finish();
+    for (const file of landed) typing.addItems(file);
+    const typed = await typing.finish();
     expect(typed).toMatchObject([{ rows: 4, sources: landed.map((file) => file.path) }]);
     const [one, two, three] = landed.map((file) => path.basename(file.path));
     expect(await readTyped(typed.map((file) => file.typedPath))).toEqual([
@@ -54,10 +54,10 @@ describe('small landed files', () => {
   });
 
   test('are typed one by one when a row of them does not fit, and the bad row has its file and line', async () => {
-    const typer = newTyper();
+    const typing = newTypingQueue();
     const landed = [await land([1], 1), await land([2], 2, '{"id": 9, "title": "cut'), await land([3], 3)];
-    for (const file of landed) typer.addItems(file);
-    const typed = await typer.finish();
+    for (const file of landed) typing.addItems(file);
+    const typed = await typing.finish();
     expect(typed.map(({ part, rows }) => [part, rows])).toEqual(
       landed.map(({ path: file, rows }) => [path.basename(file), rows]),
     );
@@ -68,10 +68,10 @@ describe('small landed files', () => {
   });
 
   test('with long numbers are exact in a batch with others', async () => {
-    const typer = newTyper();
-    typer.addItems(await land([1], 1));
-    typer.addItems(await land([], 2, itemLine({ id: '2', price: '99999999999999.9999' })));
-    const [typed, ...others] = await typer.finish();
+    const typing = newTypingQueue();
+    typing.addItems(await land([1], 1));
+    typing.addItems(await land([], 2, itemLine({ id: '2', price: '99999999999999.9999' })));
+    const [typed, ...others] = await typing.finish();
     expect(others).toEqual([]);
     const rows = await db.rows(`SELECT CAST(price AS VARCHAR) AS price FROM '${typed?.typedPath}' WHERE item_id = 2`);
     expect(rows).toEqual([{ price: '99999999999999.9999' }]);
@@ -80,37 +80,37 @@ describe('small landed files', () => {
 
 describe('a segment of an export that broke off', () => {
   test('is dropped, and so is what was wrong with it', async () => {
-    const typer = newTyper();
+    const typing = newTypingQueue();
     const kept = await land([1], 1);
     const cut = await land([2], 2);
     const damaged = { ...(await land([3], 3)), rows: 7 };
-    typer.addItems(kept);
-    typer.addItems(cut, { mayBecomeVoid: true });
-    typer.addItems(damaged, { mayBecomeVoid: true });
-    typer.forget([cut.path, damaged.path]);
-    expect((await typer.finish()).flatMap(({ sources }) => sources)).toEqual([kept.path]);
+    typing.addItems(kept);
+    typing.addItems(cut, { mayBecomeVoid: true });
+    typing.addItems(damaged, { mayBecomeVoid: true });
+    typing.forget([cut.path, damaged.path]);
+    expect((await typing.finish()).flatMap(({ sources }) => sources)).toEqual([kept.path]);
   });
 
   test('that was none is a fault of the run', async () => {
-    const typer = newTyper();
-    typer.addItems({ ...(await land([3], 3)), rows: 7 });
-    await expect(typer.finish()).rejects.toMatchObject({ code: 'contract' });
+    const typing = newTypingQueue();
+    typing.addItems({ ...(await land([3], 3)), rows: 7 });
+    await expect(typing.finish()).rejects.toMatchObject({ code: 'contract' });
   });
 });
 
 describe('landing', () => {
   test('waits while too much waits to be typed', async () => {
-    const typer = newTyper();
+    const typing = newTypingQueue();
     const [first, second] = [await land([1], 1), await land([2], 2)];
-    typer.addItems({ ...first, bytes: 2 ** 31 });
+    typing.addItems({ ...first, bytes: 2 ** 31 });
     let isRoom = false;
-    const room = typer.whenRoom().then(() => {
+    const room = typing.whenRoom().then(() => {
       isRoom = true;
     });
-    typer.addItems(second);
+    typing.addItems(second);
     await Promise.resolve();
     expect(isRoom).toBe(false);
     await room;
-    expect((await typer.finish()).flatMap(({ sources }) => sources)).toEqual([first.path, second.path]);
+    expect((await typing.finish()).flatMap(({ sources }) => sources)).toEqual([first.path, second.path]);
   });
 });

@@ -6,7 +6,7 @@ import { createMacros } from '../../src/duckdb/model-sql.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import type { Mapping } from '../../src/typing/item-names.js';
 import type { TypedFile } from '../../src/typing/type-file.js';
-import { Typer } from '../../src/typing/typing-queue.js';
+import { TypingQueue } from '../../src/typing/typing-queue.js';
 
 /** Types bytes as a run does, in a folder of its own. */
 export interface Typing {
@@ -33,7 +33,7 @@ export async function openTyping(): Promise<Typing> {
   await db.run('SET preserve_insertion_order = false');
   await createMacros(db);
   let files = 0;
-  const newTyper = (mapping?: Mapping) => new Typer(db, { runId: 'run', workFolder: folder }, mapping);
+  const newTypingQueue = (mapping?: Mapping) => new TypingQueue(db, { runId: 'run', workFolder: folder }, mapping);
   const land = async (bytes: string | Buffer, format: 'ndjson' | 'csv' = 'ndjson') => {
     const file = path.join(folder, `landed-${++files}.${format}`);
     await writeFile(file, bytes);
@@ -48,18 +48,18 @@ export async function openTyping(): Promise<Typing> {
           .toString()
           .split('\n')
           .filter((line) => line.trim() !== '').length;
-      const typer = newTyper();
-      typer.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
-      return openRows(db, await typer.finish());
+      const typing = newTypingQueue();
+      typing.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
+      return openRows(db, await typing.finish());
     },
     async csv(bytes, rows, mapping) {
-      const typer = newTyper(mapping);
-      typer.addItems({ path: await land(bytes, 'csv'), rows, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
-      return openRows(db, await typer.finish());
+      const typing = newTypingQueue(mapping);
+      typing.addItems({ path: await land(bytes, 'csv'), rows, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
+      return openRows(db, await typing.finish());
     },
     async changes(lines) {
       const file = await land(lines.map((line) => `${line}\n`).join(''));
-      return openRows(db, [await newTyper().typeChanges({ path: file, rows: lines.length, origin: 'feed' })]);
+      return openRows(db, [await newTypingQueue().typeChanges({ path: file, rows: lines.length, origin: 'feed' })]);
     },
     async close() {
       db.close();

@@ -2,7 +2,7 @@ import { valueToText } from '../../duckdb/value-json.js';
 import { nameColumns } from '../../lake/column-drift.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../run/dataset-selection.js';
-import type { Scope } from '../../tables/table.js';
+import type { DatasetSelection } from '../../tables/table.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatCount, formatSeconds } from '../progress.js';
@@ -10,7 +10,7 @@ import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read
 
 /** A status, and what the lake is a copy of; undefined where nothing is published. */
 export interface ShownStatus extends Status {
-  datasets: Scope | undefined;
+  datasets: DatasetSelection | undefined;
 }
 
 /** A status for people: what stands, what waits, what is left. */
@@ -39,8 +39,8 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
   const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} without news since)`;
-  const scope = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
-  return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${scope}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
+  const selection = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
+  return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
 
 /** Nothing, where the last run established which items are listed. */

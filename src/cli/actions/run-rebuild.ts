@@ -14,7 +14,7 @@ export interface RebuildRequest {
 }
 
 /**
- * Makes every table of a lake anew from its raw bytes and shows what became of them.
+ * Rebuilds every table of a lake from its raw bytes and shows what became of them.
  * @throws PricelakeError `usage` when neither a pipeline file nor a lake is named.
  */
 export async function runRebuild(request: RebuildRequest, context: CommandContext): Promise<CommandReport> {

@@ -4,7 +4,7 @@ import { rowToJson } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { readTable } from '../../lake/read.js';
 import type { Budget } from '../../plan/allowance.js';
-import { readLakeScope } from '../../run/dataset-selection.js';
+import { readLakeSelection } from '../../run/dataset-selection.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -31,9 +31,9 @@ export async function showStatus(request: StatusRequest, context: CommandContext
   const { io, signal, json, output } = context;
   const { path, budget, service } = await chooseSource(request, context);
   return readLake({ path, signal }, async ({ lake, db }) => {
-    const scope = readLakeScope(await readTable(lake, 'items'));
-    const asked = service === undefined ? undefined : await askService(service, scope ?? 'all', io, signal);
-    const status = { ...(await readStatus(lake, db, asked, budget, io)), datasets: scope };
+    const selection = readLakeSelection(await readTable(lake, 'items'));
+    const asked = service === undefined ? undefined : await askService(service, selection ?? 'all', io, signal);
+    const status = { ...(await readStatus(lake, db, asked, budget, io)), datasets: selection };
     if (!json) await output.write(formatStatus(status, output.columns));
     return describeStatus(status);
   });

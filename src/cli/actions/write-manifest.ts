@@ -90,7 +90,7 @@ function refuseOlderFiles({ table, files }: Manifest): void {
   throw new PricelakeError(
     'usage',
     `${older.length} of ${files.length} files of ${table} are older than its ${nameColumns(names)}; Redshift loads columns by their place`,
-    { hint: '`pricelake compact` writes them anew with all columns.' },
+    { hint: '`pricelake compact` rewrites them with all columns.' },
   );
 }
 

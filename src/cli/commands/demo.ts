@@ -15,7 +15,7 @@ export const demoCommand: CommandModule<object, DemoArguments> = {
         type: 'string',
         default: './demo-lake',
         requiresArg: true,
-        describe: 'Folder of the lake; made anew',
+        describe: 'Folder of the lake; replaced if it exists',
       })
       .option('items', { type: 'number', default: 20_000, requiresArg: true, describe: 'Listings of the sandbox' })
       .example('$0 demo', 'Takes about half a minute')

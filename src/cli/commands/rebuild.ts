@@ -9,7 +9,7 @@ interface RebuildArguments {
 
 export const rebuildCommand: CommandModule<object, RebuildArguments> = {
   command: 'rebuild [pipeline]',
-  describe: 'Make every table anew from the kept raw bytes, without a call',
+  describe: 'Rebuild every table from the kept raw bytes, without a call',
   builder: (yargs: Argv) =>
     yargs
       .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML)' })

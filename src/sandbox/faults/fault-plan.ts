@@ -18,7 +18,7 @@ export class FaultPlan {
     this.arm(faults);
   }
 
-  /** Replaces what was armed; requests are counted anew. */
+  /** Replaces what was armed; the count of requests starts over. */
   arm(faults: readonly Fault[]): void {
     this.#armed = faults.map((fault) => ({ fault, requests: 0, fired: 0 }));
   }
