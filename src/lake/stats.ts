@@ -29,8 +29,8 @@ export function writeStats(
     const name = JSON.stringify(column.name);
     if (min !== undefined) mins.push(`${name}:${min}`);
     if (max !== undefined) maxs.push(`${name}:${max}`);
-    const nullCount = found.get('null_count');
-    if (nullCount !== undefined && /^\d+$/.test(nullCount)) nulls.push(`${name}:${nullCount}`);
+    const nullCount = found.get('null_count') ?? '';
+    if (/^\d+$/.test(nullCount)) nulls.push(`${name}:${nullCount}`);
   }
   return `{"numRecords":${rows},"minValues":{${mins.join()}},"maxValues":{${maxs.join()}},"nullCount":{${nulls.join()}}}`;
 }
@@ -77,18 +77,18 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   const points = [...text.slice(0, 2 * PREFIX_LENGTH + 2)];
   if (points.length <= PREFIX_LENGTH) return JSON.stringify(text);
   const prefix = points.slice(0, PREFIX_LENGTH);
-  const bound = side === 'min' ? prefix.join('') : raisePrefix(prefix);
-  return bound === undefined ? undefined : JSON.stringify(bound);
+  return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
 /** The smallest text of that length or shorter that is above every text with this prefix; none above U+10FFFF. */
-function raisePrefix(points: string[]): string | undefined {
-  for (let end = points.length; end > 0; end -= 1) {
-    const last = points[end - 1]?.codePointAt(0) ?? 0;
+function writeRaised(prefix: string[]): string | undefined {
+  const kept = [...prefix];
+  for (let point = kept.pop(); point !== undefined; point = kept.pop()) {
+    const last = point.codePointAt(0) as number;
     if (last === 0x10ffff) continue;
     // U+D800 to U+DFFF are halves of surrogate pairs, not characters.
     const next = last === 0xd7ff ? 0xe000 : last + 1;
-    return points.slice(0, end - 1).join('') + String.fromCodePoint(next);
+    return JSON.stringify(kept.join('') + String.fromCodePoint(next));
   }
   return undefined;
 }
