@@ -39,13 +39,21 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
+/** Which part of a log is replayed. */
+export interface LogRange {
+  /** Every commit behind this version is replayed, as far as the log has them. */
+  since?: bigint;
+  /** The newest version to replay: the state is the table's as of then. */
+  until?: bigint;
+}
+
 /**
- * Replays a table's log from its newest checkpoint; with `since`, every commit behind that version is replayed, as far
- * as the log has them.
+ * Replays a table's log from its newest checkpoint.
  * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
  */
-export async function readLog(lake: Lake, table: TableName, since?: bigint): Promise<LogState> {
-  const names = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {
+  const present = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+  const names = until === undefined ? present : present.filter((name) => !isBehind(name, until));
   const state: LogState = {
     table,
     version: -1n,
@@ -82,6 +90,11 @@ function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | 
   if (since === undefined) return checkpoints.at(-1);
   const before = checkpoints.findLast((version) => version <= since);
   return before ?? (findVersions(names, 'json')[0] === 0n ? undefined : checkpoints[0]);
+}
+
+/** True for a log file of a version behind this one. */
+function isBehind(name: string, version: bigint): boolean {
+  return /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
 }
 
 function findVersions(names: string[], suffix: string): bigint[] {

@@ -22,7 +22,7 @@ export async function findForeignChanges(
     const left = larger(pointer?.tables[table]?.version ?? -1n, txn[TXN_ACCEPTED] ?? -1n);
     // Another program's checkpoint can hide commits that no run has seen yet.
     const isHidden = checkpoint !== undefined && checkpoint > left;
-    const commits = isHidden ? (await readLog(lake, table, left)).foreign : foreign;
+    const commits = isHidden ? (await readLog(lake, table, { since: left })).foreign : foreign;
     found.push(...commits.filter(({ version, change }) => version > left && change !== undefined));
   }
   return found;

@@ -16,6 +16,7 @@ import { planRebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js'
 import { replaceTables } from './replace-damaged.js';
 import { type SwappedTable, swapTables } from './replace-tables.js';
 import { replayRun } from './replay.js';
+import { restoreTables } from './restore-tables.js';
 
 export interface RebuildOptions {
   /** Continues although rows are lost that the kept raw bytes cannot restore. */
@@ -38,8 +39,10 @@ export interface RebuildReport {
  * inside `_pricelake/rebuild`, whose files then take the place of the old ones, table by table. Where a log is damaged,
  * or another program changed a table, whole tables take their places, logs and all. A rebuild that was cut off is done
  * again from its beginning, or gone on with where tables had begun to take their places.
+ * Where the kept bytes do not suffice and all that happened is that another program changed tables, these get back the
+ * files that the newest run left.
  * @throws PricelakeError `landing_gone` when the kept bytes do not suffice, `lake_invalid` when rows would be lost that
- * only a damaged table has, `gate_failed` when a gate that nobody let through fails; the tables then stay as they were.
+ * only a damaged table has, `gate_failed` when a gate that nobody waived fails; the tables then stay as they were.
  */
 export function rebuildLake(
   pipeline: Pipeline,
@@ -51,7 +54,15 @@ export function rebuildLake(
     const { damaged, pointerDamage, markerDamage } = inspection;
     const old = new OldTables(lake, db, inspection);
     const landed = await listSoundRuns(lake.root);
-    const { plan, faults } = await planFromSound(old, landed, damaged.size > 0);
+    let planned: Awaited<ReturnType<typeof planFromSound>>;
+    try {
+      planned = await planFromSound(old, landed, damaged.size > 0);
+    } catch (error) {
+      const restored = isLandingGone(error) ? await restoreTables(lake, inspection, acceptLoss, io) : undefined;
+      if (restored === undefined) throw error;
+      return { ...restored, runs: [], damage: [...damaged.values()], carried: [] };
+    }
+    const { plan, faults } = planned;
     const losses = await findLosses(old, plan);
     if (!acceptLoss) refuseLosses(losses);
     // From here on the lake changes: first what a damaged marker or pointer would stop.
@@ -76,6 +87,8 @@ export function rebuildLake(
     };
   });
 }
+
+const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';
 
 const findOpenRun = (runs: readonly LandedRun[]) => runs.findLast(({ journal }) => journal.last('end') === undefined);
 

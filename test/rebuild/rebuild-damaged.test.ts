@@ -14,7 +14,7 @@ import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { deleteRows, listLog, optimize } from '../lake/foreign-writer.js';
+import { deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
 
 let world: World;
@@ -183,6 +183,32 @@ test('a rebuild undoes a DELETE of history by another program, also where older 
   expect(damage.join()).toMatch(/history: version \d+ \(DELETE by delta-rs:py-1\.6\.6\) changed rows/);
   expect(await listDifferent(['history', 'sites', 'rejects'])).toEqual([]);
   expect((await inspectLake(await openLake(pipeline.lake.path, { create: false }))).damaged.size).toBe(0);
+});
+
+describe('a change of history by another program, without the raw bytes for a rebuild', () => {
+  beforeEach(() => removeLandings(99));
+
+  test('is undone by the files that the newest run left, and the next sync goes on', async () => {
+    await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
+    expect((await failure(syncPipeline(pipeline, testIo))).facts.hint).toContain('pricelake rebuild');
+    const { runs, tables, lost } = await rebuild();
+    expect({ runs, lost }).toEqual({ runs: [], lost: [] });
+    expect(tables).toMatchObject([{ table: 'history' }]);
+    expect(await listDifferent(['history', 'items'])).toEqual([]);
+    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+    await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  });
+
+  test('is kept with --accept-loss where these files are gone too', async () => {
+    await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
+    await vacuum(pipeline.lake.path, 'history');
+    const error = await failure(rebuild());
+    expect(error).toMatchObject({ code: 'landing_gone', facts: { hint: expect.stringContaining('--accept-loss') } });
+    expect(error.message).toMatch(/can restore history \(.* is missing\)/);
+    const { lost } = await rebuild({ acceptLoss: true });
+    expect(lost).toEqual([expect.stringMatching(/^history: what the other program removed/)]);
+    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+  });
 });
 
 test('a rebuild in which runs have nothing to do leaves their numbers, so that none is given twice', async () => {

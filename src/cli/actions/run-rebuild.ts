@@ -32,7 +32,11 @@ export async function runRebuild(request: RebuildRequest, context: CommandContex
     await output.write(layOutTable(['table', 'version', 'rows before', 'rows after'], rows, aligns, output.columns));
     const { length } = report.runs;
     const runs = length === 1 ? 'one run' : `${length} runs`;
-    await output.write(`Made from the raw bytes of ${runs}, from ${report.runs[0]} on, without a call.\n`);
+    const source =
+      length === 0
+        ? 'Put back the files that the newest run left, without a call.'
+        : `Made from the raw bytes of ${runs}, from ${report.runs[0]} on, without a call.`;
+    await output.write(`${source}\n`);
     for (const what of report.damage) await output.write(`damaged: ${toPlainLine(what)}\n`);
     for (const what of report.carried) await output.write(`carried over: ${toPlainLine(what)}\n`);
     for (const what of report.lost) await output.write(`lost: ${toPlainLine(what)}\n`);

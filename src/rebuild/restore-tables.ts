@@ -1,0 +1,94 @@
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { commitTable } from '../lake/commit.js';
+import { readLog } from '../lake/delta-log.js';
+import { findForeignChanges, markAccepted } from '../lake/foreign-changes.js';
+import { findDamagedFile, type Inspection } from '../lake/inspect-lake.js';
+import type { Lake } from '../lake/lake.js';
+import { tablePath } from '../lake/layout.js';
+import { refreshPointer } from '../lake/publish.js';
+import { type DataFile, type TableChange, type TableState, TXN_ACCEPTED } from '../tables/table.js';
+import type { SwappedTable } from './replace-tables.js';
+
+/** What became of tables that another program changed. */
+export interface RestoredTables {
+  tables: SwappedTable[];
+  /** Tables that stay as the other program left them, in words. */
+  lost: string[];
+}
+
+/** The files that a table is to have; undefined where those of the newest run are gone. */
+interface Restoration {
+  state: TableState;
+  files: DataFile[] | undefined;
+  why: string;
+}
+
+/**
+ * The way out where another program changed tables and the kept raw bytes are not enough for a rebuild: each table gets
+ * back the files that the newest run left. Where these are gone, the table stays as it is if the caller accepts the loss.
+ * @returns undefined when anything else is damaged
+ * @throws PricelakeError `landing_gone` when files are gone and `acceptLoss` is false; nothing has changed then
+ */
+export async function restoreTables(
+  lake: Lake,
+  inspection: Inspection,
+  acceptLoss: boolean,
+  io: Io,
+): Promise<RestoredTables | undefined> {
+  const changes = await findForeignChanges(lake, [...inspection.states.values()], inspection.pointer);
+  const changed = new Set(changes.map(({ table }) => table));
+  const isElse = inspection.pointerDamage !== undefined || [...inspection.damaged.keys()].some((t) => !changed.has(t));
+  if (changes.length === 0 || isElse) return undefined;
+  const planned: Restoration[] = [];
+  for (const [table, state] of inspection.states) {
+    if (changed.has(table)) planned.push(await planRestoration(lake, state, inspection));
+  }
+  const gone = planned.filter(({ files }) => files === undefined);
+  if (gone.length > 0 && !acceptLoss) {
+    throw new PricelakeError(
+      'landing_gone',
+      `neither the kept raw bytes nor the files of the newest run can restore ${gone.map(({ state, why }) => `${state.table} (${why})`).join(', ')}`,
+      {
+        hint: 'Restore the lake from a backup, or keep these tables as the other program left them with `pricelake rebuild --accept-loss`.',
+      },
+    );
+  }
+  const accepted = markAccepted(changes);
+  const tables: SwappedTable[] = [];
+  for (const { state, files = state.files } of planned) {
+    const change = planChange(lake, state, files, accepted[state.table] ?? state.version);
+    // The commit point of each table is inside commitTable.
+    const version = await commitTable(lake, change, { runId: 'rebuild', operation: 'RESTORE', at: io.now() });
+    tables.push({ table: state.table, version, rowsBefore: countRows(state.files), rowsAfter: countRows(files) });
+  }
+  await refreshPointer(lake);
+  return { tables, lost: gone.map(({ state, why }) => `${state.table}: what the other program removed (${why})`) };
+}
+
+async function planRestoration(lake: Lake, state: TableState, { pointer }: Inspection): Promise<Restoration> {
+  const { table } = state;
+  const left = pointer?.tables[table]?.version ?? -1n;
+  const log = await readLog(lake, table, { until: left });
+  if (log.version !== left) return { state, files: undefined, why: `its log no longer holds version ${left}` };
+  const files = [...log.files.values()];
+  const damage = await findDamagedFile(files, (path) => tablePath(lake, table, path));
+  return damage === undefined ? { state, files, why: '' } : { state, files: undefined, why: damage };
+}
+
+function planChange(lake: Lake, state: TableState, files: readonly DataFile[], accepted: bigint): TableChange {
+  const now = new Set(state.files.map(({ path }) => path));
+  const then = new Set(files.map(({ path }) => path));
+  return {
+    table: state.table,
+    add: files
+      .filter(({ path }) => !now.has(path))
+      .map((file) => ({ ...file, stagedAt: tablePath(lake, state.table, file.path) })),
+    remove: state.files.filter(({ path }) => !then.has(path)),
+    txn: { [TXN_ACCEPTED]: accepted },
+  };
+}
+
+function countRows(files: readonly DataFile[]): bigint {
+  return files.reduce((sum, { rows }) => sum + rows, 0n);
+}
