@@ -12,7 +12,6 @@ import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { Journal } from '../landing/journal.js';
 import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
-import { TXN_POLLED } from '../tables/table.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { type Proof, sampleItems } from './compare-sample.js';
 
@@ -53,7 +52,7 @@ export async function verifyItems(pipeline: Pipeline, size: number, io: Io, sign
 
 /** Up to when a lake without the feed is known to be complete. */
 async function readFence(lake: Lake, db: Database): Promise<string> {
-  const polled = (await readTable(lake, 'items')).txn[TXN_POLLED] ?? 0n;
+  const polled = (await readTable(lake, 'items')).applied.polledAt;
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
   const row = await db.row('SELECT epoch_ms(max(last_changed_at)) AS at FROM items');
   return new Date(Number((row?.at as bigint | null) ?? 0n)).toISOString();

@@ -3,7 +3,7 @@ import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
 import { type Count, countPages, extrapolateChanges } from '../plan/estimate.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
-import { type RunMode, TXN_CURSOR } from '../tables/table.js';
+import type { RunMode } from '../tables/table.js';
 import type { Lookout } from './estimate-facts.js';
 
 /** The changes that wait, and the first page of them. */
@@ -21,7 +21,7 @@ const PAGE_LIMIT = 1_000;
  */
 export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonly bigint[]): Promise<WaitingFeed> {
   const { client, journal, tables, pipeline, selection } = lookout;
-  const known = tables.history.txn[TXN_CURSOR];
+  const known = tables.history.applied.cursor;
   const parts = listSelectedParts(client, selection);
   // A first run without the history before it begins at the newest change.
   if (known === undefined && mode === 'snapshot' && pipeline.source.history !== 'feed') {
@@ -50,7 +50,7 @@ const NO_CHANGES: WaitingFeed = { changes: { count: 0n, exact: true }, body: und
 
 /** Behind which change the run would begin. */
 function startOf({ tables, pipeline }: Lookout, { dataset }: DatasetPart, added: readonly bigint[]): bigint {
-  const known = tables.history.txn[TXN_CURSOR] ?? 0n;
+  const known = tables.history.applied.cursor ?? 0n;
   const isNew = dataset === undefined ? added.length > 0 : added.includes(dataset);
   return isNew && pipeline.source.history === 'feed' ? 0n : known;
 }

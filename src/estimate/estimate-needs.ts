@@ -11,7 +11,6 @@ import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-
 import { chooseHydration } from '../plan/choose-hydration.js';
 import type { Ahead } from '../plan/estimate.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
-import { TXN_CURSOR } from '../tables/table.js';
 import type { Lookout } from './estimate-facts.js';
 import type { WaitingFeed } from './estimate-feed.js';
 
@@ -71,7 +70,7 @@ async function findPageNeeds({ db, typing, tables, workFolder }: Lookout, { body
   const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
   await createItemViews(db, []);
   await createNewChanges(db, [typed], { feedFrom: 0n, knownUpTo: 0n, cursor: page.nextCursor });
-  const applyFrom = tables.items.txn[TXN_CURSOR] ?? 0n;
+  const applyFrom = tables.items.applied.cursor ?? 0n;
   await createPendingChanges(db, {
     applyFrom,
     cursor: page.nextCursor,

@@ -15,6 +15,7 @@ import { isEmptyFile } from './empty-file.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
 import { explainSystemFault } from './system-fault.js';
+import { encodeApplied } from './table-state.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 export interface CommitInfo {
@@ -42,7 +43,7 @@ const CHECKPOINT_INTERVAL = 10n;
 export async function commitTable(lake: Lake, wanted: TableChange, info: CommitInfo): Promise<bigint> {
   const state = await readLog(lake, wanted.table);
   const change = keepEmptyFile(state, wanted);
-  const txn = Object.entries(change.txn).filter(([appId, version]) => state.txn.get(appId)?.version !== version);
+  const txn = encodeApplied(change.applied, state.txn);
   if (change.add.length === 0 && change.remove.length === 0 && txn.length === 0) return state.version;
   checkFiles(state, change);
   refuseIntruder(state, info.since);

@@ -113,7 +113,7 @@ async function writeAnew(
   return explainSystemFault(lake.root, async () => {
     const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
     refuseOtherRows(table, files, added);
-    const change = { table, add: added, remove: files, txn: {}, dataChange: false };
+    const change = { table, add: added, remove: files, applied: {}, dataChange: false };
     const version = await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
     return { version, added };
   });

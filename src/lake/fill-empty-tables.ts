@@ -34,7 +34,7 @@ export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling
     const { files, hasOlderFiles } = await readTable(lake, table);
     if (!files.every(isEmptyFile) || (files.length > 0 && !hasOlderFiles)) continue;
     const add = [await stageEmptyFile(db, lake, table, filling)];
-    await commitTable(lake, { table, add, remove: files, txn: {}, dataChange: false }, filling.commit);
+    await commitTable(lake, { table, add, remove: files, applied: {}, dataChange: false }, filling.commit);
     filled.push(table);
   }
   return filled;

@@ -41,7 +41,7 @@ export async function flattenTables(lake: Lake, states: TableState[], io: Io): P
     const { movable: moving } = await sortMisplaced(lake, state);
     if (moving.length === 0) continue;
     const info = { runId: RUN_ID, at: io.now() };
-    const change = { table, add: await linkFiles(lake, table, moving), remove: moving, txn: {}, dataChange: false };
+    const change = { table, add: await linkFiles(lake, table, moving), remove: moving, applied: {}, dataChange: false };
     const version = await commitTable(lake, { ...change, isRename: true }, { ...info, operation: 'OPTIMIZE' });
     io.log('info', 'lake.flattened', { table, files: moving.length, version });
     if (table === 'items') await followItems(lake, { before, after: version }, info);

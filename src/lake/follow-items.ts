@@ -1,4 +1,4 @@
-import { TABLE_NAMES, TXN_ITEMS } from '../tables/table.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import { commitTable } from './commit.js';
 import type { Lake } from './layout.js';
 import { readTable } from './read.js';
@@ -10,9 +10,9 @@ export async function followItems(
   info: { runId: string; at: Date },
 ): Promise<void> {
   for (const table of TABLE_NAMES) {
-    const { txn } = await readTable(lake, table);
-    if (txn[TXN_ITEMS] !== before) continue;
-    const change = { table, add: [], remove: [], txn: { [TXN_ITEMS]: after } };
+    const { applied } = await readTable(lake, table);
+    if (applied.itemsVersion !== before) continue;
+    const change = { table, add: [], remove: [], applied: { itemsVersion: after } };
     await commitTable(lake, change, { ...info, operation: 'OPTIMIZE' });
   }
 }

@@ -1,5 +1,5 @@
 import { PricelakeError } from '../errors/errors.js';
-import { type ForeignCommit, type TableName, type TableState, TXN_ACCEPTED } from '../tables/table.js';
+import type { ForeignCommit, TableName, TableState } from '../tables/table.js';
 import { readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, tablePath } from './layout.js';
@@ -18,8 +18,8 @@ export async function findForeignChanges(
   pointer: Pointer | undefined,
 ): Promise<ForeignCommit[]> {
   const found: ForeignCommit[] = [];
-  for (const { table, txn, checkpoint, foreign } of states) {
-    const left = larger(pointer?.tables[table]?.version ?? -1n, txn[TXN_ACCEPTED] ?? -1n);
+  for (const { table, applied, checkpoint, foreign } of states) {
+    const left = larger(pointer?.tables[table]?.version ?? -1n, applied.accepted ?? -1n);
     // Another program's checkpoint can hide commits that no run has seen yet.
     const isHidden = checkpoint !== undefined && checkpoint > left;
     const commits = isHidden ? (await readLog(lake, table, { since: left })).foreign : foreign;

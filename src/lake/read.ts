@@ -4,6 +4,7 @@ import { compareColumns } from './column-drift.js';
 import { readLog } from './delta-log.js';
 import { keepsOlderFiles } from './delta-metadata.js';
 import type { Lake } from './layout.js';
+import { decodeApplied } from './table-state.js';
 
 /** Of a table that is not there yet. */
 const NO_DRIFT: ColumnDrift = { missing: [], unknown: [], retyped: [] };
@@ -20,7 +21,7 @@ export async function readTable(lake: Lake, table: TableName): Promise<TableStat
     table,
     version: state.version,
     files: [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
-    txn: Object.fromEntries([...state.txn].map(([appId, { version }]) => [appId, version])),
+    applied: decodeApplied(state.txn),
     drift,
     hasOlderFiles: drift.missing.length > 0 || keepsOlderFiles(metaData),
     checkpoint: state.checkpoint,

@@ -8,7 +8,7 @@ import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
-import { type TableName, TXN_CURSOR, TXN_DAY, TXN_FIRST_DAY, TXN_RUN, TXN_WEBHOOK } from '../tables/table.js';
+import type { Applied, TableName } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 
@@ -26,8 +26,7 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin?.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${selectColumns(table)} FROM ${table} WHERE ${where}`;
-  const txn = cursor === undefined ? {} : { [TXN_CURSOR]: cursor };
-  await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), txn);
+  await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), { cursor });
   await markWebhooks(old, rebuilt, cursor ?? 0n, io);
   await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
   await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
@@ -40,12 +39,10 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
 /** Closed days that older runs made; those that came since are made again. */
 async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
   if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
-  const txn = old.readNotes('price_spread_daily');
   const row = await old.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
   const day = (row?.day as bigint | null) ?? 0n;
-  const reach = txn[TXN_FIRST_DAY] === undefined ? {} : { [TXN_FIRST_DAY]: txn[TXN_FIRST_DAY] };
-  const marks = day === 0n ? {} : { [TXN_DAY]: day, ...reach };
-  await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, marks);
+  const { firstDay } = old.readApplied('price_spread_daily') ?? {};
+  await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
 /** Changes that webhooks had brought ahead of the cursor stand in the kept history: the feed's are theirs again. */
@@ -54,7 +51,7 @@ async function markWebhooks({ db }: OldTables, rebuilt: Lake, cursor: bigint, io
   const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin = 'webhook'");
   const ahead = (newest?.id as bigint | null) ?? 0n;
   if (ahead <= cursor) return;
-  const change = { table: 'history' as const, add: [], remove: [], txn: { [TXN_WEBHOOK]: ahead } };
+  const change = { table: 'history' as const, add: [], remove: [], applied: { ahead } };
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }
 
@@ -84,9 +81,7 @@ export async function readRunFacts(old: OldTables): Promise<RunFacts[] | undefin
 /** True when the lake keeps closed days. */
 function keepsDays(old: OldTables): boolean {
   const isDamaged = old.inspection.damaged.has('price_spread_daily');
-  return isDamaged
-    ? old.countRows('price_spread_daily') > 0n
-    : (old.readNotes('price_spread_daily')[TXN_DAY] ?? 0n) > 0n;
+  return isDamaged ? old.countRows('price_spread_daily') > 0n : (old.readApplied('price_spread_daily')?.day ?? 0n) > 0n;
 }
 
 /**
@@ -144,18 +139,18 @@ async function keepRows(
   io: Io,
   table: TableName,
   select: string,
-  txn: Record<string, bigint> = {},
+  applied: Partial<Applied> = {},
 ): Promise<void> {
   const { db } = old;
   // What can't be read was told to be lost, and accepted.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(db, 'sites') : []);
-  const { files, txn: standing } = await readTable(rebuilt, table);
+  const { files, applied: standing } = await readTable(rebuilt, table);
   const layout = files[0] === undefined ? {} : { partitionBy: Object.keys(files[0].partitionValues) };
   const stage = { table, runId: 'rebuild', select, metadata, ...layout };
   const add = isReadable ? await stageTable(db, rebuilt, stage) : [];
   const before = (plan.runs[0]?.runNumber ?? 1n) - 1n;
-  const change = { table, add, remove: [], txn: { [TXN_RUN]: standing[TXN_RUN] ?? before, ...txn } };
+  const change = { table, add, remove: [], applied: { run: standing.run ?? before, ...applied } };
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }

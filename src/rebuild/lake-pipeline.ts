@@ -7,7 +7,7 @@ import { parseAction } from '../lake/delta-actions.js';
 import { type Lake, openDamagedLake } from '../lake/lake.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
-import { type TableName, type TableState, TXN_DAY } from '../tables/table.js';
+import type { TableName, TableState } from '../tables/table.js';
 
 /**
  * The pipeline of work on a lake that needs no service and no file: the defaults, and the partitioning that the lake has.
@@ -19,7 +19,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
   // Closed days are kept only where the lake keeps them.
   const days = await tryTable(lake, 'price_spread_daily');
-  const hasDays = days === undefined || (days.txn[TXN_DAY] ?? 0n) > 0n;
+  const hasDays = days === undefined || days.applied.day > 0n;
   const analysis = hasDays ? {} : { daily: 0 };
   const source = { baseUrl: 'http://no.service.invalid', apiKey: 'none' };
   const values = pipelineSchema.parse({ source, lake: { path: lakePath, tables }, analysis });

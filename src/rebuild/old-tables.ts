@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../duckdb/quote.js';
 import { findDamagedFile, type Inspection, type KeptFile } from '../lake/inspect-lake.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
-import { type TableName, TXN_CURSOR } from '../tables/table.js';
+import type { Applied, TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 
 /** How much of a table can be read: as a run left it, what another program left of it, or nothing. */
@@ -89,9 +89,9 @@ export class OldTables {
     return this.#reasons.get(table) ?? 'its columns are of another type';
   }
 
-  /** What the table's log notes; nothing where it is damaged. */
-  readNotes(table: TableName): Record<string, bigint> {
-    return this.inspection.damaged.has(table) ? {} : (this.inspection.states.get(table)?.txn ?? {});
+  /** Up to where the table's log says that it is applied; undefined where it is damaged. */
+  readApplied(table: TableName): Applied | undefined {
+    return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
 
   /** Rows that the table had, as far as the log or lake.json tells. */
@@ -106,7 +106,7 @@ export class OldTables {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');
     const isRead = !damaged.has('history') && (history?.version ?? -1n) >= 0n;
-    if (isRead) return history?.txn[TXN_CURSOR];
+    if (isRead) return history?.applied.cursor;
     return pointer === undefined ? 'unknown' : (pointer.cursor ?? undefined);
   }
 }

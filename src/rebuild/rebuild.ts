@@ -8,7 +8,6 @@ import { withDamagedLake } from '../lake/locked-lake.js';
 import { recoverLake } from '../lake/recover.js';
 import { rebuildPath } from '../lake/swap-lake.js';
 import { type LandedRun, listSoundRuns } from '../landing/landing.js';
-import { TXN_RUN } from '../tables/table.js';
 import { checkLanding } from '../verify/check-landing.js';
 import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
@@ -135,7 +134,7 @@ function planNaming(
  * lake; with a sound one it has to be gone on with first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
-  const committed = old.readNotes('history')[TXN_RUN] ?? 0n;
+  const committed = old.readApplied('history')?.run ?? 0n;
   if (open === undefined || committed < open.runNumber) return old.readCursor();
   if (isDamaged) return open.journal.last('begin')?.cursorFrom ?? undefined;
   throw new PricelakeError('landing_gone', `run ${open.runId} was interrupted while it published its tables`, {

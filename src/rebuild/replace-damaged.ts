@@ -6,7 +6,7 @@ import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { swapLake } from '../lake/swap-lake.js';
 import { selectColumns } from '../merge/batch.js';
-import { TABLE_NAMES, TXN_RUN } from '../tables/table.js';
+import { type Applied, TABLE_NAMES } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan } from './plan-rebuild.js';
 import { publishAgain, type SwappedTable, selectLedger } from './replace-tables.js';
@@ -27,12 +27,12 @@ export async function replaceTables(
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
   // A run that has nothing to do when it is done again leaves no number: none is given twice.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
-  const last = { [TXN_RUN]: numbers.reduce((most, number) => (number > most ? number : most)) };
+  const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const ledger = `SELECT * FROM (${await selectLedger(old, rebuilt)}) WHERE ${others}`;
-  await replaceRows(old, rebuilt, { table: 'runs', select: ledger, txn: last }, io);
+  await replaceRows(old, rebuilt, { table: 'runs', select: ledger, applied: last }, io);
   if ((await old.open('check_results')) === 'whole') {
     const select = `SELECT ${selectColumns('check_results')} FROM check_results WHERE ${others}`;
-    await replaceRows(old, rebuilt, { table: 'check_results', select, txn: {} }, io);
+    await replaceRows(old, rebuilt, { table: 'check_results', select, applied: {} }, io);
   }
   const commit = { runId: plan.runs.at(-1)?.runId ?? '', operation: 'REBUILD', at: io.now() };
   await publishAgain({ db, lake: rebuilt }, plan, commit, old.inspection.pointer);
@@ -50,11 +50,11 @@ export async function replaceTables(
 async function replaceRows(
   { db }: OldTables,
   rebuilt: Lake,
-  { table, select, txn }: { table: 'runs' | 'check_results'; select: string; txn: Record<string, bigint> },
+  { table, select, applied }: { table: 'runs' | 'check_results'; select: string; applied: Partial<Applied> },
   io: Io,
 ): Promise<void> {
   const { files } = await readTable(rebuilt, table);
   const add = await stageTable(db, rebuilt, { table, runId: 'rebuild', select });
-  const change = { table, add, remove: files, txn };
+  const change = { table, add, remove: files, applied };
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }

@@ -12,7 +12,7 @@ import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { type StagedFile, TABLE_NAMES, type TableName, TXN_ITEMS, TXN_RUN } from '../tables/table.js';
+import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan } from './plan-rebuild.js';
 
@@ -41,10 +41,11 @@ export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
     if (before.version < 0n && after.version < 0n) continue;
     const moved = after.files.map((file) => ({ ...file, stagedAt: tablePath(rebuilt, table, file.path) }));
     const add: StagedFile[] = table === 'runs' ? await stageLedger(old, rebuilt) : moved;
-    const { [TXN_RUN]: _run, ...txn } = after.txn;
-    if (TXN_ITEMS in txn) txn[TXN_ITEMS] = swapped.find((done) => done.table === 'items')?.version ?? 0n;
+    const { run: _run, itemsVersion, ...others } = after.applied;
+    const newItems = swapped.find((done) => done.table === 'items')?.version ?? 0n;
+    const applied = { ...others, itemsVersion: itemsVersion === undefined ? undefined : newItems };
     // The commit point of each table is inside commitTable.
-    const change = { table, add, remove: before.files, txn };
+    const change = { table, add, remove: before.files, applied };
     const version = await commitTable(lake, change, { runId, operation: 'REBUILD', at: io.now() });
     io.log('debug', 'rebuilt', { table, version });
     swapped.push({ table, version, rowsBefore: countRows(before.files), rowsAfter: countRows(add) });

@@ -7,7 +7,7 @@ import { PricelakeError } from '../errors/errors.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import { type DatasetSelection, type TableState, TXN_DATASET, TXN_DATASETS } from '../tables/table.js';
+import type { DatasetSelection, TableState } from '../tables/table.js';
 
 /** What a run copies: as its journal says, from when it was begun. */
 export function readRunSelection(journal: Pick<JournalEntries, 'last'>): DatasetSelection {
@@ -20,25 +20,9 @@ export function hasAsked({ entries }: Pick<JournalEntries, 'entries'>): boolean 
 }
 
 /** What the lake is a copy of; undefined where it holds nothing yet. */
-export function readLakeSelection({ version, txn }: TableState): DatasetSelection | undefined {
+export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {
   if (version < 0n) return undefined;
-  if ((txn[TXN_DATASETS] ?? 0n) === 0n) return 'all';
-  return listCopied(txn);
-}
-
-/** Datasets that the lake has a copy of, where it notes them; those that the key lost are not among them. */
-export function listCopied(txn: Record<string, bigint>): bigint[] {
-  const marks = Object.entries(txn).filter(([name, mark]) => name.startsWith(TXN_DATASET) && mark === 1n);
-  return marks.map(([name]) => BigInt(name.slice(TXN_DATASET.length))).sort(compareIds);
-}
-
-/** How the lake's items note what they are a copy of. */
-export function markSelection(selection: DatasetSelection, copied: readonly bigint[], before: Record<string, bigint>) {
-  const marks = new Map(listCopied(before).map((id) => [id, 0n]));
-  for (const id of copied) marks.set(id, 1n);
-  const entries = [...marks].map(([id, mark]) => [TXN_DATASET + id, mark] as const);
-  const changed = entries.filter(([name, mark]) => before[name] !== mark);
-  return { [TXN_DATASETS]: selection === 'all' ? 0n : BigInt(selection.length), ...Object.fromEntries(changed) };
+  return applied.datasets.isList ? applied.datasets.ids : 'all';
 }
 
 /** The parts that the service is asked for. */

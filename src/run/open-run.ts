@@ -25,14 +25,7 @@ import type { JournalEntry } from '../landing/journal-entry.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import {
-  type DatasetSelection,
-  TABLE_NAMES,
-  type TableName,
-  type TableState,
-  TXN_CURSOR,
-  TXN_RUN,
-} from '../tables/table.js';
+import { type DatasetSelection, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { findItemPath } from '../typing/item-names.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { removeEvents } from '../webhook/event-files.js';
@@ -199,14 +192,14 @@ async function placeFiles(db: Database, lake: Lake, found: Tables, repairs: Run[
 async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: Io): Promise<Landing> {
   const idle = await readIdleRuns(lake);
   // A run that lost its landing midway has left its number in some tables: it is not given twice.
-  const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ txn }) => txn[TXN_RUN])];
+  const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
     lake.root,
     {
       runNumber: lastNumber + 1n,
       pipeline: pipeline.name,
-      cursorFrom: tables.history.txn[TXN_CURSOR] ?? null,
+      cursorFrom: tables.history.applied.cursor ?? null,
       ...(pipeline.source.datasets === 'all' ? {} : { datasets: [...pipeline.source.datasets] }),
     },
     io,
@@ -232,7 +225,7 @@ async function planRepairs(lake: Lake, states: readonly TableState[], { source }
   const unfinished = await peekUnfinishedRun(lake.root);
   const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
   const isCommitted = states.some(
-    ({ txn }) => unfinished !== undefined && (txn[TXN_RUN] ?? 0n) >= unfinished.runNumber,
+    ({ applied }) => unfinished !== undefined && (applied.run ?? 0n) >= unfinished.runNumber,
   );
   if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
   return markAccepted(changes);
@@ -254,7 +247,7 @@ export function readBegin(run: Pick<Run, 'landing'>) {
 
 /** True when this run has committed the table already, in an earlier try. */
 export function isCommitted(run: Run, table: TableName): boolean {
-  return (run.tables[table].txn[TXN_RUN] ?? 0n) >= run.landing.runNumber;
+  return (run.tables[table].applied.run ?? 0n) >= run.landing.runNumber;
 }
 
 /** Forgets a run that found nothing to do; the changes of its events and backfill stand in history already. */

@@ -1,5 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
-import type { DataFile, StagedFile, TableState } from '../tables/table.js';
+import type { Applied, DataFile, StagedFile, TableState } from '../tables/table.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
@@ -22,7 +22,7 @@ export interface DailyStage {
 export interface DailyChange {
   add: StagedFile[];
   remove: DataFile[];
-  txn: Record<string, bigint>;
+  applied: Partial<Applied>;
 }
 
 /** A number of days since 1970 as `2026-11-20`. */

@@ -7,11 +7,10 @@ import { findBrokenCopy, refuseBroken } from '../plan/broken-exports.js';
 import { chooseCopy } from '../plan/choose-copy.js';
 import { chooseMode, type ModeChoice } from '../plan/choose-mode.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import { fetchDatasets, findNew, listCopied, nameDatasets, readLakeSelection } from '../run/dataset-selection.js';
+import { fetchDatasets, findNew, nameDatasets, readLakeSelection } from '../run/dataset-selection.js';
 import { readIdleRuns } from '../run/idle-runs.js';
 import type { RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
-import { TXN_CURSOR } from '../tables/table.js';
 
 /**
  * Decides how the run brings the lake up to date. The decision stands in the journal and holds for all tries, unless it
@@ -74,7 +73,7 @@ async function findAdded({ tables, selection, db, client, io }: Decider, { gate 
   const had = readLakeSelection(tables.items);
   if (had === undefined) return [];
   if (selection !== 'all') return findNew(selection, had);
-  const copied = listCopied(tables.items.txn);
+  const copied = tables.items.applied.datasets.ids;
   if (copied.length === 0) return [];
   const isNew = ({ id }: { id: bigint }) => !copied.includes(id);
   if (had !== 'all') return (await fetchDatasets(client)).filter(isNew).map(({ id }) => id);
@@ -109,7 +108,7 @@ async function chooseKnownMode(run: Decider, { plan, gate }: PlannedRun): Promis
     chooseMode({
       wanted: pipeline.source.mode,
       hasItems: tables.items.version >= 0n,
-      hasCursor: tables.history.txn[TXN_CURSOR] !== undefined,
+      hasCursor: tables.history.applied.cursor !== undefined,
       hasFeed: hasFeed(plan),
       historyDays: plan.limits.historyDays ?? null,
       caughtUpAt,

@@ -15,7 +15,7 @@ import { createExportGate } from '../plan/export-gate.js';
 import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import { type Run, readBegin } from '../run/open-run.js';
-import { type RunMode, TXN_CURSOR } from '../tables/table.js';
+import type { RunMode } from '../tables/table.js';
 import { isItemId } from '../typing/item-names.js';
 import type { TypingQueue } from '../typing/typing-queue.js';
 import { listEvents } from '../webhook/event-files.js';
@@ -62,7 +62,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   });
   if (mode === 'feed' && readDecision(run).mode !== 'feed') return extractRun(run);
   const feedFrom = least(feeds.map(({ from }) => from));
-  const applied = run.tables.items.txn[TXN_CURSOR];
+  const applied = run.tables.items.applied.cursor;
   const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
   const applyFrom = applied ?? watermark ?? feedFrom;
   return { mode, lowWatermark, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned };

@@ -28,7 +28,6 @@ import type { Extract } from '../run/landed-run.js';
 import type { RowTally } from '../run/ledger.js';
 import { isCommitted, type Run, readBegin } from '../run/open-run.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { TXN_CURSOR, TXN_WEBHOOK } from '../tables/table.js';
 import { setDatasetNames } from '../typing/dataset-names.js';
 import type { ItemValue } from '../typing/item-names.js';
 import type { TypedFile } from '../typing/type-file.js';
@@ -69,7 +68,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom, watermark } = extract;
   const cursorFrom = readBegin(run).cursorFrom ?? 0n;
-  const webhookAhead = run.tables.history.txn[TXN_WEBHOOK] ?? 0n;
+  const webhookAhead = run.tables.history.applied.ahead;
   const several = run.selection !== 'all' && run.selection.length > 1;
   const changes = await createNewChanges(db, changeFiles, {
     feedFrom,
@@ -81,7 +80,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   });
   const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
   const base = chooseMergeBase(run, extract);
-  const isApplied = run.tables.items.txn[TXN_CURSOR] !== undefined;
+  const isApplied = run.tables.items.applied.cursor !== undefined;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
   const names = await nameDatasets(run, datasets);
   const unlisted = await proveListing(run, extract, names);
@@ -192,8 +191,8 @@ async function countWritten(db: Database, exported: Tally, base: MergeBase): Pro
 
 /** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */
 function isHistoryAhead(run: Run): boolean {
-  const history = run.tables.history.txn[TXN_CURSOR];
-  const items = run.tables.items.txn[TXN_CURSOR];
+  const history = run.tables.history.applied.cursor;
+  const items = run.tables.items.applied.cursor;
   return history !== undefined && history !== items;
 }
 

@@ -10,7 +10,7 @@ import { selectColumns } from '../merge/batch.js';
 import { clearIdleRuns } from '../run/idle-runs.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
-import { type CheckResult, TABLE_NAMES, type TableName, TXN_RUN } from '../tables/table.js';
+import { type CheckResult, TABLE_NAMES, type TableName } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
 import type { Staged } from './stage.js';
 
@@ -79,6 +79,6 @@ async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: Che
     if (isCommitted(run, table)) continue;
     const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
     const add = await stageTable(db, lake, { table, runId, select });
-    staged.candidate[table] = { table, add, remove: [], txn: { [TXN_RUN]: runNumber } };
+    staged.candidate[table] = { table, add, remove: [], applied: { run: runNumber } };
   }
 }

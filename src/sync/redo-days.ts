@@ -2,7 +2,7 @@ import path from 'node:path';
 import { eachDailySpread } from '../analyze/daily-spread.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { selectColumns } from '../merge/batch.js';
-import { type DataFile, TXN_FIRST_DAY } from '../tables/table.js';
+import type { DataFile } from '../tables/table.js';
 import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type DailyChange, type DailyStage, formatDay } from './daily-stage.js';
 
@@ -87,7 +87,7 @@ async function findTouchedProducts(daily: DailyStage, last: string): Promise<voi
 async function findFirstDay({ db, table, ...daily }: DailyStage): Promise<string | undefined> {
   const relation = readFiles({ db, table, ...daily }, table.files);
   const row = await db.row(`SELECT least(min(day), DATE '1970-01-01' + $1::INTEGER)::VARCHAR AS day FROM ${relation}`, [
-    table.txn[TXN_FIRST_DAY] ?? null,
+    table.applied.firstDay ?? null,
   ]);
   return row?.day === null || row === undefined ? undefined : String(row.day);
 }

@@ -13,7 +13,6 @@ import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
 import { noteCalls, type Run, readBegin } from '../run/open-run.js';
-import { TXN_CURSOR, TXN_ITEMS } from '../tables/table.js';
 import type { Batch } from './normalize.js';
 import { reportDrift } from './report-drift.js';
 
@@ -53,8 +52,8 @@ function isWhole({ tables, repairs }: Run): boolean {
   if (Object.keys(repairs).length > 0) return false;
   const derived = [tables.products, tables.product_prices, tables.price_spread];
   return (
-    tables.items.txn[TXN_CURSOR] === tables.history.txn[TXN_CURSOR] &&
-    derived.every((table) => table.txn[TXN_ITEMS] === tables.items.version)
+    tables.items.applied.cursor === tables.history.applied.cursor &&
+    derived.every((table) => table.applied.itemsVersion === tables.items.version)
   );
 }
 

@@ -1,7 +1,6 @@
 import { type DayRange, eachDailySpread } from '../analyze/daily-spread.js';
 import type { Database } from '../duckdb/connection.js';
 import { isEmptyFile } from '../lake/empty-file.js';
-import { TXN_DAY, TXN_FIRST_DAY } from '../tables/table.js';
 import { DAY_MS, type DailyChange, type DailyStage, formatDay } from './daily-stage.js';
 import { redoDays } from './redo-days.js';
 
@@ -14,20 +13,20 @@ export async function stageDaily(daily: DailyStage): Promise<DailyChange | undef
   if (days === 0)
     return table.files.every(isEmptyFile)
       ? undefined
-      : { add: [], remove: table.files, txn: { [TXN_DAY]: 0n, [TXN_FIRST_DAY]: 0n } };
-  const kept = table.txn[TXN_DAY] ?? 0n;
+      : { add: [], remove: table.files, applied: { day: 0n, firstDay: 0n } };
+  const kept = table.applied.day;
   const closed = BigInt(Math.floor(now.getTime() / DAY_MS)) - 1n;
-  const change: DailyChange = { add: [], remove: [], txn: {} };
+  const change: DailyChange = { add: [], remove: [], applied: {} };
   if (kept > 0n) await redoDays(daily, kept, change);
   const first = await findFirstDay(daily.db, kept, closed - BigInt(days) + 1n);
   if (first !== undefined && first <= closed) {
     await eachDailySpread(daily.db, formatRange(first, closed), async (select) => {
       change.add.push(...(await daily.stage(select)));
     });
-    change.txn[TXN_DAY] = closed;
-    if (kept === 0n) change.txn[TXN_FIRST_DAY] = first;
+    change.applied.day = closed;
+    if (kept === 0n) change.applied.firstDay = first;
   }
-  return change.add.length + change.remove.length + Object.keys(change.txn).length === 0 ? undefined : change;
+  return change.add.length + change.remove.length + Object.keys(change.applied).length === 0 ? undefined : change;
 }
 
 /** The first day to be added: behind those kept, or as far as history and `daily` reach. */

@@ -6,22 +6,10 @@ import { tablePath } from '../lake/layout.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
-import { listCopied, markSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
-import {
-  type DataFile,
-  type StagedFile,
-  type TableChange,
-  type TableName,
-  TXN_ACCEPTED,
-  TXN_CURSOR,
-  TXN_ITEMS,
-  TXN_POLLED,
-  TXN_RUN,
-  TXN_WEBHOOK,
-} from '../tables/table.js';
+import type { Applied, CopiedDatasets, DataFile, StagedFile, TableChange, TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Batch, Moment } from './normalize.js';
 import { settleServiceTime } from './service-time.js';
@@ -41,24 +29,28 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   const attributions = await readAttributions(db, 'next_sites');
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
-  const add = async (table: TableName, select: string | undefined, remove: DataFile[], txn = {}) => {
+  const add = async (
+    table: TableName,
+    select: string | undefined,
+    remove: DataFile[],
+    applied: Partial<Applied> = {},
+  ) => {
     if (isCommitted(run, table)) return;
     const files = select === undefined ? [] : await stage(run, table, select, metadata);
     run.io.log('debug', 'staged', { table, files: files.length });
-    const accepted = run.repairs[table];
-    const marks = { [TXN_RUN]: run.landing.runNumber, ...(accepted === undefined ? {} : { [TXN_ACCEPTED]: accepted }) };
-    candidate[table] = { table, add: files, remove, txn: { ...marks, ...txn } };
+    const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
+    candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
   };
-  const cursor = extract.feed === undefined ? {} : { [TXN_CURSOR]: extract.feed.cursor };
+  const cursor = extract.feed?.cursor;
   const history = selectColumns('history');
   const { kept, replaced } = batch.history;
   const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;
   await add('history', kept === undefined ? rows : `${rows} UNION ALL ${kept}`, replaced, {
-    ...cursor,
-    ...(batch.webhookAhead > 0n ? { [TXN_WEBHOOK]: batch.webhookAhead } : {}),
+    cursor,
+    ahead: batch.webhookAhead,
   });
   if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
-  const items = { ...cursor, [TXN_POLLED]: readPolled(extract), ...noteSelection(run, extract, datasets) };
+  const items = { cursor, polledAt: readPolled(extract), datasets: noteDatasets(run, extract, datasets) };
   await add('items', batch.merge.select, batch.merge.replaced, items);
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
@@ -68,7 +60,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await eachPartOfItems(db, async () => {
     for (const { table, select } of derivedSelects()) {
       const before = candidate[table]?.add ?? [];
-      await add(table, select, run.tables[table].files, { [TXN_ITEMS]: itemsVersion });
+      await add(table, select, run.tables[table].files, { itemsVersion });
       candidate[table]?.add.push(...before);
     }
   });
@@ -78,13 +70,17 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
 }
 
 /** What the items are a copy of by now: of the datasets that can be read, those that were copied whole, now or before. */
-function noteSelection({ selection, tables }: Run, { mode, added }: Extract, { datasets }: LandedDatasets) {
+function noteDatasets(
+  { selection, tables }: Run,
+  { mode, added }: Extract,
+  { datasets }: LandedDatasets,
+): CopiedDatasets {
+  if (selection !== 'all') return { isList: true, ids: selection };
   const visible = datasets.map(({ id }) => id);
-  const before = listCopied(tables.items.txn);
+  const before = tables.items.applied.datasets.ids;
   // A lake that does not note them yet has a copy of all.
   const isWhole = mode === 'snapshot' || before.length === 0;
-  const all = visible.filter((id) => isWhole || added.includes(id) || before.includes(id));
-  return markSelection(selection, selection === 'all' ? all : selection, tables.items.txn);
+  return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
 }
 
 /** The service's own products, where the pipeline asks for them. Needs table `landed_service_products`. */
@@ -93,7 +89,7 @@ export async function stageServiceProducts(run: Run, { candidate, attributions }
   if (run.pipeline.source.products === 'none' || isCommitted(run, table)) return;
   const select = `SELECT ${selectColumns(table)} FROM landed_service_products`;
   const add = await stage(run, table, select, describeAttributions(attributions));
-  candidate[table] = { table, add, remove: run.tables[table].files, txn: { [TXN_RUN]: run.landing.runNumber } };
+  candidate[table] = { table, add, remove: run.tables[table].files, applied: { run: run.landing.runNumber } };
 }
 
 /** Adds the closed days of price_spread_daily; false when the table stays as it is. */
@@ -116,7 +112,7 @@ async function addDaily(
   });
   if (change === undefined) return false;
   run.io.log('debug', 'staged', { table, files: change.add.length });
-  candidate[table] = { table, ...change, txn: { ...change.txn, [TXN_RUN]: run.landing.runNumber } };
+  candidate[table] = { table, ...change, applied: { ...change.applied, run: run.landing.runNumber } };
   return true;
 }
 

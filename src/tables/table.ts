@@ -45,12 +45,45 @@ export interface TableChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
-  /** Delta `txn` entries, application id → version (int64): the cursor is part of the commit. */
-  txn: Record<string, bigint>;
+  /** What the commit notes with its files; what it leaves out stays as it was. */
+  applied: Partial<Applied>;
   /** False where the same rows only stand in other files (compaction); default true. */
   dataChange?: boolean;
   /** True where the same files only get other names: columns and properties of the table stay as they are. */
   isRename?: boolean;
+}
+
+/**
+ * Up to where a table is applied: part of each of its commits, so that state neither leads nor trails the data
+ * (src/lake/table-state.ts). Undefined where no commit has noted it.
+ */
+export interface Applied {
+  /** Number of the run that wrote last. */
+  run: bigint | undefined;
+  /** The feed cursor up to which the table is applied. */
+  cursor: bigint | undefined;
+  /** Of history: newest change that stands in it ahead of the feed's cursor; 0 where none does. */
+  ahead: bigint;
+  /** Of items: µs since 1970 up to which they were polled; 0 after a run by the feed. */
+  polledAt: bigint;
+  /** Of items: the datasets that they are a copy of. */
+  datasets: CopiedDatasets;
+  /** Of a derived table: the version of `items` that it was computed from. */
+  itemsVersion: bigint | undefined;
+  /** Of price_spread_daily: days since 1970 up to which it is made; 0 where it is not kept. */
+  day: bigint;
+  /** The first of these days; older lakes lack it. */
+  firstDay: bigint | undefined;
+  /** The version up to which changes by other programs have been repaired. */
+  accepted: bigint | undefined;
+}
+
+/** What the items are a copy of. */
+export interface CopiedDatasets {
+  /** True where a list was asked for; false where it is all that the key can read. */
+  isList: boolean;
+  /** Ids of the datasets that were copied whole, in order; older lakes of all datasets note none. */
+  ids: readonly bigint[];
 }
 
 /** A table as its commit log says it is. */
@@ -59,7 +92,7 @@ export interface TableState {
   /** -1n before the first commit. */
   version: bigint;
   files: DataFile[];
-  txn: Record<string, bigint>;
+  applied: Applied;
   drift: ColumnDrift;
   /** True when some of the files may be older than a column of the contract, and lack it. */
   hasOlderFiles: boolean;
@@ -91,20 +124,6 @@ export interface ColumnDrift {
   /** Columns of another type, in Delta's words. */
   retyped: { name: string; has: string; wants: string }[];
 }
-
-/** `txn` application ids. */
-export const TXN_CURSOR = 'pricelake.cursor'; // the feed cursor up to which the table is applied
-export const TXN_RUN = 'pricelake.run'; // number of the run that wrote last
-export const TXN_POLLED = 'pricelake.polled'; // µs since 1970 up to which items were polled; 0 after a run by the feed
-export const TXN_WEBHOOK = 'pricelake.webhook'; // newest change of history that webhooks brought ahead of the feed
-export const TXN_ACCEPTED = 'pricelake.accepted'; // version up to which changes by other programs have been repaired
-export const TXN_ITEMS = 'pricelake.items'; // version of `items` that a derived table was computed from
-/** Of items: how many datasets the lake is a copy of; 0 or absent is all that the key can read. */
-export const TXN_DATASETS = 'pricelake.datasets';
-/** Of items, with a dataset's id behind it: 1 when the lake has a copy of it, 0 when the key can't read it any more. */
-export const TXN_DATASET = 'pricelake.dataset.';
-export const TXN_DAY = 'pricelake.day'; // days since 1970 up to which price_spread_daily is made; 0 when it is not kept
-export const TXN_FIRST_DAY = 'pricelake.day.first'; // the first of these days; older lakes lack it
 
 /** How long an answer is expected to lag behind the feed at most: changes so old are looked for in rows, or polled again. */
 export const LAG_MS = 3600 * 1000;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { BIGINT } from '@duckdb/node-api';
 import { packagePath } from '../io/package-path.js';
-import { TXN_CURSOR } from '../tables/table.js';
 import type { Proof } from './proof.js';
+import { readApplied } from './read-applied.js';
 import { createReplayedViews } from './table-views.js';
 
 export const historyProof: Proof = {
@@ -12,7 +12,7 @@ export const historyProof: Proof = {
     await createReplayedViews(context, ['items', 'history']);
     await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));
     const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
-    const cursor = context.tables.get('items')?.txn.get(TXN_CURSOR) ?? 0n;
+    const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
     const result = await context.db.connection.stream(sql, { cursor }, { cursor: BIGINT });
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
       context.signal.throwIfAborted();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { checkLanding } from './check-landing.js';
 import type { Proof, VerifyContext } from './proof.js';
+import { readApplied } from './read-applied.js';
 
 const RUN = /^\d{6,}-/;
 
@@ -12,7 +13,7 @@ export const landingProof: Proof = {
     'What a rebuild relies on: the journal of every kept run is as it was written, and so is every byte that it names.',
   async prove(context, report) {
     const names = await listRuns(context);
-    const published = context.tables.get('runs')?.txn.get('pricelake.run') ?? 0n;
+    const published = readApplied(context.tables.get('runs')).run ?? 0n;
     let files = 0n;
     let unchecked = 0;
     const older: string[] = [];

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { TXN_CURSOR } from '../tables/table.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
+import { readApplied } from './read-applied.js';
 import { createReplayedViews } from './table-views.js';
 
 export const cursorProof: Proof = {
@@ -33,7 +33,7 @@ export const cursorProof: Proof = {
 
 async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | null)[], report: Report): Promise<void> {
   for (const table of ['history', 'items'] as const) {
-    const at = tables.get(table)?.txn.get(TXN_CURSOR) ?? null;
+    const at = readApplied(tables.get(table)).cursor ?? null;
     if (tables.has(table) && !cursors.includes(at)) {
       report({
         table,
@@ -43,7 +43,7 @@ async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | n
   }
   const newest = await db.row("SELECT max(change_id) AS id FROM history WHERE origin = 'feed'");
   const id = newest?.id as bigint | null;
-  const cursor = tables.get('history')?.txn.get(TXN_CURSOR);
+  const cursor = readApplied(tables.get('history')).cursor;
   if (id !== null && cursor !== undefined && id > cursor)
     report({ table: 'history', what: `holds change ${id} behind cursor ${cursor}` });
 }

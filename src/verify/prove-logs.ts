@@ -3,6 +3,7 @@ import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-
 import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readPointer } from '../lake/publish.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
+import { readApplied } from './read-applied.js';
 import type { ReplayedTable } from './replay-log.js';
 
 export const logProof: Proof = {
@@ -32,7 +33,7 @@ export const logProof: Proof = {
 
 /** Changes that no run went on from are findings; of the others a run has taken note, or could not know better. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
-  const repaired = txn.get('pricelake.accepted') ?? -1n;
+  const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];
   for (const { version, name, changesRows } of foreign) {
     const isLeft = BigInt(version) <= published || BigInt(version) <= repaired;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/publish.js';
-import { TXN_CURSOR, TXN_RUN } from '../tables/table.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
+import { readApplied } from './read-applied.js';
 import type { ReplayedTable } from './replay-log.js';
 import { createReplayedViews } from './table-views.js';
 
@@ -35,7 +35,7 @@ async function compareMarker({ lake }: VerifyContext, report: Report): Promise<v
 }
 
 function comparePointer({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
-  const number = tables.get('runs')?.txn.get(TXN_RUN);
+  const number = readApplied(tables.get('runs')).run;
   if (number !== undefined && pointer.runNumber !== number) {
     report({ file: POINTER, what: `names run ${pointer.runNumber}; table runs is of run ${number}` });
   }
@@ -51,7 +51,7 @@ function comparePointer({ tables }: VerifyContext, pointer: Pointer, report: Rep
     const rows = pointed?.files.reduce((sum, file) => sum + file.rows, 0n);
     if (rows !== pointed?.rows) fail(`says ${pointed?.rows} rows; its files have ${rows}`);
   }
-  const cursor = tables.get('history')?.txn.get(TXN_CURSOR) ?? null;
+  const cursor = readApplied(tables.get('history')).cursor ?? null;
   if (pointer.cursor !== cursor) {
     report({ file: POINTER, what: `has cursor ${pointer.cursor}; history is at ${cursor}` });
   }

@@ -6,6 +6,7 @@ import { compareStats, parseStats } from './compare-stats.js';
 import { type ExactFile, openExactFile } from './exact-parquet.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import { listFiles } from './prove-files.js';
+import { readApplied } from './read-applied.js';
 import type { LoggedFile, ReplayedTable } from './replay-log.js';
 
 /** A file of which row groups are read. */
@@ -55,7 +56,7 @@ async function planReadings(context: VerifyContext, report: Report): Promise<Rea
 
 /** The first of all row groups in an order that the newest run's number shuffles. */
 function takeSample(readings: Reading[], { sample = 0, tables }: VerifyContext): Reading[] {
-  const seed = String(tables.get('runs')?.txn.get('pricelake.run') ?? 0n);
+  const seed = String(readApplied(tables.get('runs')).run ?? 0n);
   const all = readings.flatMap((reading) => reading.groups.map((group) => ({ reading, group })));
   const rank = ({ reading, group }: (typeof all)[number]) =>
     createHash('sha256').update(`${seed} ${reading.table.table}/${reading.file.path} ${group}`).digest('hex');

@@ -7,7 +7,7 @@ import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { TABLE_NAMES, TXN_CURSOR, TXN_RUN } from '../../src/tables/table.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
 import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const CREDIT = 'Open Prices, CC BY 4.0';
@@ -73,7 +73,7 @@ export async function publishLake(items: Row[] = [], days?: DayRange): Promise<s
   }
   for (const table of TABLE_NAMES) {
     const add = await stageTable(db, lake, { table, runId: 'r1', select: `SELECT * FROM ${table}` });
-    const change = { table, add, remove: [], txn: { [TXN_CURSOR]: 42n, [TXN_RUN]: 1n } };
+    const change = { table, add, remove: [], applied: { cursor: 42n, run: 1n } };
     await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: AT });
   }
   db.close();

@@ -30,14 +30,14 @@ interface Write {
   query: string;
   remove?: DataFile[];
   partitionBy?: string[];
-  txn?: bigint;
+  cursor?: bigint;
   version?: number;
 }
 
-async function write({ table, query, remove = [], partitionBy, txn = 1n, version = 0 }: Write): Promise<void> {
+async function write({ table, query, remove = [], partitionBy, cursor = 1n, version = 0 }: Write): Promise<void> {
   const stage = { table, runId: `r${version}`, select: query, ...(partitionBy === undefined ? {} : { partitionBy }) };
   const add = await stageTable(db, lake, stage);
-  const change = { table, add, remove, txn: { 'pricelake.cursor': txn } };
+  const change = { table, add, remove, applied: { cursor } };
   await commitTable(lake, change, { runId: `r${version}`, operation: 'WRITE', at: new Date(start + version * 60_000) });
 }
 
@@ -60,12 +60,12 @@ const item = {
 
 // Twenty-three versions of a partitioned table: two checkpoints, commits after the last, partitions rewritten.
 const items = (run: number) => select('items', { ...item, brand: `'run ' || ${run}` }, 'range(500) AS r(i)');
-await write({ table: 'items', query: items(0), txn: 9223372036854775000n });
+await write({ table: 'items', query: items(0), cursor: 9223372036854775000n });
 for (let run = 1; run < 23; run += 1) {
   const site = String(run % 5);
   const remove = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === site);
   const query = `SELECT * FROM (${items(run)}) WHERE site_id = ${site}`;
-  await write({ table: 'items', query, remove, txn: 9223372036854775000n + BigInt(run), version: run });
+  await write({ table: 'items', query, remove, cursor: 9223372036854775000n + BigInt(run), version: run });
 }
 const newest = [20, 21, 22, 18, 19].map((run, site) => `SELECT * FROM (${items(run)}) WHERE site_id = ${site}`);
 await expectRows('items', newest.join(' UNION ALL '));

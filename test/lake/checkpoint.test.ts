@@ -13,13 +13,13 @@ const CURSOR = 9223372036854775000n;
 /** Ten rewrites of one partition each on top of a first version. */
 async function writeVersions(count: number): Promise<Lake> {
   const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)'), txn: { 'pricelake.cursor': CURSOR } });
+  await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)'), applied: { cursor: CURSOR } });
   for (let version = 1; version < count; version += 1) {
     const site = String(version % 3);
     const remove = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === site);
     const source = select('items', { ...ITEM, title: `'${version}'` }, `range(30) AS r(i) WHERE i % 3 = ${site}`);
     const at = new Date(AT.getTime() + version * 600_000);
-    await write(db, lake, { select: source, remove, txn: { 'pricelake.cursor': CURSOR + BigInt(version) }, at });
+    await write(db, lake, { select: source, remove, applied: { cursor: CURSOR + BigInt(version) }, at });
   }
   return lake;
 }
@@ -35,7 +35,7 @@ test('a checkpoint gives what the replay of the whole log gives', async () => {
   const withCheckpoint = await readLog(lake, 'items');
   expect(withCheckpoint.checkpoint).toBe(10n);
   const state = await readTable(lake, 'items');
-  expect(state.txn).toEqual({ 'pricelake.cursor': CURSOR + 12n });
+  expect(state.applied.cursor).toBe(CURSOR + 12n);
   const pointer = JSON.parse(await readFile(tablePath(lake, 'items', '_delta_log', '_last_checkpoint'), 'utf8'));
   expect(pointer).toMatchObject({ version: 10, numOfAddFiles: 3 });
 
@@ -74,7 +74,7 @@ test('a checkpoint keeps partition values that are null or not ASCII, and paths 
       select: source,
       partitionBy: ['brand'],
       remove,
-      txn: { v: BigInt(version) },
+      applied: { run: BigInt(version) },
     });
   }
   const state = await readTable(lake, 'products');

@@ -11,7 +11,7 @@ test('log entries before a checkpoint of 30 days ago go, younger ones stay, and 
   await write(db, lake, { select: select('items', ITEM, 'range(9) AS r(i)') });
   for (let version = 1n; version <= 40n; version += 1n) {
     const at = new Date(AT.getTime() + Number(version) * 86_400_000);
-    const change = { table: 'items' as const, add: [], remove: [], txn: { run: version } };
+    const change = { table: 'items' as const, add: [], remove: [], applied: { run: version } };
     await commitTable(lake, change, { runId: 'r', operation: 'TEST', at });
   }
   const versions = (await readdir(log))
@@ -22,5 +22,5 @@ test('log entries before a checkpoint of 30 days ago go, younger ones stay, and 
   expect(entries.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 31 }, (_, i) => 10 + i));
   expect(checkpoints.sort()).toEqual([10, 20, 30, 40]);
   const state = await readTable(lake, 'items');
-  expect([state.version, state.txn.run, state.files.length]).toEqual([40n, 40n, 3]);
+  expect([state.version, state.applied.run, state.files.length]).toEqual([40n, 40n, 3]);
 });

@@ -17,7 +17,7 @@ test('of writers that race for a version one wins, the others change nothing', a
   for (let i = 0; i < 6; i += 1)
     staged.push(await stageTable(db, lake, { table: 'items', runId: `r${i}`, select: source }));
   const results = await Promise.allSettled(
-    staged.map((add) => commitTable(lake, { table: 'items', add, remove: [], txn: {} }, INFO)),
+    staged.map((add) => commitTable(lake, { table: 'items', add, remove: [], applied: {} }, INFO)),
   );
   const won = results.filter((result) => result.status === 'fulfilled');
   const lost = results.filter((result) => result.status === 'rejected');
@@ -48,12 +48,12 @@ test('a change that was computed from an older version is refused', async () => 
 
 test('a change that changes nothing makes no version', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
-  const nothing = { table: 'items' as const, add: [], remove: [], txn: {} };
+  const nothing = { table: 'items' as const, add: [], remove: [], applied: {} };
   expect(await commitTable(lake, nothing, INFO)).toBe(-1n);
-  await write(db, lake, { select: source, txn: { a: 5n } });
-  expect(await commitTable(lake, { ...nothing, txn: { a: 5n } }, INFO)).toBe(0n);
+  await write(db, lake, { select: source, applied: { cursor: 5n } });
+  expect(await commitTable(lake, { ...nothing, applied: { cursor: 5n } }, INFO)).toBe(0n);
   expect(await readdir(tablePath(lake, 'items', '_delta_log'))).toHaveLength(1);
-  expect(await commitTable(lake, { ...nothing, txn: { a: 6n } }, INFO)).toBe(1n);
+  expect(await commitTable(lake, { ...nothing, applied: { cursor: 6n } }, INFO)).toBe(1n);
 });
 
 test('an empty select stages no file, and a table may begin without rows', async () => {
@@ -61,7 +61,7 @@ test('an empty select stages no file, and a table may begin without rows', async
   const none = select('items', ITEM, 'range(0) AS r(i)');
   expect(await stageTable(db, lake, { table: 'items', runId: 'r', select: none })).toEqual([]);
   expect(await stageTable(db, lake, { table: 'items', runId: 'r', select: none, partitionBy: [] })).toEqual([]);
-  expect(await write(db, lake, { select: none, txn: { a: 1n } })).toBe(0n);
-  expect(await write(db, lake, { select: source, partitionBy: [], txn: { a: 2n } })).toBe(1n);
+  expect(await write(db, lake, { select: none, applied: { cursor: 1n } })).toBe(0n);
+  expect(await write(db, lake, { select: source, partitionBy: [], applied: { cursor: 2n } })).toBe(1n);
   expect((await readTable(lake, 'items')).files).toHaveLength(1);
 });

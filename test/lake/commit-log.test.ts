@@ -25,16 +25,16 @@ test('a change that only removes files is a version of its own', async () => {
   await write(db, lake, { select: source });
   const [first, ...others] = (await readTable(lake, 'items')).files;
   if (first === undefined) throw new Error('there is no file');
-  expect(await commitTable(lake, { table: 'items', add: [], remove: [first], txn: {} }, INFO)).toBe(1n);
+  expect(await commitTable(lake, { table: 'items', add: [], remove: [first], applied: {} }, INFO)).toBe(1n);
   expect((await readTable(lake, 'items')).files.map(({ path }) => path)).toEqual(others.map(({ path }) => path));
 });
 
 test('a table names its protocol once, and every version begins with who made it, when and why', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: source, txn: { 'pricelake.run': 1n } });
+  await write(db, lake, { select: source, applied: { run: 1n } });
   const add = await stageTable(db, lake, { table: 'items', runId: 'r7', select: source });
   const at = new Date('2026-11-21T00:00:00.123Z');
-  await commitTable(lake, { table: 'items', add, remove: [], txn: { 'pricelake.run': 2n } }, { ...INFO, at });
+  await commitTable(lake, { table: 'items', add, remove: [], applied: { run: 2n } }, { ...INFO, at });
   const versions = [await readActions(lake.root, 0), await readActions(lake.root, 1)];
   const protocols = versions.map((actions) => actions.filter(({ protocol }) => protocol !== undefined));
   expect(protocols).toEqual([[{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }], []]);

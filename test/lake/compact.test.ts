@@ -10,7 +10,7 @@ import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { type DataFile, TXN_ITEMS } from '../../src/tables/table.js';
+import type { DataFile } from '../../src/tables/table.js';
 import { readDeltaTable } from '../sync/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
@@ -77,7 +77,7 @@ async function makeManyFiles(retentionMs = 0): Promise<{ lake: Lake; db: Databas
   await write(db, lake, {
     table: 'products',
     select: select('products', { product_id: "'p'" }),
-    txn: { [TXN_ITEMS]: 1n },
+    applied: { itemsVersion: 1n },
   });
   const sites = {
     site_id: '2',
@@ -113,7 +113,7 @@ test('compaction keeps every row, in fewer files that carry the credits, as a De
   );
   expect(String(credits[0]?.value)).toContain('CC BY');
   // What is derived from items stays derived from them; lake.json tells of the same run and the new files.
-  expect((await readTable(lake, 'products')).txn[TXN_ITEMS]).toBe((await readTable(lake, 'items')).version);
+  expect((await readTable(lake, 'products')).applied.itemsVersion).toBe((await readTable(lake, 'items')).version);
   const pointer = await readPointer(lake);
   expect(pointer).toMatchObject({ runNumber: 3n, cursor: 7n, at: AT });
   expect(pointer?.tables.history?.files.map(({ path }) => path).sort()).toEqual(

@@ -4,7 +4,7 @@ import { commitTable } from '../../src/lake/commit.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import type { DataFile, TableName } from '../../src/tables/table.js';
+import type { Applied, DataFile, TableName } from '../../src/tables/table.js';
 
 /** A select of `table`'s columns from `from`: those in `values` as given, the others null. */
 export function select(table: TableName, values: Record<string, string>, from = 'range(1) AS r(i)'): string {
@@ -33,7 +33,7 @@ export interface Write {
   table?: TableName;
   select: string;
   remove?: DataFile[];
-  txn?: Record<string, bigint>;
+  applied?: Partial<Applied>;
   partitionBy?: string[];
   at?: Date;
   retentionMs?: number;
@@ -44,11 +44,11 @@ export async function write(db: Database, lake: Lake, { table = 'items', ...chan
   const { partitionBy } = change;
   const stage = { table, runId: 'r1', select: change.select, ...(partitionBy === undefined ? {} : { partitionBy }) };
   const add = await stageTable(db, lake, stage);
-  const { remove = [], txn = {}, retentionMs } = change;
+  const { remove = [], applied = {}, retentionMs } = change;
   const info = { runId: 'r1', operation: 'TEST', at: change.at ?? AT };
   return commitTable(
     lake,
-    { table, add, remove, txn },
+    { table, add, remove, applied },
     { ...info, ...(retentionMs === undefined ? {} : { retentionMs }) },
   );
 }

@@ -30,9 +30,9 @@ test('a writer that is killed at any moment leaves a version whole, with its tra
     await once(writer, 'close');
 
     const lock = await lockLake(lake, realIo);
-    const { version, txn } = await readTable(lake, 'items');
+    const { version, applied } = await readTable(lake, 'items');
     expect(version).toBeGreaterThanOrEqual(said);
-    expect(txn.run).toBe(version);
+    expect(applied.run).toBe(version);
     await createTableViews(db, lake);
     const seen = await readRows(db, 'items');
     expect(seen).toHaveLength(300);

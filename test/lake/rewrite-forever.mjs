@@ -25,6 +25,6 @@ for (;;) {
   const select = `SELECT ${columns.join(', ')} FROM range(300) AS r(i) WHERE ${where}`;
   const add = await stageTable(db, lake, { table: 'items', runId: 'r', select });
   const remove = files.filter((file) => file.partitionValues.site_id === site);
-  const change = { table: 'items', add, remove, txn: { run: next } };
+  const change = { table: 'items', add, remove, applied: { run: next } };
   console.log(String(await commitTable(lake, change, { runId: 'r', operation: 'TEST', at: realIo.now() })));
 }

@@ -68,11 +68,11 @@ test('a partition is rewritten: the glob sees the new rows alone, and the candid
   const old = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === '1');
   const rewritten = select('items', { ...ITEM, title: "'new'" }, 'range(30) AS r(i) WHERE i % 3 = 1');
   const add = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rewritten });
-  const change = { table: 'items' as const, add, remove: old, txn: { a: 2n ** 60n + 1n } };
+  const change = { table: 'items' as const, add, remove: old, applied: { cursor: 2n ** 60n + 1n } };
   await createTableViews(db, lake, { items: change });
   const candidate = await readRows(db, 'items');
   expect(candidate.filter((row) => row.includes('"new"'))).toHaveLength(10);
   expect(await commitTable(lake, change, { runId: 'r2', operation: 'MERGE', at: AT })).toBe(1n);
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toEqual(candidate);
-  expect((await readTable(lake, 'items')).txn).toEqual({ a: 2n ** 60n + 1n });
+  expect((await readTable(lake, 'items')).applied.cursor).toBe(2n ** 60n + 1n);
 });

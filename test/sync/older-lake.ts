@@ -53,12 +53,12 @@ export async function writeOlderLake(from: string, to: string, without: Columns)
 }
 
 async function writeTable(db: Database, lake: Lake, older: Lake, table: TableName): Promise<void> {
-  const { version, txn } = await readTable(lake, table);
+  const { version, applied } = await readTable(lake, table);
   if (version < 0n) return;
   const select = `SELECT ${selectColumns(table)} FROM ${table}`;
   const add = await stageTable(db, older, { table, runId: 'older', select });
   // Derived tables name the version of items that they are made from: here the first.
-  const followed = 'pricelake.items' in txn ? { ...txn, 'pricelake.items': 0n } : txn;
+  const followed = applied.itemsVersion === undefined ? applied : { ...applied, itemsVersion: 0n };
   const info = { runId: 'older', operation: 'SYNC', at: new Date('2026-11-20T10:00:00Z') };
-  await commitTable(older, { table, add, remove: [], txn: followed }, info);
+  await commitTable(older, { table, add, remove: [], applied: followed }, info);
 }

@@ -7,7 +7,6 @@ import type { Lake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { stageDaily } from '../../src/sync/stage-daily.js';
-import { TXN_DAY, TXN_FIRST_DAY } from '../../src/tables/table.js';
 import { tableRelation } from '../../src/tables/table-relation.js';
 import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem, START } from '../analyze/history-world.js';
 import { makeLake, openDatabase, readRows } from '../lake/fixture.js';
@@ -233,7 +232,7 @@ describe('the closed days', () => {
   it('stay as they are while none has closed and no change comes late', async () => {
     const changes = liveWorld(1);
     const first = await runDaily(changes, { now: 5 * DAY + HOUR });
-    expect(first?.txn).toEqual({ [TXN_DAY]: 20_458n, [TXN_FIRST_DAY]: 20_454n });
+    expect(first?.applied).toEqual({ day: 20_458n, firstDay: 20_454n });
     const onTime = changes.map((change) => ({ ...change, knownAt: change.at }));
     expect(await runDaily(onTime, { now: 5 * DAY + 2 * HOUR, before: 5 * DAY + HOUR })).toBeUndefined();
   });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await world.sync();
   const original = await openLake(world.lakePath, { create: false });
   for (let version = 0n; version < 10n; version++) {
-    const change = { table: 'datasets' as const, add: [], remove: [], txn: { test: version } };
+    const change = { table: 'datasets' as const, add: [], remove: [], applied: { run: version } };
     await commitTable(original, change, { runId: 'r', operation: 'TEST', at: AT });
   }
   await refreshPointer(original);
@@ -108,7 +108,7 @@ async function rewrite(table: TableName, select: string): Promise<void> {
     const { files } = await readTable(lake, table);
     const layout = { partitionBy: Object.keys(files[0]?.partitionValues ?? {}) };
     const add = await stageTable(db, lake, { table, runId: 'r', select, ...layout });
-    await commitTable(lake, { table, add, remove: files, txn: {} }, { runId: 'r', operation: 'TEST', at: AT });
+    await commitTable(lake, { table, add, remove: files, applied: {} }, { runId: 'r', operation: 'TEST', at: AT });
     await refreshPointer(lake);
   } finally {
     db.close();

@@ -1,0 +1,67 @@
+import type { Applied, CopiedDatasets } from '../tables/table.js';
+
+/** Delta's `txn` entries, application id → version (int64): each is part of the commit that makes it true. */
+type Txn = ReadonlyMap<string, { version: bigint }>;
+
+/** Application ids are what lakes on disk have: none may change. */
+const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
+  run: 'pricelake.run',
+  cursor: 'pricelake.cursor',
+  ahead: 'pricelake.webhook',
+  polledAt: 'pricelake.polled',
+  itemsVersion: 'pricelake.items',
+  day: 'pricelake.day',
+  firstDay: 'pricelake.day.first',
+  accepted: 'pricelake.accepted',
+};
+
+/** How many datasets a list has that the items are a copy of; 0 or absent is all that the key can read. */
+const LISTED = 'pricelake.datasets';
+/** With a dataset's id behind it: 1 where the items are a copy of it, 0 where the key can't read it any more. */
+const DATASET = 'pricelake.dataset.';
+
+/** What a table's commits have noted. */
+export function decodeApplied(txn: Txn): Applied {
+  const read = (name: keyof typeof APP_IDS) => txn.get(APP_IDS[name])?.version;
+  return {
+    run: read('run'),
+    cursor: read('cursor'),
+    ahead: read('ahead') ?? 0n,
+    polledAt: read('polledAt') ?? 0n,
+    datasets: decodeDatasets(txn),
+    itemsVersion: read('itemsVersion'),
+    day: read('day') ?? 0n,
+    firstDay: read('firstDay'),
+    accepted: read('accepted'),
+  };
+}
+
+function decodeDatasets(txn: Txn): CopiedDatasets {
+  const marked = [...txn].filter(([appId, { version }]) => appId.startsWith(DATASET) && version === 1n);
+  const ids = marked.map(([appId]) => BigInt(appId.slice(DATASET.length)));
+  return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
+}
+
+/** The entries by which a commit notes `applied`: those that say something else than what stands. */
+export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
+  const standing = decodeApplied(before);
+  const entries =
+    datasets === undefined ? [] : encodeDatasets(datasets, standing.datasets, before.get(LISTED)?.version);
+  for (const [name, appId] of Object.entries(APP_IDS) as [keyof typeof APP_IDS, string][]) {
+    const value = others[name];
+    if (value !== undefined && value !== standing[name]) entries.push([appId, value]);
+  }
+  return entries;
+}
+
+function encodeDatasets({ isList, ids }: CopiedDatasets, before: CopiedDatasets, listed = 0n): [string, bigint][] {
+  const count = isList ? BigInt(ids.length) : 0n;
+  const mark =
+    (version: bigint) =>
+    (id: bigint): [string, bigint] => [`${DATASET}${id}`, version];
+  return [
+    ...(count === listed ? [] : [[LISTED, count] as [string, bigint]]),
+    ...ids.filter((id) => !before.ids.includes(id)).map(mark(1n)),
+    ...before.ids.filter((id) => !ids.includes(id)).map(mark(0n)),
+  ];
+}

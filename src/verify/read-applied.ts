@@ -1,0 +1,12 @@
+/** Up to where a table's log says that it is applied. */
+interface Applied {
+  cursor: bigint | undefined;
+  run: bigint | undefined;
+  accepted: bigint | undefined;
+}
+
+/** Decodes Delta's `txn` once more: a fault of the writer's decoder (src/lake/table-state.ts) must not hide from a proof. */
+export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
+  const read = (appId: string) => table?.txn.get(appId);
+  return { cursor: read('pricelake.cursor'), run: read('pricelake.run'), accepted: read('pricelake.accepted') };
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { decodeApplied, encodeApplied } from '../../src/lake/table-state.js';
+import type { Applied } from '../../src/tables/table.js';
+
+const APPLIED: Applied = {
+  run: 7n,
+  cursor: 2n ** 60n + 1n,
+  ahead: 2n ** 60n + 9n,
+  polledAt: 1_700_000_000_000_001n,
+  datasets: { isList: true, ids: [3n, 2n ** 53n + 1n] },
+  itemsVersion: 0n,
+  day: 20_458n,
+  firstDay: 20_454n,
+  accepted: 11n,
+};
+
+type Entries = readonly (readonly [string, bigint])[];
+const logOf = (...commits: Entries[]) =>
+  new Map(commits.flat().map(([appId, version]) => [appId, { version }] as const));
+
+test('what a commit notes is what the next run reads', () => {
+  expect(decodeApplied(logOf(encodeApplied(APPLIED, logOf())))).toEqual(APPLIED);
+});
+
+test('the names in the log are those of every lake on disk', () => {
+  expect(Object.fromEntries(encodeApplied(APPLIED, logOf()))).toEqual({
+    'pricelake.run': 7n,
+    'pricelake.cursor': 2n ** 60n + 1n,
+    'pricelake.webhook': 2n ** 60n + 9n,
+    'pricelake.polled': 1_700_000_000_000_001n,
+    'pricelake.datasets': 2n,
+    'pricelake.dataset.3': 1n,
+    'pricelake.dataset.9007199254740993': 1n,
+    'pricelake.items': 0n,
+    'pricelake.day': 20_458n,
+    'pricelake.day.first': 20_454n,
+    'pricelake.accepted': 11n,
+  });
+});
+
+test('a log of an older version, or none, reads as nothing noted', () => {
+  expect(decodeApplied(logOf())).toEqual({
+    run: undefined,
+    cursor: undefined,
+    ahead: 0n,
+    polledAt: 0n,
+    datasets: { isList: false, ids: [] },
+    itemsVersion: undefined,
+    day: 0n,
+    firstDay: undefined,
+    accepted: undefined,
+  });
+  expect(decodeApplied(logOf([['com.example.stream', 5n]]))).toEqual(decodeApplied(logOf()));
+});
+
+test('a commit writes only what differs from the log', () => {
+  const log = logOf(encodeApplied(APPLIED, logOf()));
+  expect(encodeApplied(APPLIED, log)).toEqual([]);
+  expect(encodeApplied({ cursor: undefined, run: 8n }, log)).toEqual([['pricelake.run', 8n]]);
+  // 0 says what absence says.
+  expect(encodeApplied({ ahead: 0n, polledAt: 0n, day: 0n }, logOf())).toEqual([]);
+  expect(encodeApplied({ polledAt: 0n }, log)).toEqual([['pricelake.polled', 0n]]);
+});
+
+test('a dataset that the key lost is marked, and taken back when it can be read again', () => {
+  const before = logOf(encodeApplied(APPLIED, logOf()));
+  const lost = encodeApplied({ datasets: { isList: false, ids: [3n] } }, before);
+  expect(lost).toEqual([
+    ['pricelake.datasets', 0n],
+    ['pricelake.dataset.9007199254740993', 0n],
+  ]);
+  const after = logOf(
+    [...before].map(([appId, { version }]) => [appId, version] as const),
+    lost,
+  );
+  expect(decodeApplied(after).datasets).toEqual({ isList: false, ids: [3n] });
+  expect(encodeApplied({ datasets: { isList: false, ids: APPLIED.datasets.ids } }, after)).toEqual([
+    ['pricelake.dataset.9007199254740993', 1n],
+  ]);
+});
