@@ -7,7 +7,7 @@ import { findDamagedFile, type Inspection } from '../lake/inspect-lake.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
 import { refreshPointer } from '../lake/publish.js';
-import { type DataFile, type TableChange, type TableState, TXN_ACCEPTED } from '../tables/table.js';
+import type { DataFile, TableChange, TableState } from '../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
 
 /** What became of tables that another program changed. */
@@ -85,7 +85,7 @@ function planChange(lake: Lake, state: TableState, files: readonly DataFile[], a
       .filter(({ path }) => !now.has(path))
       .map((file) => ({ ...file, stagedAt: tablePath(lake, state.table, file.path) })),
     remove: state.files.filter(({ path }) => !then.has(path)),
-    txn: { [TXN_ACCEPTED]: accepted },
+    applied: { accepted },
   };
 }
 

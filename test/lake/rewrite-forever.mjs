@@ -1,13 +1,13 @@
 /** Child process of the kill test: rewrites one partition after the other until it is killed, and says each version. */
 import { Database } from '../../dist/duckdb/connection.js';
-import { realIo } from '../../dist/io.js';
+import { realIo } from '../../dist/io/io.js';
 import { commitTable } from '../../dist/lake/commit.js';
 import { openLake } from '../../dist/lake/lake.js';
 import { lockLake } from '../../dist/lake/lock.js';
 import { readTable } from '../../dist/lake/read.js';
 import { recoverLake } from '../../dist/lake/recover.js';
 import { stageTable } from '../../dist/lake/stage.js';
-import { loadTableSchema } from '../../dist/schemas.js';
+import { loadTableSchema } from '../../dist/tables/schemas.js';
 
 const lake = await openLake(process.argv[2], { create: true });
 await lockLake(lake, realIo);
