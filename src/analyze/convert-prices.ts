@@ -20,12 +20,10 @@ export async function convertSpreads(db: Database, { file, base }: Conversion): 
   await db.run(`CREATE OR REPLACE TEMP TABLE converted_items AS
     SELECT product_id, currency, site_id, price, is_listed FROM (${readAnalysis('converted_items')})`);
   const [select] = derivedSelects().flatMap((derived) => (derived.table === 'price_spread' ? [derived.select] : []));
-  await db.run('ALTER VIEW items RENAME TO unconverted_items');
-  await db.run('CREATE TEMP VIEW items AS FROM converted_items');
-  await db.run(`CREATE OR REPLACE TEMP TABLE converted_spreads AS ${select}`);
-  await db.run('DROP VIEW items');
-  await db.run('ALTER VIEW unconverted_items RENAME TO items');
-  await db.run('CREATE OR REPLACE TEMP VIEW price_spread AS FROM converted_spreads');
+  await db.substitute('items', 'FROM converted_items', () =>
+    db.run(`CREATE OR REPLACE TEMP TABLE converted_spreads AS ${select}`),
+  );
+  await db.define('view', 'price_spread', 'FROM converted_spreads');
 }
 
 /** Loads rates beside what `daily_spreads` or `offers` give, for `converted_days` or a column of converted prices. */

@@ -21,15 +21,9 @@ export async function readProductDays(
 ): Promise<ProductDay[]> {
   await setVariables(db, { product, currency, first_day: toDate(first), last_day: toDate(last) });
   // Of a large lake only what is the product's is looked at.
-  const own = `product_id = ${quoteLiteral(product)}`;
-  await db.run('ALTER VIEW items RENAME TO all_items');
-  await db.run(`CREATE TEMP VIEW items AS FROM all_items WHERE ${own}`);
-  try {
-    await db.run(`CREATE OR REPLACE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
-  } finally {
-    await db.run('DROP VIEW items');
-    await db.run('ALTER VIEW all_items RENAME TO items');
-  }
+  await db.substitute('items', `FROM items_itself WHERE product_id = ${quoteLiteral(product)}`, () =>
+    db.run(`CREATE OR REPLACE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`),
+  );
   const rows = await db.rows(
     `SELECT day::VARCHAR AS day, "min"::DOUBLE AS "min", median::DOUBLE AS median, "max"::DOUBLE AS "max"
      FROM (${readAnalysis('product_days')})`,

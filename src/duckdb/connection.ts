@@ -1,6 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { interruptOnAbort } from './interrupt.js';
 import { keepByteOrderMarks } from './keep-byte-order-marks.js';
+import { quoteIdentifier } from './quote.js';
 
 keepByteOrderMarks();
 
@@ -22,6 +23,8 @@ export class Database {
   readonly connection: DuckDBConnection;
   readonly #signal: AbortSignal | undefined;
   readonly #release: () => void;
+  /** What `define` and `keep` made, as it stands: the same is not made again. */
+  readonly #defined = new Map<string, string>();
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal | undefined) {
     this.#instance = instance;
@@ -50,6 +53,59 @@ export class Database {
 
   async run(sql: string, values?: DuckDBValue[]): Promise<void> {
     await this.connection.run(sql, values);
+  }
+
+  /**
+   * Makes temporary view or table `name` of a SELECT, in place of whichever is there. A statement over small tables is
+   * planned several times faster than one over views of files, which are bound again at each use.
+   */
+  async define(kind: 'view' | 'table', name: string, select: string): Promise<void> {
+    if (kind === 'view' && this.#defined.get(name) === select) return;
+    await this.#replace(kind, name, `AS ${select}`);
+    if (kind === 'view') this.#defined.set(name, select);
+  }
+
+  /** Makes temporary table `name` of a SELECT over files, which never change: not again while it is there. */
+  async keep(name: string, select: string): Promise<void> {
+    const key = `table ${select}`;
+    if (this.#defined.get(name) === key) return;
+    await this.#replace('table', name, `AS ${select}`);
+    this.#defined.set(name, key);
+  }
+
+  /** Makes temporary table `name` without rows, in place of the view or table that is there. */
+  async defineEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
+    const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+    await this.#replace('table', name, `(${list.join(', ')})`);
+  }
+
+  async #replace(kind: 'view' | 'table', name: string, definition: string): Promise<void> {
+    this.#defined.delete(name);
+    const sql = `CREATE OR REPLACE TEMP ${kind} ${quoteIdentifier(name)} ${definition}`;
+    try {
+      await this.run(sql);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : '';
+      const other = /^Catalog Error: Existing object .* is of type (Table|View), trying to/.exec(message)?.[1];
+      if (other === undefined) throw error;
+      await this.run(`DROP ${other} ${quoteIdentifier(name)}`);
+      await this.run(sql);
+    }
+  }
+
+  /** Lets another view stand in for view or table `name` while `work` is done; it may read `<name>_itself`. */
+  async substitute(name: string, select: string, work: () => Promise<void>): Promise<void> {
+    const [shown, itself] = [quoteIdentifier(name), quoteIdentifier(`${name}_itself`)];
+    const tables = await this.rows('SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $1', [name]);
+    const kind = tables.length > 0 ? 'TABLE' : 'VIEW';
+    await this.run(`ALTER ${kind} ${shown} RENAME TO ${itself}`);
+    try {
+      await this.run(`CREATE TEMP VIEW ${shown} AS ${select}`);
+      await work();
+    } finally {
+      await this.run(`DROP VIEW IF EXISTS ${shown}`);
+      await this.run(`ALTER ${kind} ${itself} RENAME TO ${shown}`);
+    }
   }
 
   /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */

@@ -36,11 +36,20 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
+/** Checkpoints that are read side by side share a database: opening one takes longer than reading one. */
+let shared: { db: Promise<Database>; users: number } | undefined;
+
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  const db = await Database.open({ threads: 1, memoryLimit: '512MB' });
+  shared ??= { db: Database.open({ threads: 1, memoryLimit: '512MB' }), users: 0 };
+  const own = shared;
+  own.users += 1;
   try {
-    return await work(db);
+    return await work(await own.db);
   } finally {
-    db.close();
+    own.users -= 1;
+    if (own.users === 0) {
+      shared = undefined;
+      (await own.db).close();
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { Io } from '../io/io.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { describeAttributions, readAttributions } from './attribution.js';
+import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { isEmptyFile } from './empty-file.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
@@ -43,7 +43,11 @@ export async function compactLake(
   io: Io,
   stop?: AbortSignal,
 ): Promise<Compaction[]> {
-  const metadata = describeAttributions(await readAttributions(db, 'sites'));
+  let credits: Promise<Attribution[]> | undefined;
+  const readCredits = async () => {
+    credits ??= readAttributions(db, 'sites');
+    return describeAttributions(await credits);
+  };
   const done = when === 'due' ? [] : await flattenTables(lake, await readTables(lake), io);
   for (const table of TABLE_NAMES) {
     // What is done so far is committed, and lake.json follows with the next sync.
@@ -51,7 +55,7 @@ export async function compactLake(
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io);
     if (passes.length === 0) continue;
-    const compaction = await runPasses(db, lake, state, passes, metadata, io);
+    const compaction = await runPasses(db, lake, state, passes, await readCredits(), io);
     io.log('info', 'lake.compacted', { ...compaction });
     done.push(compaction);
     if (table === 'items') {
@@ -60,7 +64,7 @@ export async function compactLake(
     }
   }
   const commit = { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() };
-  const filled = when === 'always' ? await fillEmptyTables(db, lake, { commit, metadata }) : [];
+  const filled = when === 'always' ? await fillEmptyTables(db, lake, { commit, metadata: await readCredits() }) : [];
   if (done.length + filled.length > 0) await refreshPointer(lake);
   return done;
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
@@ -39,6 +39,15 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
+/** A replay, and the file of the entry at which it ended: in a log that took its place, that is another one. */
+interface Replay {
+  state: LogState;
+  end: string | undefined;
+}
+
+/** What was replayed of a lake: entries of a log never change, so only those that came since are read. */
+const replays = new WeakMap<Lake, Map<TableName, Replay>>();
+
 /** Which part of a log is replayed. */
 export interface LogRange {
   /** Every commit behind this version is replayed, as far as the log has them. */
@@ -48,16 +57,42 @@ export interface LogRange {
 }
 
 /**
- * Replays a table's log from its newest checkpoint.
+ * Replays a table's log from its newest checkpoint, or goes on from the last replay where the whole log is asked for.
  * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
  */
 export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {
   const present = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
-  const names = until === undefined ? present : present.filter((name) => !isBehind(name, until));
-  const state: LogState = {
+  if (since !== undefined || until !== undefined) {
+    const names = until === undefined ? present : present.filter((name) => !isBehind(name, until));
+    return replayLog(lake, names, beginReplay(table, chooseCheckpoint(names, since)));
+  }
+  const known = replays.get(lake) ?? new Map<TableName, Replay>();
+  replays.set(lake, known);
+  const before = known.get(table);
+  known.delete(table);
+  const goesOn = before !== undefined && (await isPartOf(lake, present, before));
+  const state = goesOn ? copyState(before.state) : beginReplay(table, chooseCheckpoint(present, undefined));
+  await replayLog(lake, present, state);
+  known.set(table, { state, end: await identifyEntry(lake, state) });
+  return state;
+}
+
+/** False where entries are gone or not the same, and where a checkpoint may hold more than the entries tell. */
+async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
+  const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
+  return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));
+}
+
+async function identifyEntry(lake: Lake, { table, version }: LogState): Promise<string | undefined> {
+  const info = await stat(logPath(lake, table, version, 'json')).catch(ignoreMissing);
+  return info && `${info.ino} ${info.mtimeMs} ${info.size}`;
+}
+
+function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState {
+  return {
     table,
     version: -1n,
-    checkpoint: chooseCheckpoint(names, since),
+    checkpoint,
     protocol: undefined,
     metaData: undefined,
     files: new Map(),
@@ -65,8 +100,23 @@ export async function readLog(lake: Lake, table: TableName, { since, until }: Lo
     txn: new Map(),
     foreign: [],
   };
-  if (state.checkpoint !== undefined) {
-    const path = logPath(lake, table, state.checkpoint, 'checkpoint.parquet');
+}
+
+/** Of its own: what was handed out stays as it was. */
+function copyState(state: LogState): LogState {
+  const { files, tombstones, txn, foreign } = state;
+  return {
+    ...state,
+    files: new Map(files),
+    tombstones: new Map(tombstones),
+    txn: new Map(txn),
+    foreign: [...foreign],
+  };
+}
+
+async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
+  if (state.version < 0n && state.checkpoint !== undefined) {
+    const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
     for (const action of parseLines(await readLines(path), path)) applyAction(state, action);
     state.version = state.checkpoint;
   }

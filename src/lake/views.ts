@@ -1,44 +1,61 @@
 import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
-import { TABLE_NAMES, type TableChange, type TableName, type TableState } from '../tables/table.js';
+import { type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { refuseOtherTypes } from './column-drift.js';
 import { type Lake, tablePath } from './layout.js';
 import { readTable } from './read.js';
 
+/** Tables that a run reads again and again. */
+const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items'];
+
+/** A table up to this size is quicker read once than planned over its files by each statement. */
+const FEW_ROWS = 50_000n;
+const FEW_BYTES = 16 * 1024 * 1024;
+
 /**
  * Creates a temporary view per table on `db`'s connection: the published state, or for the tables in `candidate`
- * the state that committing the change would give.
+ * the state that committing the change would give. With `forRun`, small tables that a run reads much are read once.
  */
 export async function createTableViews(
   db: Database,
   lake: Lake,
   candidate: Partial<Record<TableName, TableChange>> = {},
+  { forRun = false }: { forRun?: boolean } = {},
 ): Promise<void> {
-  for (const table of TABLE_NAMES) await createTableView(db, lake, table, table, candidate[table]);
+  for (const table of TABLE_NAMES) {
+    const { select, files } = await selectTable(lake, table, candidate[table]);
+    if (forRun && MUCH_READ.includes(table) && isSmall(files)) await db.keep(table, select);
+    else await db.define('view', table, select);
+  }
 }
 
 /**
  * Creates a temporary view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB.
  * @throws PricelakeError `lake_invalid` when a column is of another type than the contract says.
  */
-export async function createTableView(
-  db: Database,
-  lake: Lake,
-  table: TableName,
-  name: string,
-  change?: TableChange,
-): Promise<void> {
-  const state = await readTable(lake, table);
-  refuseOtherTypes(lake, state);
-  const relation = tableRelation(table, listFiles(lake, state, change), state);
-  await db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${relation}`);
+export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
+  const { select } = await selectTable(lake, table, undefined);
+  await db.define('view', name, select);
 }
 
-function listFiles(lake: Lake, state: TableState, change: TableChange | undefined): RelationFile[] {
+async function selectTable(lake: Lake, table: TableName, change: TableChange | undefined) {
+  const state = await readTable(lake, table);
+  refuseOtherTypes(lake, state);
   const removed = new Set(change?.remove.map((file) => file.path));
-  const kept = state.files
-    .filter((file) => !removed.has(file.path))
-    .map((file) => toRelationFile(file, tablePath(lake, state.table, file.path)));
-  return [...kept, ...(change?.add.map((file) => file.stagedAt) ?? [])];
+  const kept = state.files.filter((file) => !removed.has(file.path));
+  const relations: RelationFile[] = [
+    ...kept.map((file) => toRelationFile(file, tablePath(lake, table, file.path))),
+    ...(change?.add.map((file) => file.stagedAt) ?? []),
+  ];
+  const select = `SELECT * FROM ${tableRelation(table, relations, state)}`;
+  return { select, files: [...kept, ...(change?.add ?? [])] };
+}
+
+/** True for few rows in files of our own, whose log counts them. */
+export function isSmall(files: readonly DataFile[]): boolean {
+  return (
+    files.every(({ sha256 }) => sha256 !== undefined) &&
+    files.reduce((sum, { rows }) => sum + rows, 0n) <= FEW_ROWS &&
+    files.reduce((sum, { bytes }) => sum + bytes, 0) <= FEW_BYTES
+  );
 }

@@ -18,17 +18,28 @@ export interface Tally {
   repeated: bigint;
 }
 
-/** SQL of the typed rows of these files that fit, or of none. */
-export function goodRows(files: TypedFile[], emptyLike: string): string {
-  if (files.length === 0) return `SELECT * FROM (${emptyLike}) WHERE false`;
+/** So many rows are kept in a table; more stay in their files, so that memory stays the same however many there are. */
+export const FEW_ROWS = 50_000;
+
+/** What rows of typed files are read into. */
+export function chooseKind(files: readonly TypedFile[]): 'table' | 'view' {
+  return files.reduce((sum, { rows }) => sum + rows, 0) > FEW_ROWS ? 'view' : 'table';
+}
+
+/** SQL of the typed rows of these files that fit. */
+export function goodRows(files: readonly TypedFile[]): string {
   return `SELECT * FROM read_parquet(${quoteList(files.map((file) => file.typedPath))}) WHERE reject_reason IS NULL`;
 }
 
-const EMPTY_ITEMS = "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_attribution FROM items";
+/** What typed rows of items have beside the table's columns. */
+const TYPED_COLUMNS = [
+  { name: 'part', type: 'VARCHAR' },
+  { name: 'site_attribution', type: 'VARCHAR' },
+];
 
 /**
- * Views `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads
- * after the changes. Needs the views of the published tables.
+ * `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads after
+ * the changes; `typed_exported_items` and `typed_reread_items` are all of them. With `absent`, needs the view `items`.
  */
 export async function createItemViews(
   db: Database,
@@ -36,7 +47,12 @@ export async function createItemViews(
   absent: readonly ItemValue[] = [],
 ): Promise<{ exported: Tally; reread: Tally }> {
   const exported = await createItemView(db, 'exported_items', ['export', 'page'], files, absent);
-  return { exported, reread: await createItemView(db, 'reread_items', ['reread'], files) };
+  return { exported, reread: await createRereads(db, files) };
+}
+
+/** `reread_items` and `typed_reread_items` alone. */
+export async function createRereads(db: Database, files: TypedFile[]): Promise<Tally> {
+  return createItemView(db, 'reread_items', ['reread'], files);
 }
 
 async function createItemView(
@@ -47,24 +63,60 @@ async function createItemView(
   absent: readonly ItemValue[] = [],
 ): Promise<Tally> {
   const own = files.filter((file) => origins.includes(file.origin));
-  await db.run(`CREATE OR REPLACE TEMP VIEW typed_${name} AS
-    SELECT * REPLACE (dataset_names(datasets) AS datasets) FROM (${goodRows(own, EMPTY_ITEMS)})`);
-  // Few of many items are repeated, those that moved while parts were read: only these are put in order.
-  await db.run(`CREATE OR REPLACE TEMP TABLE repeated_${name} AS
-    SELECT item_id, count(*) AS rows FROM typed_${name} GROUP BY item_id HAVING count(*) > 1`);
-  const counts = await db.row(`SELECT (SELECT count(*) FROM typed_${name}) AS typed,
-    (SELECT coalesce(CAST(sum(rows - 1) AS BIGINT), 0) FROM repeated_${name}) AS repeated`);
-  const tally = { typed: counts?.typed as bigint, repeated: counts?.repeated as bigint };
-  const select = `SELECT ${selectColumns('items')} FROM typed_${name}`;
-  const rows =
-    tally.repeated === 0n
-      ? select
-      : `${select} ANTI JOIN repeated_${name} USING (item_id) UNION ALL
-         ${select} SEMI JOIN repeated_${name} USING (item_id)
-         QUALIFY row_number() OVER (PARTITION BY item_id
-           ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
-  await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${keepAbsent(rows, absent)}`);
+  const made = madeOf.get(db) ?? new Map<string, Made>();
+  madeOf.set(db, made);
+  const source = JSON.stringify([own.map(({ typedPath }) => typedPath), absent]);
+  const before = made.get(name);
+  if (before?.source === source) return before.tally;
+  made.delete(name);
+  const tally = own.length === 0 ? await createNoItems(db, name) : await readItems(db, name, own, absent);
+  made.set(name, { source, tally });
   return tally;
+}
+
+/** What a view of items was made of: typed files never change, so the same is not read again. */
+interface Made {
+  source: string;
+  tally: Tally;
+}
+const madeOf = new WeakMap<Database, Map<string, Made>>();
+
+async function readItems(
+  db: Database,
+  name: string,
+  own: readonly TypedFile[],
+  absent: readonly ItemValue[],
+): Promise<Tally> {
+  const kind = chooseKind(own);
+  await db.define(
+    kind,
+    `typed_${name}`,
+    `SELECT * REPLACE (dataset_names(datasets) AS datasets) FROM (${goodRows(own)})`,
+  );
+  const tally = await countRepeated(db, `typed_${name}`, 'item_id');
+  const select = `SELECT ${selectColumns('items')} FROM typed_${name}`;
+  let rows = select;
+  if (tally.repeated > 0n) {
+    // Few of many items are repeated, those that moved while parts were read: only these are put in order.
+    await db.define(
+      'table',
+      `repeated_${name}`,
+      `SELECT item_id FROM typed_${name} GROUP BY item_id HAVING count(*) > 1`,
+    );
+    rows = `${select} ANTI JOIN repeated_${name} USING (item_id) UNION ALL
+      ${select} SEMI JOIN repeated_${name} USING (item_id)
+      QUALIFY row_number() OVER (PARTITION BY item_id
+        ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
+  }
+  await db.define(kind, name, keepAbsent(rows, absent));
+  return tally;
+}
+
+async function createNoItems(db: Database, name: string): Promise<Tally> {
+  const { columns } = loadTableSchema('items');
+  await db.defineEmpty(`typed_${name}`, [...columns, ...TYPED_COLUMNS]);
+  await db.defineEmpty(name, columns);
+  return { typed: 0n, repeated: 0n };
 }
 
 /** Items without a column that every export row lacks keep what the lake has in it: a field left out is no null. */

@@ -1,11 +1,12 @@
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import { LAG_MS } from '../tables/table.js';
 import type { TypedFile } from '../typing/type-file.js';
-import { countRepeated, goodRows, selectColumns, type Tally } from './batch.js';
+import { chooseKind, countRepeated, goodRows, selectColumns, type Tally } from './batch.js';
 
-const EMPTY_CHANGES =
-  "SELECT *, '' AS part, CAST(NULL AS VARCHAR) AS site_name, CAST(NULL AS VARCHAR) AS site_host, CAST(NULL AS VARCHAR) AS site_attribution FROM history";
+/** What typed changes have beside the columns of history. */
+const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
 export interface ChangeBounds {
   /** Changes of the feed behind this id are new to history, except those that webhooks brought ahead of it. */
@@ -21,44 +22,57 @@ export interface ChangeBounds {
 }
 
 /**
- * View `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
- * the feed's. Leaves view `feed_changes`, all that the feed brought behind its cursor, and tables `webhook_changes` and
- * `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the published tables.
+ * Makes `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
+ * the feed's. Leaves `typed_changes`, all of them, `feed_changes`, what the feed brought behind its cursor, and
+ * `webhook_changes` and `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the
+ * published tables.
  */
 export async function createNewChanges(
   db: Database,
   files: TypedFile[],
   { feedFrom, knownUpTo, cursor, isCut = false, isSelected = false }: ChangeBounds,
 ): Promise<Tally> {
-  const good = goodRows(files, EMPTY_CHANGES);
+  const { columns } = loadTableSchema('history');
+  if (files.length === 0) {
+    for (const name of ['typed_changes', 'feed_changes']) await db.defineEmpty(name, [...columns, ...TYPED_COLUMNS]);
+    for (const name of ['webhook_changes', 'backfill_changes', 'new_changes']) await db.defineEmpty(name, columns);
+    return { typed: 0n, repeated: 0n };
+  }
+  const kind = chooseKind(files);
+  const good = goodRows(files);
   const own = "origin <> 'webhook' OR item_id IN (SELECT item_id FROM items WHERE gone_at IS NULL)";
-  await db.run(`CREATE OR REPLACE TEMP VIEW typed_changes AS
-    ${isSelected ? `SELECT * FROM (${good}) WHERE ${own}` : good}`);
+  await db.define(kind, 'typed_changes', isSelected ? `SELECT * FROM (${good}) WHERE ${own}` : good);
   const { typed, repeated } = await countRepeated(db, "(FROM typed_changes WHERE origin = 'feed')", 'change_id');
   const once = repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
-  await db.run(`CREATE OR REPLACE TEMP VIEW feed_changes AS SELECT * FROM typed_changes
-    WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT)
-      ${isCut && cursor !== undefined ? `AND change_id <= CAST('${cursor}' AS BIGINT)` : ''} ${once}`);
-  const hasWebhooks = files.some((file) => file.origin === 'webhook');
-  const mayOverlap = hasWebhooks || knownUpTo > feedFrom;
-  const none = mayOverlap ? '' : ' WHERE false';
-  await db.run('SET VARIABLE webhook_ahead = $1::BIGINT', [knownUpTo]);
-  await db.run(`CREATE OR REPLACE TEMP TABLE known_changes AS SELECT * FROM (${readModel('known_changes')})${none}`);
-  await db.run(
-    `CREATE OR REPLACE TEMP TABLE webhook_changes AS SELECT * FROM (${readModel('webhook_changes')})${none}`,
+  await db.define(
+    kind,
+    'feed_changes',
+    `SELECT * FROM typed_changes WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT)
+      ${isCut && cursor !== undefined ? `AND change_id <= CAST('${cursor}' AS BIGINT)` : ''} ${once}`,
   );
-  const noBackfill = files.some((file) => file.origin === 'history') ? '' : ' WHERE false';
-  await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
-  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 0n]);
-  await db.run(
-    `CREATE OR REPLACE TEMP TABLE backfill_changes AS SELECT * FROM (${readModel('backfill_changes')})${noBackfill}`,
+  const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
+  const mayOverlap = has('webhook') || knownUpTo > feedFrom;
+  if (mayOverlap) {
+    await db.run('SET VARIABLE webhook_ahead = $1::BIGINT', [knownUpTo]);
+    await db.define('table', 'known_changes', readModel('known_changes'));
+  }
+  if (has('webhook')) await db.define('table', 'webhook_changes', readModel('webhook_changes'));
+  else await db.defineEmpty('webhook_changes', columns);
+  if (has('history')) {
+    await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
+    await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 0n]);
+    await db.define('table', 'backfill_changes', readModel('backfill_changes'));
+  } else await db.defineEmpty('backfill_changes', columns);
+  const select = `SELECT ${selectColumns('history')} FROM`;
+  await db.define(
+    kind,
+    'new_changes',
+    `${select} feed_changes ${mayOverlap ? 'ANTI JOIN known_changes USING (change_id)' : ''}
+    UNION ALL ${select} webhook_changes UNION ALL ${select} backfill_changes`,
   );
-  const columns = selectColumns('history');
-  await db.run(`CREATE OR REPLACE TEMP VIEW new_changes AS
-    SELECT ${columns} FROM feed_changes ${mayOverlap ? 'ANTI JOIN known_changes USING (change_id)' : ''}
-    UNION ALL SELECT ${columns} FROM webhook_changes UNION ALL SELECT ${columns} FROM backfill_changes`);
+  const hasOthers = has('webhook') || has('history');
   const counts = await db.row(`SELECT (SELECT count(*) FROM new_changes) AS fresh,
-    (SELECT count(*) FROM (${good}) WHERE origin <> 'feed') AS others`);
+    ${hasOthers ? `(SELECT count(*) FROM (${good}) WHERE origin <> 'feed')` : 'CAST(0 AS BIGINT)'} AS others`);
   const all = typed + (counts?.others as bigint);
   return { typed: all, repeated: all - (counts?.fresh as bigint) };
 }

@@ -1,9 +1,10 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
-import { type DataFile, LAG_MS } from '../tables/table.js';
-import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { selectColumns } from './batch.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { type DataFile, LAG_MS, type TableState } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { FEW_ROWS, selectColumns } from './batch.js';
 
 /** A published file of items and where it stands. */
 export interface ItemsFile extends DataFile {
@@ -26,24 +27,41 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
  * `poll`: the same, and whole rows of items that changed take their place. `reload`: as `poll`, with whole rows of all
  * items; what they lack is marked gone.
  */
-export type MergeBase = { kind: 'first' } | { kind: 'lake' | 'poll' | 'reload'; files: ItemsFile[] };
+export type MergeBase = { kind: 'first' } | LakeBase;
 
-/**
- * Makes view `base_items`: the rows so far of all items that may change. Needs `exported_items`, `reread_items`,
- * `pending_changes`, table `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
- */
-export async function createMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<void> {
-  await db.run(`CREATE OR REPLACE TEMP VIEW base_items AS ${await selectMergeBase(db, base, renamed)}`);
+interface LakeBase extends Pick<TableState, 'hasOlderFiles'> {
+  kind: 'lake' | 'poll' | 'reload';
+  files: ItemsFile[];
+  /** True where `items` is quickly read as a whole. */
+  isSmall: boolean;
 }
 
-async function selectMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<string> {
+/**
+ * Makes `base_items`: the rows so far of all items that may change. Needs `exported_items`, `pending_changes`, table
+ * `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
+ */
+export async function createMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<void> {
+  if (base.kind === 'first') return db.define('view', 'base_items', 'SELECT * FROM exported_items');
+  const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL
+    UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
+    UNION SELECT item_id FROM doubted_items`;
+  const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
+  const select = await selectLakeBase(db, base, `item_id IN (${ids})${sites}`);
+  if (base.kind === 'lake') return db.define(base.isSmall ? 'table' : 'view', 'base_items', select);
+  const news = 'FROM exported_items SEMI JOIN different_items USING (item_id)';
+  const different = await db.row('SELECT count(*) AS n FROM different_items');
+  await db.define(
+    base.isSmall && (different?.n as bigint) <= FEW_ROWS ? 'table' : 'view',
+    'base_items',
+    `SELECT ${selectColumns('items')} ${news} UNION ALL SELECT * FROM (${select}) ANTI JOIN (${news}) USING (item_id)`,
+  );
+}
+
+async function selectLakeBase(db: Database, base: LakeBase, condition: string): Promise<string> {
   const columns = selectColumns('items');
-  if (base.kind === 'first') return 'SELECT * FROM exported_items';
-  const touched = await findTouchedFiles(db, base.files, renamed);
-  const lake = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched)}`;
-  if (base.kind === 'lake') return lake;
-  return `SELECT ${columns} FROM exported_items SEMI JOIN different_items USING (item_id)
-    UNION ALL SELECT * FROM (${lake}) ANTI JOIN (FROM exported_items SEMI JOIN different_items USING (item_id)) USING (item_id)`;
+  if (base.isSmall) return `SELECT ${columns} FROM items WHERE ${condition}`;
+  const touched = await findFilesWith(db, base, condition);
+  return `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched, base)}`;
 }
 
 /** What whole rows showed that the lake did not. */
@@ -84,20 +102,30 @@ export async function compareItems(
   base: MergeBase,
   { withFeed, datasets, added, isReadWhole, unlisted = [] }: ComparisonFacts,
 ): Promise<Comparison> {
-  const none = base.kind === 'first' || base.kind === 'lake' ? ' WHERE false' : '';
-  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS SELECT * FROM (${readModel('compare')})${none}`);
-  await db.run('SET VARIABLE with_feed = $1', [withFeed]);
-  await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
-  await db.run(`CREATE OR REPLACE TEMP TABLE mismatched_items AS SELECT * FROM (${readModel('mismatches')})${none}`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE diff_changes AS SELECT * FROM (${readModel('diff')})${none}`);
-  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
   const isWhole = base.kind === 'reload' && isReadWhole;
-  await db.run(`CREATE OR REPLACE TEMP TABLE missing_items AS
-    SELECT * FROM (${readModel('missing')})${isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ') || 'NULL'})`}`);
+  const isCompared = base.kind === 'poll' || base.kind === 'reload';
+  await defineNoDifferences(db);
+  if (!isCompared && unlisted.length === 0) return NO_COMPARISON;
+  if (isCompared) {
+    await db.define('table', 'different_items', readModel('compare'));
+    await db.run('SET VARIABLE with_feed = $1', [withFeed]);
+    await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
+    await db.define('table', 'mismatched_items', readModel('mismatches'));
+    await db.define('table', 'diff_changes', readModel('diff'));
+  }
+  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
+  if (isWhole || unlisted.length > 0) {
+    const some = isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ')})`;
+    await db.define('table', 'missing_items', `SELECT * FROM (${readModel('missing')})${some}`);
+  }
   // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
-  await db.run(`CREATE OR REPLACE TEMP TABLE doubted_items AS
-    SELECT item_id, first_seen_at AS observed_at FROM missing_items WHERE ${isWhole}
-      AND first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`);
+  if (isWhole)
+    await db.define(
+      'table',
+      'doubted_items',
+      `SELECT item_id, first_seen_at AS observed_at FROM missing_items
+      WHERE first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`,
+    );
   const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
     (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
     (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
@@ -115,27 +143,34 @@ export async function compareItems(
   };
 }
 
-function readFiles(files: ItemsFile[], options?: RelationOptions): string {
-  return tableRelation(
-    'items',
-    files.map((file) => toRelationFile(file, file.absolutePath)),
-    options,
-  );
+const DIFFERENCE_COLUMNS = [
+  { name: 'item_id', type: 'BIGINT' },
+  { name: 'is_new', type: 'BOOLEAN' },
+  { name: 'differences', type: 'VARCHAR[]' },
+];
+
+/** What a comparison leaves where there is nothing to compare. */
+async function defineNoDifferences(db: Database): Promise<void> {
+  await db.defineEmpty('different_items', DIFFERENCE_COLUMNS);
+  await db.defineEmpty('mismatched_items', DIFFERENCE_COLUMNS);
+  await db.defineEmpty('diff_changes', loadTableSchema('history').columns);
+  await db.defineEmpty('missing_items', loadTableSchema('items').columns);
+  await db.defineEmpty('doubted_items', [
+    { name: 'item_id', type: 'BIGINT' },
+    { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
+  ]);
 }
 
-/** The files that hold an item which a pending change or a whole read is of, or one of a renamed website. */
-async function findTouchedFiles(db: Database, files: ItemsFile[], renamed: 'unknown' | 'known'): Promise<ItemsFile[]> {
-  const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL UNION SELECT item_id FROM reread_items
-    UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
-    UNION SELECT item_id FROM doubted_items`;
-  const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
-  return findFilesWith(db, files, `item_id IN (${ids})${sites}`);
+function readFiles(files: ItemsFile[], { hasOlderFiles }: LakeBase, more?: string): string {
+  const relations = files.map((file) => toRelationFile(file, file.absolutePath));
+  return tableRelation('items', relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
 }
 
-async function findFilesWith(db: Database, files: ItemsFile[], condition: string): Promise<ItemsFile[]> {
+async function findFilesWith(db: Database, base: LakeBase, condition: string): Promise<ItemsFile[]> {
+  const { files } = base;
   if (files.length === 0) return [];
   const rows = await db.rows(
-    `SELECT DISTINCT filename FROM ${readFiles(files, { more: 'filename = true' })} WHERE ${condition}`,
+    `SELECT DISTINCT filename FROM ${readFiles(files, base, 'filename = true')} WHERE ${condition}`,
   );
   const names = new Set(rows.map((row) => row.filename));
   return files.filter((file) => names.has(file.absolutePath));
@@ -171,14 +206,15 @@ export async function mergeItems(db: Database, base: MergeBase): Promise<Merge> 
     return { select: `${others('base_items')} UNION ALL ${merged}`, replaced: [] };
   }
   if (counts?.n === 0n) return { select: undefined, replaced: [] };
-  const replaced = await chooseReplaced(db, base.files);
-  const select = replaced.length === 0 ? merged : `${others(readFiles(replaced))} UNION ALL ${merged}`;
+  const replaced = await chooseReplaced(db, base);
+  const select = replaced.length === 0 ? merged : `${others(readFiles(replaced, base))} UNION ALL ${merged}`;
   return { select, replaced };
 }
 
 /** Files with merged rows, and for partitions that only get new rows their smallest file, so that few stay small. */
-async function chooseReplaced(db: Database, files: ItemsFile[]): Promise<ItemsFile[]> {
-  const touched = new Set(await findFilesWith(db, files, 'item_id IN (SELECT item_id FROM merged_items)'));
+async function chooseReplaced(db: Database, base: LakeBase): Promise<ItemsFile[]> {
+  const { files } = base;
+  const touched = new Set(await findFilesWith(db, base, 'item_id IN (SELECT item_id FROM merged_items)'));
   const key = (file: ItemsFile) => JSON.stringify(file.partitionValues);
   const partitions = new Map<string, ItemsFile[]>();
   for (const file of files) partitions.set(key(file), [...(partitions.get(key(file)) ?? []), file]);

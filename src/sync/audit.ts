@@ -23,12 +23,15 @@ export async function auditRun(
   { waived }: { waived: boolean },
 ): Promise<CheckResult[]> {
   const { db, io, landing } = run;
-  await createTableViews(db, run.lake, candidate);
+  await createTableViews(db, run.lake, candidate, { forRun: true });
   await loadRows(db, 'next_runs', 'runs', rows);
   const { runs } = run.tables;
   const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
-  await db.run(`CREATE OR REPLACE TEMP VIEW runs AS
-    SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`);
+  await db.define(
+    'view',
+    'runs',
+    `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
+  );
   const checks = await loadChecks(run.pipeline.checksFolder);
   const results = await runChecks(db, checks, run.pipeline.checks);
   io.log('debug', 'audited', { checks: results.length });

@@ -3,7 +3,8 @@ import { type DatasetNames, proveListing } from '../compare/compare-listing.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import { createItemViews, selectRejects, type Tally } from '../merge/batch.js';
+import { createTableViews, isSmall } from '../lake/views.js';
+import { createItemViews, createRereads, selectRejects, type Tally } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges, findWebhookAhead } from '../merge/changes.js';
 import {
   judgeReads,
@@ -65,6 +66,7 @@ export interface Moment {
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typing } = run;
   const { feed } = extract;
+  await createTableViews(db, run.lake, {}, { forRun: true });
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom, watermark } = extract;
   const cursorFrom = readBegin(run).cursorFrom ?? 0n;
@@ -105,18 +107,18 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   await createMergeBase(db, base, 'unknown');
   await hydrateRun(run, extract.planned, await findNeeds(db));
   let itemFiles = await typing.finish();
-  let items = itemFiles.length === typed.length ? whole : await createItemViews(db, itemFiles, absent);
+  let items = itemFiles.length === typed.length ? whole : { ...whole, reread: await createRereads(db, itemFiles) };
   if (items.reread.typed > 0n) await measureFeedSkew(db);
   await judgeReads(db);
   if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
     itemFiles = await typing.finish();
-    items = await createItemViews(db, itemFiles, absent);
+    items = { ...whole, reread: await createRereads(db, itemFiles) };
     await judgeReads(db);
   }
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
-  const sites = await selectSites(db, watermark ?? applyFrom);
-  await createMergeBase(db, base, 'known');
+  const { select: sites, renamed } = await selectSites(db, watermark ?? applyFrom);
+  if (renamed > 0n) await createMergeBase(db, base, 'known');
   const merge = await mergeItems(db, base);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const good = items.exported.typed + items.reread.typed + changes.typed;
@@ -197,15 +199,17 @@ function isHistoryAhead(run: Run): boolean {
 }
 
 function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
+  const { files, hasOlderFiles, version } = run.tables.items;
   const root = path.join(run.lake.root, 'items');
-  const files: ItemsFile[] = run.tables.items.files.map((file) => ({
-    ...file,
-    absolutePath: path.join(root, file.path),
-  }));
+  const lake = {
+    files: files.map((file): ItemsFile => ({ ...file, absolutePath: path.join(root, file.path) })),
+    hasOlderFiles,
+    isSmall: isSmall(files),
+  };
   // Whole rows that an earlier try has committed are part of the lake.
-  if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', files };
-  if (run.tables.items.version < 0n) return { kind: 'first' };
-  return { kind: mode === 'snapshot' ? 'reload' : 'poll', files };
+  if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', ...lake };
+  if (version < 0n) return { kind: 'first' };
+  return { kind: mode === 'snapshot' ? 'reload' : 'poll', ...lake };
 }
 
 /** By their names, as items give them: datasets that can be read. Rows of the lake may give one its former name. */

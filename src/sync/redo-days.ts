@@ -94,22 +94,16 @@ async function findFirstDay({ db, table, ...daily }: DailyStage): Promise<string
 
 /** Table `remade_days`: the rows of the touched products, as they are by what is known now. */
 async function remakeDays({ db }: DailyStage, range: { first: string; last: string }): Promise<void> {
-  await db.run('ALTER VIEW items RENAME TO items_of_all_products');
-  await db.run(
-    'CREATE TEMP VIEW items AS SELECT * FROM items_of_all_products SEMI JOIN touched_products USING (product_id)',
-  );
   const values = selectColumns(TABLE).replace(', "run_id"', '');
-  try {
-    await db.run(`CREATE OR REPLACE TEMP TABLE remade_days AS
-      SELECT ${values} FROM ${tableRelation(TABLE, [])} WHERE false`);
-    await eachDailySpread(db, range, (select) =>
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE remade_days AS SELECT ${values} FROM ${tableRelation(TABLE, [])} WHERE false`,
+  );
+  await db.substitute('items', 'SELECT * FROM items_itself SEMI JOIN touched_products USING (product_id)', () =>
+    eachDailySpread(db, range, (select) =>
       db.run(`INSERT INTO remade_days SELECT ${values} FROM (${select}
         ) JOIN touched_products USING (product_id) WHERE day >= from_day`),
-    );
-  } finally {
-    await db.run('DROP VIEW items');
-    await db.run('ALTER VIEW items_of_all_products RENAME TO items');
-  }
+    ),
+  );
 }
 
 async function findVoidFiles(daily: DailyStage): Promise<DataFile[]> {

@@ -55,7 +55,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
-  await createTableViews(db, run.lake, candidate);
+  await createTableViews(db, run.lake, candidate, { forRun: true });
   const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
   await eachPartOfItems(db, async () => {
     for (const { table, select } of derivedSelects()) {
@@ -64,8 +64,9 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
       candidate[table]?.add.push(...before);
     }
   });
-  await createTableViews(db, run.lake, candidate);
-  if (await addDaily(run, candidate, metadata, batch.moment)) await createTableViews(db, run.lake, candidate);
+  await createTableViews(db, run.lake, candidate, { forRun: true });
+  if (await addDaily(run, candidate, metadata, batch.moment))
+    await createTableViews(db, run.lake, candidate, { forRun: true });
   return { candidate, attributions };
 }
 
@@ -140,8 +141,7 @@ export async function eachPartOfItems(db: Database, work: () => Promise<void>, p
   await db.run('DROP VIEW IF EXISTS all_items');
   await db.run('ALTER VIEW items RENAME TO all_items');
   for (let part = 0n; part < parts; part++) {
-    await db.run(`CREATE OR REPLACE TEMP VIEW items AS
-      SELECT * FROM all_items WHERE hash(product_id) % ${parts} = ${part}`);
+    await db.define('view', 'items', `SELECT * FROM all_items WHERE hash(product_id) % ${parts} = ${part}`);
     await work();
   }
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLog } from '../../src/lake/delta-log.js';
@@ -9,6 +9,9 @@ import type { TableState } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const CURSOR = 9223372036854775000n;
+
+/** Of a process that has not replayed it yet. */
+const reopen = (lake: Lake): Lake => ({ ...lake });
 
 /** Ten rewrites of one partition each on top of a first version. */
 async function writeVersions(count: number): Promise<Lake> {
@@ -21,13 +24,13 @@ async function writeVersions(count: number): Promise<Lake> {
     const at = new Date(AT.getTime() + version * 600_000);
     await write(db, lake, { select: source, remove, applied: { cursor: CURSOR + BigInt(version) }, at });
   }
-  return lake;
+  return reopen(lake);
 }
 
 async function readWithout(lake: Lake, part: RegExp): Promise<TableState> {
   const log = tablePath(lake, 'items', '_delta_log');
   for (const name of await readdir(log)) if (part.test(name)) await rm(join(log, name));
-  return readTable(lake, 'items');
+  return readTable(reopen(lake), 'items');
 }
 
 test('a checkpoint gives what the replay of the whole log gives', async () => {
@@ -40,7 +43,7 @@ test('a checkpoint gives what the replay of the whole log gives', async () => {
   expect(pointer).toMatchObject({ version: 10, numOfAddFiles: 3 });
 
   expect(await readWithout(lake, /checkpoint/)).toEqual({ ...state, checkpoint: undefined });
-  const replayed = await readLog(lake, 'items');
+  const replayed = await readLog(reopen(lake), 'items');
   expect({ ...withCheckpoint.metaData, name: undefined }).toEqual({ ...replayed.metaData, name: undefined });
   expect(withCheckpoint.protocol).toEqual(replayed.protocol);
 });
@@ -55,7 +58,7 @@ test('a table is read from its checkpoint when the entries before it are gone', 
 test('a checkpoint keeps tombstones for an hour', async () => {
   const lake = await writeVersions(11);
   await readWithout(lake, /^0{19}\d\.json$/);
-  const { tombstones } = await readLog(lake, 'items');
+  const { tombstones } = await readLog(reopen(lake), 'items');
   expect(tombstones.size).toBe(6);
 });
 
@@ -78,7 +81,7 @@ test('a checkpoint keeps partition values that are null or not ASCII, and paths 
     });
   }
   const state = await readTable(lake, 'products');
-  expect((await readLog(lake, 'products')).checkpoint).toBe(10n);
+  expect((await readLog(reopen(lake), 'products')).checkpoint).toBe(10n);
   expect(new Set(state.files.map((file) => file.partitionValues.brand))).toEqual(
     new Set([null, 'a b/c%', '日本 🛒', '"quote"']),
   );
@@ -92,4 +95,20 @@ test('the documented globs pass a checkpoint by; a deeper one fails loudly inste
   const db = await openDatabase();
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
   await expect(readRows(db, glob(lake, 'items/**/*.parquet'))).rejects.toThrow(/schema mismatch/i);
+});
+
+test('a second look at a log goes on from the first, unless another log took its place', async () => {
+  const lake = await writeVersions(5);
+  const first = await readTable(lake, 'items');
+  const [db, other] = [await openDatabase(), await writeVersions(3)];
+  await write(db, { ...lake }, { select: select('items', ITEM, 'range(1) AS r(i)') });
+  const second = await readTable(lake, 'items');
+  expect(second).toEqual(await readTable(reopen(lake), 'items'));
+  expect([first.version, second.version]).toEqual([4n, 5n]);
+  for (let version = 3; version < 9; version += 1) {
+    await write(db, other, { select: select('items', { ...ITEM, title: `'other'` }, 'range(1) AS r(i)') });
+  }
+  await rm(tablePath(lake, 'items'), { recursive: true });
+  await rename(tablePath(other, 'items'), tablePath(lake, 'items'));
+  expect(await readTable(lake, 'items')).toEqual(await readTable(reopen(lake), 'items'));
 });
