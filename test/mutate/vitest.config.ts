@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The tests that mutants are shown to: those of the mutated folders, without what runs the built code alone. */
 export default defineConfig({
   test: {
-    include: ['test/{lake,landing,extract,api}/**/*.test.ts'],
+    include: ['test/{lake,landing,extract,plan,formats,api}/**/*.test.ts'],
     exclude: ['test/lake/kill.test.ts'],
     globalSetup: ['test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
