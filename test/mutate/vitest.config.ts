@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/{lake,landing,extract,plan,formats,api}/**/*.test.ts'],
     exclude: ['test/lake/kill.test.ts'],
     globalSetup: ['test/temporary-folder.ts'],
-    setupFiles: ['test/one-thread.ts'],
+    // No setup files: loading DuckDB for tests that don't use it would take longer than these.
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
