@@ -4,13 +4,27 @@ import { expect, test } from 'vitest';
 
 const root = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-test.each(['ARCHITECTURE.md', 'README.md'])('every file that %s names exists', (document) => {
-  const text = readFileSync(root(document), 'utf8');
-  const named = [...text.matchAll(/[`(]((?:src|pipelines|schemas|test|bench|docs)\/[\w./-]*\w)[`)]/g)].map(
-    ([, path]) => path,
+const decisions = readdirSync(root('docs/decisions')).filter((name) => name !== 'README.md');
+const documents = ['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md'];
+
+test.each([...documents, ...decisions.map((name) => `docs/decisions/${name}`)])(
+  'every file that %s names exists',
+  (document) => {
+    const text = readFileSync(root(document), 'utf8');
+    const named = [...text.matchAll(/[`(]((?:src|pipelines|schemas|test|bench|docs)\/[\w./-]*\w)[`)]/g)].map(
+      ([, path]) => path,
+    );
+    if (documents.includes(document)) expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((path) => !existsSync(root(path as string)))).toEqual([]);
+  },
+);
+
+test('the index of decisions links each page, by its title', () => {
+  const title = (name: string) => readFileSync(root(`docs/decisions/${name}`), 'utf8').split('\n', 1)[0]?.slice(2);
+  const links = [...readFileSync(root('docs/decisions/README.md'), 'utf8').matchAll(/^- \[(.*)\]\((.*)\)$/gm)];
+  expect(links.map(([, text, name]) => `${name}: ${text}`).sort()).toEqual(
+    decisions.map((name) => `${name}: ${title(name)}`).sort(),
   );
-  expect(named.length).toBeGreaterThan(3);
-  expect(named.filter((path) => !existsSync(root(path as string)))).toEqual([]);
 });
 
 test('what test files share sets up and cleans up when it is called: files share its modules, so a hook in it would run for the first file alone', () => {

@@ -1,25 +1,60 @@
 import { readFileSync } from 'node:fs';
 import { packagePath } from '../io/package-path.js';
-import type { TableName } from '../tables/table.js';
+import type { DerivedTableName, TableName } from '../tables/table.js';
 import { readAnalysis } from './analysis.js';
 
-/** Derived tables and their queries, in dependency order. */
-const DERIVED = [
-  { table: 'products', read: () => readModel('products') },
-  { table: 'product_prices', read: () => readModel('product_prices') },
-  { table: 'price_spread', read: () => readAnalysis('price_spread') },
-] as const satisfies readonly { table: TableName; read: () => string }[];
+interface DerivedTable {
+  /** Published tables that the query reads; among them are derived ones that are made before it. */
+  reads: readonly TableName[];
+  /** True when the rows of a product follow from its own items: a large lake makes the table in parts. */
+  byProduct: boolean;
+  readSelect(): string;
+}
 
 const readModel = (name: string) => readFileSync(packagePath(`pipelines/models/${name}.sql`), 'utf8');
 
-/** A table that follows from others, and the SELECT that makes it. */
+const DERIVED: Record<DerivedTableName, DerivedTable> = {
+  products: { reads: ['items'], byProduct: true, readSelect: () => readModel('products') },
+  product_prices: { reads: ['items'], byProduct: true, readSelect: () => readModel('product_prices') },
+  price_spread: { reads: ['items', 'sites'], byProduct: true, readSelect: () => readAnalysis('price_spread') },
+};
+
+/** A table that follows from others, and the query that makes it. */
 export interface DerivedSelect {
-  table: TableName;
-  /** Gives the columns of `schemas/<table>.yaml`, in their order and types, from the views `items` and `sites`. */
+  table: DerivedTableName;
+  reads: readonly TableName[];
+  byProduct: boolean;
+  /** Gives the columns of `schemas/<table>.yaml`, in their order and types. Its `run_id` is the DuckDB variable `run_id`. */
   select: string;
 }
 
-/** The derived tables in dependency order. Their `run_id` is the DuckDB variable `run_id` (`SET VARIABLE`). */
+/** The derived tables in levels: the tables of a level read none of their own level or of a later one. */
+export function listDerivedLevels(): DerivedSelect[][] {
+  return sortIntoLevels(
+    Object.entries(DERIVED).map(([table, { reads, byProduct, readSelect }]) => ({
+      table: table as DerivedTableName,
+      reads,
+      byProduct,
+      select: readSelect(),
+    })),
+  );
+}
+
+/** The derived tables, each behind those that it reads. */
 export function derivedSelects(): DerivedSelect[] {
-  return DERIVED.map(({ table, read }) => ({ table, select: read() }));
+  return listDerivedLevels().flat();
+}
+
+/** @throws Error when tables read each other in a circle */
+export function sortIntoLevels<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[][] {
+  const levels: T[][] = [];
+  let left = tables;
+  while (left.length > 0) {
+    const waiting = new Set(left.map(({ table }) => table));
+    const level = left.filter(({ reads }) => !reads.some((read) => waiting.has(read)));
+    if (level.length === 0) throw new Error(`derived tables read each other: ${[...waiting].join(', ')}`);
+    levels.push(level);
+    left = left.filter((one) => !level.includes(one));
+  }
+  return levels;
 }

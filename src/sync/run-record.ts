@@ -13,6 +13,7 @@ import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
 import { noteCalls, type Run, readBegin } from '../run/open-run.js';
+import { DERIVED_TABLES } from '../tables/table.js';
 import type { Batch } from './normalize.js';
 import { reportDrift } from './report-drift.js';
 
@@ -50,10 +51,9 @@ function isSelectionNoted({ selection, tables, landing }: Run): boolean {
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */
 function isWhole({ tables, repairs }: Run): boolean {
   if (Object.keys(repairs).length > 0) return false;
-  const derived = [tables.products, tables.product_prices, tables.price_spread];
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&
-    derived.every((table) => table.applied.itemsVersion === tables.items.version)
+    DERIVED_TABLES.every((table) => tables[table].applied.itemsVersion === tables.items.version)
   );
 }
 

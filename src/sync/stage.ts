@@ -1,4 +1,4 @@
-import { derivedSelects } from '../analyze/derive.js';
+import { type DerivedSelect, listDerivedLevels } from '../analyze/derive.js';
 import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
@@ -57,14 +57,15 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await add('rejects', batch.rejects, []);
   await createTableViews(db, run.lake, candidate, { forRun: true });
   const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
-  await eachPartOfItems(db, async () => {
-    for (const { table, select } of derivedSelects()) {
+  for (const level of listDerivedLevels()) {
+    await makeLevel(db, level, async ({ table, select }) => {
       const before = candidate[table]?.add ?? [];
       await add(table, select, run.tables[table].files, { itemsVersion });
       candidate[table]?.add.push(...before);
-    }
-  });
-  await createTableViews(db, run.lake, candidate, { forRun: true });
+    });
+    // A table of the next level reads these as they will be.
+    await createTableViews(db, run.lake, candidate, { forRun: true });
+  }
   if (await addDaily(run, candidate, metadata, batch.moment))
     await createTableViews(db, run.lake, candidate, { forRun: true });
   return { candidate, attributions };
@@ -133,17 +134,25 @@ function readPolled({ feed, lowWatermark }: Extract): bigint {
 /** Items that are grouped by product at a time: what groups hold can't all be spilled. */
 const PART_ITEMS = 1_500_000n;
 
-/** Runs `work` with view `items` showing a part of the products after the other; for most lakes, all at once. */
-export async function eachPartOfItems(db: Database, work: () => Promise<void>, partItems = PART_ITEMS): Promise<void> {
+/** Makes the derived tables of a level: one part of the products after the other, and the other tables at once. */
+export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct'>>(
+  db: Database,
+  level: readonly T[],
+  make: (one: T) => Promise<void>,
+  partItems = PART_ITEMS,
+): Promise<void> {
+  const byProduct = level.filter((one) => one.byProduct);
+  const makeAll = async (tables: readonly T[]) => {
+    for (const table of tables) await make(table);
+  };
   const count = await db.row('SELECT count(*) AS n FROM items');
   const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
-  if (parts <= 1n) return work();
-  await db.run('DROP VIEW IF EXISTS all_items');
-  await db.run('ALTER VIEW items RENAME TO all_items');
+  if (parts <= 1n) return makeAll(level);
   for (let part = 0n; part < parts; part++) {
-    await db.define('view', 'items', `SELECT * FROM all_items WHERE hash(product_id) % ${parts} = ${part}`);
-    await work();
+    const select = `SELECT * FROM items_itself WHERE hash(product_id) % ${parts} = ${part}`;
+    await db.substitute('items', select, () => makeAll(byProduct));
   }
+  await makeAll(level.filter((one) => !one.byProduct));
 }
 
 async function stage(

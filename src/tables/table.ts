@@ -1,22 +1,32 @@
 /** What the stages exchange. Stages don't import each other: they meet here. */
 
-/** Tables of the lake, in commit order: `history` is the log, everything else follows from it. */
-export const TABLE_NAMES = [
-  'history',
-  'stale_items',
-  'items',
-  'sites',
-  'datasets',
-  'products',
-  'product_prices',
-  'price_spread',
-  'service_products',
-  'price_spread_daily',
-  'rejects',
-  'check_results',
-  'runs',
-] as const;
-export type TableName = (typeof TABLE_NAMES)[number];
+/**
+ * Tables of the lake, in commit order: `history` is the log, everything else follows from it. `landed` rows come from
+ * what the service sent, `derived` ones from other tables alone (src/analyze/derive.ts), `kept` ones from days that
+ * closed, and `recorded` ones tell of runs.
+ */
+const TABLE_KINDS = {
+  history: 'landed',
+  stale_items: 'landed',
+  items: 'landed',
+  sites: 'landed',
+  datasets: 'landed',
+  products: 'derived',
+  product_prices: 'derived',
+  price_spread: 'derived',
+  service_products: 'landed',
+  price_spread_daily: 'kept',
+  rejects: 'landed',
+  check_results: 'recorded',
+  runs: 'recorded',
+} as const;
+type TableKinds = typeof TABLE_KINDS;
+export type TableName = keyof TableKinds;
+export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
+
+/** Tables that follow from others alone. */
+export type DerivedTableName = { [K in TableName]: TableKinds[K] extends 'derived' ? K : never }[TableName];
+export const DERIVED_TABLES = TABLE_NAMES.filter((table) => TABLE_KINDS[table] === 'derived') as DerivedTableName[];
 
 /** A data file of a table as the commit log names it. */
 export interface DataFile {

@@ -1,9 +1,10 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { derivedSelects } from '../../src/analyze/derive.js';
+import { derivedSelects, sortIntoLevels } from '../../src/analyze/derive.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier } from '../../src/duckdb/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { makeWorld, type World } from './offer-world.js';
 import { computeSpreads, findOldest, groupBy, listPriced, sortAscending } from './slow-figures.js';
 
@@ -128,6 +129,33 @@ describe('the derived tables', () => {
     const columns = await db.rows(`DESCRIBE ${select}`);
     const expected = loadTableSchema(table).columns.map(({ name, type }) => ({ name, type }));
     expect(columns.map((c) => ({ name: c.column_name, type: c.column_type }))).toEqual(expected);
+  });
+
+  it.each(derivedSelects())('$table names every table that its query reads', async ({ select, reads }) => {
+    const named = db.connection.getTableNames(select, false);
+    expect(named.filter((name) => TABLE_NAMES.includes(name as TableName)).sort()).toEqual([...reads].sort());
+  });
+
+  it('that read others are made after them, in a level of their own', () => {
+    const levels = sortIntoLevels([
+      { table: 'price_spread_daily', reads: ['price_spread', 'items'] },
+      { table: 'products', reads: ['items'] },
+      { table: 'price_spread', reads: ['items', 'products'] },
+    ]);
+    expect(levels.map((level) => level.map(({ table }) => table))).toEqual([
+      ['products'],
+      ['price_spread'],
+      ['price_spread_daily'],
+    ]);
+  });
+
+  it('that read each other are refused', () => {
+    const circle = () =>
+      sortIntoLevels([
+        { table: 'products', reads: ['price_spread'] },
+        { table: 'price_spread', reads: ['products'] },
+      ]);
+    expect(circle).toThrow('derived tables read each other: products, price_spread');
   });
 
   it('are empty for an empty lake', async () => {

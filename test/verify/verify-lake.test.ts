@@ -147,6 +147,13 @@ describe('verify finds', () => {
     expect(files).toMatch(/^products\/\S+ is missing/m);
   });
 
+  test('a derived table that is not what its query gives', async () => {
+    await rewrite('products', 'SELECT * REPLACE (offers + 1 AS offers) FROM products LIMIT 5');
+    const findings = await verify();
+    expect([...findings.keys()]).toEqual(['derived']);
+    expect(findings.get('derived')).toMatch(/^products 5 rows do not follow from items, \d+ that do are missing$/);
+  });
+
   test('statistics that were altered in a log, to bounds too tight or too wide', async () => {
     await editAdds('items', [
       [/(\\"minValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
@@ -239,6 +246,7 @@ describe('verify finds', () => {
     );
     expect([...(await verify())]).toEqual([
       ['history', expect.stringMatching(/^items item \d+: price is not the one of its last change$/)],
+      ['derived', expect.stringContaining('1 rows do not follow from items')],
     ]);
   });
 
