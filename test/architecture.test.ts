@@ -20,7 +20,10 @@ test.each([...documents, ...decisions.map((name) => `docs/decisions/${name}`)])(
 );
 
 test('the index of decisions links each page, by its title', () => {
-  const title = (name: string) => readFileSync(root(`docs/decisions/${name}`), 'utf8').split('\n', 1)[0]?.slice(2);
+  const title = (name: string) =>
+    readFileSync(root(`docs/decisions/${name}`), 'utf8')
+      .split('\n', 1)[0]
+      ?.slice(2);
   const links = [...readFileSync(root('docs/decisions/README.md'), 'utf8').matchAll(/^- \[(.*)\]\((.*)\)$/gm)];
   expect(links.map(([, text, name]) => `${name}: ${text}`).sort()).toEqual(
     decisions.map((name) => `${name}: ${title(name)}`).sort(),

@@ -38,7 +38,9 @@ test('few items are grouped at once', async () => {
 test('a table that is not made by product sees all items at once, and the view is put back', async () => {
   const db = await Database.open();
   try {
-    await db.run('CREATE TEMP VIEW items AS SELECT i AS item_id, CAST(i AS VARCHAR) AS product_id FROM range(100) AS t(i)');
+    await db.run(
+      'CREATE TEMP VIEW items AS SELECT i AS item_id, CAST(i AS VARCHAR) AS product_id FROM range(100) AS t(i)',
+    );
     const seen: bigint[] = [];
     const count = async () => (await db.row('SELECT count(*) AS n FROM items'))?.n as bigint;
     await makeLevel(db, [{ byProduct: false }], async () => void seen.push(await count()), 30n);
