@@ -1,16 +1,16 @@
-import type { DatasetPart } from '../extract/dataset-client.js';
+import type { ApiClient } from '../api/client.js';
+import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
-import { type Count, countPages, extrapolateChanges } from '../plan/estimate.js';
-import { listSelectedParts } from '../run/dataset-selection.js';
-import type { RunMode } from '../tables/table.js';
-import type { Lookout } from './estimate-facts.js';
+import { type Count, countPages, extrapolateChanges, sumCounts } from '../plan/estimate.js';
+import type { FeedStart } from '../plan/plan-run.js';
+import type { EstimateSource } from './estimate-source.js';
 
 /** The changes that wait, and the first page of them. */
 export interface WaitingFeed {
   changes: Count;
-  body: Buffer | undefined;
-  page: FeedPage | undefined;
+  body?: Buffer;
+  page?: FeedPage;
 }
 
 const PAGE_LIMIT = 1_000;
@@ -19,50 +19,43 @@ const PAGE_LIMIT = 1_000;
  * Reads a page of the feed from where the run would (section 4, /changes); where more waits, its newest change, too. Of
  * several datasets, a page each, unless no change is newer than the lake.
  */
-export async function lookAtFeed(lookout: Lookout, mode: RunMode, added: readonly bigint[]): Promise<WaitingFeed> {
-  const { client, journal, tables, pipeline, selection } = lookout;
-  const known = tables.history.applied.cursor;
-  const parts = listSelectedParts(client, selection);
-  // A first run without the history before it begins at the newest change.
-  if (known === undefined && mode === 'snapshot' && pipeline.source.history !== 'feed') {
-    return { ...NO_CHANGES, changes: { count: 0n, exact: false, morePages: parts.length > 1 ? parts.length : 0 } };
-  }
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) {
-    return lookAtPart(only, journal?.last('feed.page')?.nextCursor ?? startOf(lookout, only, added));
-  }
-  const isNews = added.length > 0 || known === undefined || ((await readNewestChange(client)) ?? 0n) > known;
-  if (!isNews) return NO_CHANGES;
+export async function estimateFeed(
+  { client, journal }: Pick<EstimateSource, 'client' | 'journal'>,
+  starts: readonly FeedStart[],
+): Promise<WaitingFeed> {
+  const isNew = starts.some(({ from }) => from === undefined);
+  const isOne = starts.length === 1;
+  if (!isOne && !isNew && !(await hasNews(client, starts))) return { changes: { count: 0n, calls: 1, exact: true } };
   const waiting: WaitingFeed[] = [];
-  for (const part of parts) {
-    const landed = journal?.all('feed.page').findLast(({ dataset }) => dataset === part.dataset)?.nextCursor;
-    waiting.push(await lookAtPart(part, landed ?? startOf(lookout, part, added)));
+  for (const { dataset, from } of starts) {
+    const landed = journal.all('feed.page').findLast((page) => page.dataset === dataset)?.nextCursor;
+    const after = landed ?? from;
+    const [part] = listParts(client, [dataset]);
+    // It begins about where the feed ends when the run does.
+    if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
+    else waiting.push(await readPart(part, after));
   }
-  const first = waiting.find(({ changes }) => changes.count > 0n);
-  const count = waiting.reduce((sum, { changes }) => sum + changes.count, 0n);
-  const pages = waiting.reduce((sum, one) => sum + countPages(one.changes.count), 0);
-  const exact = waiting.every(({ changes }) => changes.exact);
-  const changes = { count, exact, morePages: 1 + pages - countPages(count) };
-  return { changes, body: first?.body, page: first?.page };
+  const [first] = waiting;
+  if (isOne && first !== undefined) return first;
+  // Where the feed stands before several are read.
+  const look: Count = { count: 0n, calls: 1, exact: true };
+  const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
+  return { ...waiting.find(({ changes }) => changes.count > 0n), changes };
 }
 
-const NO_CHANGES: WaitingFeed = { changes: { count: 0n, exact: true }, body: undefined, page: undefined };
-
-/** Behind which change the run would begin. */
-function startOf({ tables, pipeline }: Lookout, { dataset }: DatasetPart, added: readonly bigint[]): bigint {
-  const known = tables.history.applied.cursor ?? 0n;
-  const isNew = dataset === undefined ? added.length > 0 : added.includes(dataset);
-  return isNew && pipeline.source.history === 'feed' ? 0n : known;
+async function hasNews(client: ApiClient, starts: readonly FeedStart[]): Promise<boolean> {
+  const newest = (await readNewestChange(client)) ?? 0n;
+  return starts.some(({ from = 0n }) => newest > from);
 }
 
-async function lookAtPart({ client }: DatasetPart, after: bigint): Promise<WaitingFeed> {
+async function readPart({ client }: DatasetPart, after: bigint): Promise<WaitingFeed> {
   const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
   const page = readFeedPage(body, after);
   const rows = BigInt(page.changes.length);
+  const count = (changes: bigint, exact: boolean): Count => ({ count: changes, calls: countPages(changes), exact });
   const [first] = page.changes;
-  const waiting = { body, page };
-  if (!page.hasMore || first === undefined) return { ...waiting, changes: { count: rows, exact: true } };
+  if (!page.hasMore || first === undefined) return { body, page, changes: count(rows, true) };
   const ids = { first: readItemId(body, first), last: page.nextCursor, rows };
   const newest = (await readNewestChange(client)) ?? page.nextCursor;
-  return { ...waiting, changes: { count: extrapolateChanges(ids, newest), exact: false } };
+  return { body, page, changes: count(extrapolateChanges(ids, newest), false) };
 }

@@ -3,24 +3,23 @@ import { findMissingHistories } from '../backfill/fetch-histories.js';
 import { countLeft } from '../plan/allowance.js';
 import { RESERVED_CALLS } from '../plan/choose-copy.js';
 import type { Ahead } from '../plan/estimate.js';
-import type { Lookout } from './estimate-facts.js';
-import type { ItemsAhead } from './estimate-items.js';
+import type { EstimateSource } from './estimate-source.js';
 
 /** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
 const RUN_BEHIND = 5;
 
 /** What reading items' histories one by one would take, where the pipeline asks for it. */
-export async function lookAtHistories(
-  { pipeline, tables, db, lake, journal }: Lookout,
+export async function estimateHistories(
+  { pipeline, tables, db, lake, journal }: EstimateSource,
   { gate }: PlannedRun,
-  copy: ItemsAhead,
+  copied: bigint | undefined,
 ): Promise<Ahead['histories']> {
   if (pipeline.source.history !== 'items') return undefined;
   const isFirst = tables.items.version < 0n;
   // An unfinished run comes before them.
-  if (!isFirst && journal !== undefined) return undefined;
+  if (!isFirst && journal.entries.length > 0) return undefined;
   const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
-  const missing = isFirst ? Number(copy.items ?? 0n) : (await findMissingHistories(lake, rows)).length;
+  const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
   if (missing === 0) return undefined;
   const { calls } = gate.left();
   const room = calls === undefined ? missing : Math.max(0, Number(countLeft(calls) - RESERVED_CALLS));

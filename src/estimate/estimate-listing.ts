@@ -6,17 +6,17 @@ import { chooseReadings } from '../plan/choose-readings.js';
 import type { Ahead } from '../plan/estimate.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
 import { readPollStart } from '../run/poll-start.js';
-import type { Lookout } from './estimate-facts.js';
+import type { EstimateSource } from './estimate-source.js';
 
 /** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
-export async function lookAtListing(lookout: Lookout, { gate }: PlannedRun): Promise<Ahead['listing']> {
-  const { db, client, selection, journal } = lookout;
-  if (journal?.last('listing.done') !== undefined) return undefined;
+export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
+  const { db, client, selection, journal } = source;
+  if (journal.last('listing.done') !== undefined) return undefined;
   await createItemViews(db, []);
   await db.run('CREATE OR REPLACE TEMP TABLE pending_changes AS SELECT * FROM history WHERE false');
   await createListingItems(db, undefined, []);
   const counts = listSelectedParts(client, selection).length;
-  const since = new Date(await readPollStart(lookout)).toISOString();
+  const since = new Date(await readPollStart(source)).toISOString();
   if (await findEvidence(db, since)) {
     return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
   }

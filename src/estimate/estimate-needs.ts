@@ -11,8 +11,8 @@ import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-
 import { chooseHydration } from '../plan/choose-hydration.js';
 import type { Ahead } from '../plan/estimate.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
-import type { Lookout } from './estimate-facts.js';
 import type { WaitingFeed } from './estimate-feed.js';
+import type { EstimateSource } from './estimate-source.js';
 
 const counted = z.looseObject({ totalElements: int64 });
 const ITEMS_A_PAGE = 500n;
@@ -21,12 +21,12 @@ const ITEMS_A_PAGE = 500n;
  * What reading items whole would take: those that a page of the feed tells too little of, found and read as a run does
  * it; where more changes wait, in proportion. What changed is counted by one call (section 4, /items, `changedSince`).
  */
-export async function lookAtNeeds(
-  lookout: Lookout,
+export async function estimateNeeds(
+  source: EstimateSource,
   { plan, gate }: PlannedRun,
   feed: WaitingFeed,
 ): Promise<Ahead['hydration']> {
-  const need = await findPageNeeds(lookout, feed);
+  const need = await findPageNeeds(source, feed);
   if (need === undefined) return undefined;
   const rowsOfPage = BigInt(feed.page?.changes.length ?? 1);
   const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
@@ -34,8 +34,8 @@ export async function lookAtNeeds(
   const query = { status: 'all', changedSince: need.changedSince, size: 1 };
   let changed = 0n;
   let broken: BrokenExport | undefined;
-  for (const { client, dataset } of listSelectedParts(lookout.client, lookout.selection)) {
-    broken ??= changedExport(gate.memory, dataset).findBroken(lookout.io.now());
+  for (const { client, dataset } of listSelectedParts(source.client, source.selection)) {
+    broken ??= changedExport(gate.memory, dataset).findBroken(source.io.now());
     changed += (await client.json('/items', query, counted)).totalElements;
   }
   const { calls, rows, quota } = gate.left();
@@ -62,7 +62,7 @@ export async function lookAtNeeds(
 }
 
 /** As normalizing does it, over the lake as it is. */
-async function findPageNeeds({ db, typing, tables, workFolder }: Lookout, { body, page }: WaitingFeed) {
+async function findPageNeeds({ db, typing, tables, workFolder }: EstimateSource, { body, page }: WaitingFeed) {
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
   const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));

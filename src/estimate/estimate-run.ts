@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasFeed, openPlan, type PlannedRun, type SeenPlan } from '../account/read-plan.js';
+import { openPlan, type SeenPlan } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { Database } from '../duckdb/connection.js';
@@ -10,6 +10,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { findLake } from '../lake/lake.js';
 import { createTableViews } from '../lake/views.js';
+import { JournalEntries } from '../landing/journal.js';
 import { type LandedRun, peekUnfinishedRun } from '../landing/landing.js';
 import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
 import type { ModeChoice } from '../plan/choose-mode.js';
@@ -17,13 +18,13 @@ import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total
 import { countOverage } from '../plan/export-allowance.js';
 import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-selection.js';
 import { readTables } from '../run/open-run.js';
-import { chooseRunMode } from '../sync/decide-run.js';
+import { RunPlanner } from '../run/run-planner.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import type { Lookout } from './estimate-facts.js';
-import { lookAhead } from './estimate-steps.js';
+import type { EstimateSource } from './estimate-source.js';
+import { priceNothing, pricePlan } from './estimate-steps.js';
 
 /** What the next run would do and take. */
-export interface Forecast extends ModeChoice, Total {
+export interface RunEstimate extends ModeChoice, Total {
   /** The interrupted or held run that it would go on with. */
   unfinished: { runId: string; held: string[] } | undefined;
   steps: Step[];
@@ -43,14 +44,14 @@ export interface Forecast extends ModeChoice, Total {
 }
 
 /**
- * Looks at the lake, the plan and what waits, and says what the next run would do, by the functions by which it decides.
+ * Looks at the lake, the plan and what waits, and prices the plan of the next run: the plan that the run would execute.
  * At most seven calls, and some more for each dataset of a list; nothing is written, and no lock is taken.
  */
-export async function forecastRun(
+export async function estimateRun(
   pipeline: Pipeline,
   io: Io,
   { signal, caps = {} }: { signal?: AbortSignal; caps?: RunCaps } = {},
-): Promise<Forecast> {
+): Promise<RunEstimate> {
   const { baseUrl, apiKey } = pipeline.source;
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
@@ -67,20 +68,9 @@ export async function forecastRun(
     refuseNarrowing(pipeline, tables.items, unfinished?.journal);
     const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;
     const selection = begun === undefined ? pipeline.source.datasets : readRunSelection(begun.journal);
-    const lookout = {
-      pipeline,
-      selection,
-      caps,
-      io,
-      lake,
-      db,
-      client,
-      typing,
-      tables,
-      workFolder,
-      journal: unfinished?.journal,
-    };
-    return await forecast(lookout, unfinished);
+    const journal = unfinished?.journal ?? JournalEntries.none();
+    const opened = { pipeline, selection, caps, io, lake, db, client, typing, tables, workFolder };
+    return await estimate({ ...opened, repairs: {}, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
     db.close();
@@ -88,20 +78,23 @@ export async function forecastRun(
   }
 }
 
-async function forecast(lookout: Lookout, unfinished: LandedRun | undefined): Promise<Forecast> {
-  const { client, journal } = lookout;
-  const planned = await openPlan(lookout, { all: (type) => journal?.all(type) ?? [] });
+async function estimate(source: EstimateSource, unfinished: LandedRun | undefined): Promise<RunEstimate> {
+  const { client, journal } = source;
+  const planned = await openPlan(source, journal);
   const { plan, gate } = planned;
   const allowed = gate.left();
-  const choice = await chooseLikeRun(lookout, planned);
-  const { ahead, refusal } = await lookAhead(lookout, planned, choice);
-  const steps = estimateSteps(ahead);
+  // A run whose calls are made, or that is held, asks for no plan.
+  const isLanded = journal.last('usage.after') !== undefined || journal.last('held') !== undefined;
+  const planner = await RunPlanner.open(source, isLanded ? undefined : planned);
+  const priced = isLanded ? await priceNothing(planner) : await pricePlan(source, planned, planner);
+  const steps = estimateSteps(priced.ahead);
   const total = sumSteps(steps);
   const looked = client.calls();
+  const { mode, reason, added } = priced.plan.decision;
   return {
-    ...choice,
+    ...{ mode, reason, ...(added === undefined ? {} : { added }) },
     ...total,
-    unfinished: unfinished && { runId: unfinished.runId, held: journal?.last('held')?.checks ?? [] },
+    unfinished: unfinished && { runId: unfinished.runId, held: journal.last('held')?.checks ?? [] },
     steps,
     overageBlocks: countOverage(allowed, total.exportRows),
     seconds: countSeconds(total.calls, plan.limits.ratePerSecond ?? null),
@@ -110,15 +103,8 @@ async function forecast(lookout: Lookout, unfinished: LandedRun | undefined): Pr
     resetsAt: allowed.resetsAt,
     plan: { plan: plan.plan, name: plan.name, status: plan.status },
     looked,
-    refusal: refusal ?? findShortage(allowed, total, looked),
+    refusal: priced.refusal ?? findShortage(allowed, total, looked),
   };
-}
-
-/** What an unfinished run has decided holds, as it does for the run itself. */
-async function chooseLikeRun(lookout: Lookout, planned: PlannedRun): Promise<ModeChoice> {
-  const decided = lookout.journal?.last('decision');
-  const isFeedLost = decided?.mode === 'feed' && !hasFeed(planned.plan);
-  return decided === undefined || isFeedLost ? chooseRunMode(lookout, planned) : decided;
 }
 
 /** Why the run would stop before its end: too few calls. */

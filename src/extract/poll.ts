@@ -7,6 +7,7 @@ import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import type { Dataset } from '../plan/plan-shards.js';
+import type { PolledPart } from '../plan/run-facts.js';
 import type { DatasetPart } from './dataset-client.js';
 import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
@@ -53,13 +54,23 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll.page')) onFile(file);
 }
 
-/** Pages of all items of these parts that have landed. */
-export function countWholePages(journal: Pick<JournalEntries, 'entries'>, datasets: readonly Dataset[]): number {
-  return datasets.reduce((pages, dataset) => {
-    const entries = listPartEntries(journal, dataset);
-    const begin = entries.findLastIndex((entry) => entry.type === 'poll.round' && entry.since === null);
-    return begin < 0 ? pages : pages + countPagesBehind(entries, begin);
-  }, 0);
+/** What the journal says was polled, of each part. */
+export function readPolledParts(journal: Pick<JournalEntries, 'entries'>): Map<Dataset, PolledPart> {
+  const parts = new Set<Dataset>();
+  for (const entry of journal.entries) if (entry.type === 'poll.round') parts.add(entry.dataset);
+  return new Map([...parts].map((dataset) => [dataset, readPolledPart(listPartEntries(journal, dataset))]));
+}
+
+function readPolledPart(entries: readonly JournalEntry[]): PolledPart {
+  const rounds = entries.flatMap((entry, begin) => (entry.type === 'poll.round' ? { begin, since: entry.since } : []));
+  const whole = rounds.findLast(({ since }) => since === null);
+  const { begin, since } = rounds.at(-1) ?? { begin: 0, since: null };
+  const pages = listPagesBehind(entries, begin);
+  return {
+    wholePages: whole === undefined ? 0 : listPagesBehind(entries, whole.begin).length,
+    round: { since, pages: pages.length, rows: pages.reduce((sum, { rows }) => sum + BigInt(rows), 0n) },
+    isDone: isDone(entries),
+  };
 }
 
 /** Polls again, since another time: what was read whole is older than what the feed can tell. */
@@ -80,9 +91,9 @@ function isDone(entries: readonly JournalEntry[]): boolean {
   return last?.type === 'poll.done';
 }
 
-function countPagesBehind(entries: readonly JournalEntry[], begin: number): number {
+function listPagesBehind(entries: readonly JournalEntry[], begin: number) {
   const end = entries.findIndex(({ type }, index) => index > begin && type === 'poll.round');
-  return entries.slice(begin, end < 0 ? undefined : end).filter(({ type }) => type === 'poll.page').length;
+  return entries.slice(begin, end < 0 ? undefined : end).filter((entry) => entry.type === 'poll.page');
 }
 
 class Rounds {
@@ -124,10 +135,8 @@ class Rounds {
   /** Pages that have landed of it. */
   #countRoundPages(): number {
     const entries = this.#listEntries();
-    return countPagesBehind(
-      entries,
-      entries.findLastIndex(({ type }) => type === 'poll.round'),
-    );
+    const begin = entries.findLastIndex(({ type }) => type === 'poll.round');
+    return listPagesBehind(entries, begin).length;
   }
 
   /** Pages of items that changed since a time, or of all; of news no more than one when there is none. */

@@ -2,9 +2,7 @@ import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import type { Dataset } from '../plan/plan-shards.js';
-import { type Counts, planExports, type Shard, SPLIT_ABOVE } from '../plan/plan-shards.js';
-import { countListed } from './count-items.js';
+import type { Shard } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
 import { listSegments } from './export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
@@ -13,21 +11,19 @@ import { runSideBySide } from './side-by-side.js';
 /** Exports side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
 
-/** What a snapshot is planned from. */
+/** What makes a snapshot. */
 export interface SnapshotOptions {
-  /** Items of each part, as the low watermark counted them. */
-  counts: ReadonlyMap<Dataset, bigint>;
+  /** Its exports, those that have landed included. */
+  shards: readonly Shard[];
   format: ExportFormat;
   /** Lets exports through or not. */
   gate: ExportGate;
-  /** From more items on the export is split. */
-  splitAbove?: bigint;
 }
 
 /**
  * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: one that broke off is taken
- * again alone, and an interrupted run goes on with those that it lacks. Returns the shards. Throws what `gate` does
- * before anything is asked for that it does not let through.
+ * again alone, and an interrupted run goes on with those that it lacks. Throws what `gate` does before anything is asked
+ * for that it does not let through.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -35,8 +31,8 @@ export async function landSnapshot(
   options: SnapshotOptions,
   events: SnapshotEvents,
   io: Io,
-): Promise<Shard[]> {
-  const shards = await landPlan(parts, landing, options, io);
+): Promise<void> {
+  const { shards } = options;
   const came = new Map<string, Progress>();
   const missing = shards.filter((shard) => {
     const segments = listSegments(landing, shard.name);
@@ -58,7 +54,6 @@ export async function landSnapshot(
     return exportShard(part.client, landing, { ...options, shard }, { ...events, onProgress }, io);
   });
   report(true);
-  return shards;
 }
 
 function sum(parts: readonly { rows: bigint | number; bytes?: number }[]): Progress {
@@ -66,35 +61,4 @@ function sum(parts: readonly { rows: bigint | number; bytes?: number }[]): Progr
     (total, { rows, bytes = 0 }) => ({ rows: total.rows + BigInt(rows), bytes: total.bytes + bytes }),
     { rows: 0n, bytes: 0 },
   );
-}
-
-/** Rows that exports have still to bring of so many items. */
-export function countMissingRows(landing: Landing, items: bigint): bigint {
-  const planned = landing.journal.last('shards')?.shards;
-  if (planned === undefined) return items;
-  return sum(planned.filter(({ name }) => listSegments(landing, name) === undefined)).rows;
-}
-
-/** Decided once for all tries: the shards that have landed fit no other plan. */
-async function landPlan(
-  parts: readonly DatasetPart[],
-  landing: Landing,
-  { counts, gate, splitAbove = SPLIT_ABOVE }: SnapshotOptions,
-  io: Io,
-): Promise<Shard[]> {
-  const { journal } = landing;
-  const planned = journal.last('shards');
-  if (planned !== undefined) {
-    return planned.shards.map(({ site, dataset, ...shard }) => ({ ...shard, dataset, site: site ?? undefined }));
-  }
-  const counted: Counts[] = [];
-  for (const { dataset, client } of parts) {
-    const items = counts.get(dataset) ?? 0n;
-    counted.push({ dataset, items, listed: items > splitAbove ? await countListed(client) : undefined });
-  }
-  const { shards, reason } = planExports(counted, gate.left(), splitAbove);
-  const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
-  await journal.append({ type: 'shards', shards: entry, reason, calls: parts[0]?.client.calls() ?? 0 });
-  io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
-  return shards;
 }

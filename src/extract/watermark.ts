@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Io } from '../io/io.js';
+import type { JournalEntries } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
@@ -68,15 +69,27 @@ export async function landLowWatermark(
     await journal.append({ type: 'watermark', ...lowWatermark, calls: client.calls() });
     io.log('debug', 'landed', { what: 'watermark', cursor, changedAt, items });
   }
+  const landed = readLowWatermark(journal);
+  if (landed === undefined) throw new Error('the low watermark was journaled');
+  return landed;
+}
+
+/** The low watermark that the run has taken; undefined where it has not. */
+export function readLowWatermark(journal: Pick<JournalEntries, 'last'>): LowWatermark | undefined {
   const landed = journal.last('watermark');
-  const counts = landed?.counts?.map(({ dataset, items }) => [dataset, items] as const);
+  if (landed === undefined) return undefined;
+  const { items, at } = landed;
+  const counts = new Map<Dataset, bigint>(landed.counts?.map((one) => [one.dataset, one.items]));
+  const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
+  // Those of all that the key can read aren't noted by themselves.
+  if (others > 0n || counts.size === 0) counts.set(undefined, others);
   return {
-    cursor: landed?.cursor ?? undefined,
-    from: landed?.from,
-    changedAt: landed?.changedAt ?? undefined,
-    items: landed?.items ?? 0n,
-    counts: new Map<Dataset, bigint>(counts ?? [[undefined, landed?.items ?? 0n]]),
-    at: landed?.at ?? '',
+    cursor: landed.cursor ?? undefined,
+    from: landed.from,
+    changedAt: landed.changedAt ?? undefined,
+    items,
+    counts,
+    at,
   };
 }
 

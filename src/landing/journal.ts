@@ -13,6 +13,11 @@ export class JournalEntries {
     this.entries = entries;
   }
 
+  /** Of a run that has not begun. */
+  static none(): JournalEntries {
+    return new JournalEntries([]);
+  }
+
   /** Reads the lines that stand and changes nothing: another process may be writing. Throws `lake_invalid`. */
   static async read(path: string): Promise<JournalEntries> {
     return new JournalEntries((await readJournal(path)).entries);

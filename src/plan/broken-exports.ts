@@ -91,17 +91,25 @@ export function changedExport(memory: ExportMemory, dataset: bigint | undefined)
   const name = nameChangedExport(dataset);
   return {
     /** Where it broke off, and is not to be tried yet. */
-    findBroken: (now: Date): BrokenExport | undefined => findWaiting(memory, now, (one) => one === name),
+    findBroken: (now: Date): BrokenExport | undefined => findWaiting(memory.list(), now, (one) => one === name),
     note: (lost: LostExport) => memory.note(name, lost),
     forget: () => memory.forget(name),
   };
 }
 
 /** An export of a complete copy that broke off and is not to be tried yet; `shards` are those it has, where known. */
-export function findBrokenCopy(memory: ExportMemory, now: Date, shards?: readonly string[]): BrokenExport | undefined {
-  return findWaiting(memory, now, (name) => !name.endsWith(CHANGED) && shards?.includes(name) !== false);
+export function findBrokenCopy(
+  broken: readonly BrokenExport[],
+  now: Date,
+  shards?: readonly string[],
+): BrokenExport | undefined {
+  return findWaiting(broken, now, (name) => !name.endsWith(CHANGED) && shards?.includes(name) !== false);
 }
 
-function findWaiting(memory: ExportMemory, now: Date, isWanted: (name: string) => boolean): BrokenExport | undefined {
-  return memory.list().find((broken) => isWanted(broken.name) && countAttempts(broken, 1, now) === 0);
+function findWaiting(
+  broken: readonly BrokenExport[],
+  now: Date,
+  isWanted: (name: string) => boolean,
+): BrokenExport | undefined {
+  return broken.find((one) => isWanted(one.name) && countAttempts(one, 1, now) === 0);
 }

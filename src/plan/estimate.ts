@@ -1,12 +1,11 @@
-import { ITEMS_A_PAGE } from '../api/contract.js';
 import { type Allowance, countLeft } from './allowance.js';
 
 /** A count as the service gives it, or one that is worked out of what it gives. */
 export interface Count {
   count: bigint;
   exact: boolean;
-  /** Pages beside those that so many rows fill: of several datasets, each has its own last page. Default 0. */
-  morePages?: number;
+  /** Calls that bring so many. */
+  calls: number;
 }
 
 /** What a run has before it, as far as a look at the lake and the service tells. Undefined is a step it doesn't have. */
@@ -86,20 +85,10 @@ export function estimateSteps(ahead: Ahead): Step[] {
     pages === undefined ? undefined : call('pages', pages.calls, false, `${pages.items} items: ${pages.reason}`),
     changedItems === undefined
       ? undefined
-      : call(
-          'poll',
-          countPages(changedItems.count, ITEMS_A_PAGE) + (changedItems.morePages ?? 0),
-          changedItems.exact,
-          `${changedItems.count} items changed since`,
-        ),
+      : call('poll', changedItems.calls, changedItems.exact, `${changedItems.count} items changed since`),
     changes === undefined
       ? undefined
-      : call(
-          'feed',
-          countPages(changes.count) + (changes.morePages ?? 0),
-          changes.exact,
-          `${changes.exact ? '' : 'about '}${changes.count} changes wait`,
-        ),
+      : call('feed', changes.calls, changes.exact, `${changes.exact ? '' : 'about '}${changes.count} changes wait`),
     listing === undefined ? undefined : call('listing', listing.calls, false, listing.basis),
     hydration === undefined
       ? undefined
@@ -135,6 +124,16 @@ export interface Total {
   calls: number;
   exportRows: bigint;
   exact: boolean;
+}
+
+/** What several counts come to; undefined where there is none. */
+export function sumCounts(counts: readonly Count[]): Count | undefined {
+  if (counts.length === 0) return undefined;
+  return {
+    count: counts.reduce((sum, { count }) => sum + count, 0n),
+    calls: counts.reduce((sum, { calls }) => sum + calls, 0),
+    exact: counts.every(({ exact }) => exact),
+  };
 }
 
 export function sumSteps(steps: readonly Step[]): Total {

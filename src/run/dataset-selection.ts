@@ -6,6 +6,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import type { JournalEntries } from '../landing/journal.js';
+import { nameDatasets } from '../plan/find-added.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetSelection, TableState } from '../tables/table.js';
 
@@ -28,12 +29,6 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 /** The parts that the service is asked for. */
 export function listSelectedParts(client: ApiClient, selection: DatasetSelection): DatasetPart[] {
   return listParts(client, selection === 'all' ? [undefined] : selection);
-}
-
-/** Datasets that are named in `wanted` and not in `had`; none where either is all. */
-export function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
-  if (wanted === 'all' || had === 'all') return [];
-  return wanted.filter((id) => !had.includes(id));
 }
 
 /**
@@ -68,13 +63,6 @@ export function showSelection(selection: DatasetSelection): string {
   return selection === 'all' ? 'all' : `[${selection.join(', ')}]`;
 }
 
-/** `dataset 12`, `datasets 12 and 15`; empty for none. */
-export function nameDatasets(ids: readonly bigint[]): string {
-  if (ids.length === 0) return '';
-  if (ids.length === 1) return `dataset ${ids[0]}`;
-  return `datasets ${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`;
-}
-
 const visible = z.array(z.looseObject({ id: int64, name: z.string(), items: int64 }));
 const counted = z.looseObject({ totalElements: int64 });
 
@@ -90,9 +78,10 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
  */
 export async function checkSelection(
   client: ApiClient,
-  wanted: readonly bigint[],
+  wanted: DatasetSelection,
   { lockedDatasets, name }: Pick<SeenPlan, 'lockedDatasets' | 'name'>,
 ): Promise<void> {
+  if (wanted === 'all') return;
   const readable = (await fetchDatasets(client)).map(({ id }) => id).sort(compareIds);
   const missing = wanted.filter((id) => !readable.includes(id));
   if (missing.length === 0) return;

@@ -3,6 +3,7 @@ import type { LandedBackfill } from '../backfill/land-histories.js';
 import type { LandedEvents } from '../extract/events.js';
 import type { LandedFeed } from '../extract/feed.js';
 import type { LowWatermark } from '../extract/watermark.js';
+import type { RunPlan } from '../plan/plan-run.js';
 import type { RunMode } from '../tables/table.js';
 
 /** What of a run is landed before hydration. */
@@ -26,4 +27,6 @@ export interface Extract {
   watermark: bigint | undefined;
   /** What may still be taken; undefined where all has landed. */
   planned: PlannedRun | undefined;
+  /** The run's plan when the feed was read. */
+  plan: RunPlan;
 }

@@ -1,7 +1,7 @@
-import { hasFeed, type PlannedRun, readPlan } from '../account/read-plan.js';
+import { type PlannedRun, readPlan } from '../account/read-plan.js';
 import { takeBackfill } from '../backfill/land-histories.js';
 import { PricelakeError } from '../errors/errors.js';
-import { type DatasetPart, listParts } from '../extract/dataset-client.js';
+import { listParts } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { landEvents } from '../extract/events.js';
 import { type FeedPart, isCursorRefused, landFeed, least } from '../extract/feed.js';
@@ -12,94 +12,84 @@ import { hasReadLists, landRereads } from '../extract/reread.js';
 import { landLowWatermark } from '../extract/watermark.js';
 import { countLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
+import type { RunPlan } from '../plan/plan-run.js';
 import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
-import { type Run, readBegin } from '../run/open-run.js';
-import type { RunMode } from '../tables/table.js';
+import type { Run } from '../run/open-run.js';
+import { RunPlanner } from '../run/run-planner.js';
 import { isItemId } from '../typing/item-names.js';
 import type { TypingQueue } from '../typing/typing-queue.js';
 import { listEvents } from '../webhook/event-files.js';
-import { coverStandstill, landAllItems, landChangedItems, typePages } from './copy-items.js';
-import { decideRun } from './decide-run.js';
+import { ItemCopy } from './copy-items.js';
 
 /**
- * Lands what is new: whole rows behind a low watermark (all items, or those that changed since), then the feed; or the feed
- * alone. Segments of whole rows are typed while the rest downloads.
+ * Lands what is new, by its plan: whole rows behind a low watermark (all items, or those that changed since), then the
+ * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function extractRun(run: Run): Promise<Extract> {
-  const { client, landing, io, selection } = run;
-  const planned = await planRun(run);
-  const { mode, added = [] } = planned === undefined ? readDecision(run) : await decideRun(run, planned);
-  const parts = listSelectedParts(client, selection);
-  const isRead = mode !== 'feed' || added.length > 0;
-  if (isRead && planned !== undefined) await checkDatasets(run, planned);
-  const withFeed = planned !== undefined && hasFeed(planned.plan);
+  const planned = await readPlanOfRun(run);
+  const source = { ...run, journal: run.landing.journal, isAtWork: true };
+  const planner = await RunPlanner.open(source, planned);
+  for (;;) {
+    const extract = await landByPlan(run, planner, planned);
+    if (extract !== undefined) return extract;
+  }
+}
+
+/** Undefined where the service refuses the cursor of the feed: then another plan is needed. */
+async function landByPlan(
+  run: Run,
+  planner: RunPlanner,
+  planned: PlannedRun | undefined,
+): Promise<Extract | undefined> {
+  const { client, landing, io } = run;
+  const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
+  const { mode, added = [] } = decision;
+  if (checksDatasets && planned !== undefined) await checkSelection(client, run.selection, planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const backfill = await takeBackfill(landing, run.lake.root);
-  const copied = mode === 'snapshot' ? parts : listParts(client, added);
-  const others = copied.filter(({ dataset }) => !parts.some((part) => part.dataset === dataset));
-  const isNew = readBegin(run).cursorFrom === null && run.pipeline.source.history !== 'feed';
-  const lowWatermark = isRead
-    ? await landLowWatermark(client, landing, [...parts, ...others], withFeed ? (isNew ? 'new' : 'known') : 'none', io)
-    : undefined;
-  if (lowWatermark !== undefined) {
-    const gate = planned?.gate ?? createExportGate(NO_EXPORTS, io);
-    const onPage = typePages(run);
-    const polled = parts.filter(({ dataset }) => dataset === undefined || !added.includes(dataset));
-    // The copy first: where it is refused, nothing has landed that would bind the next run.
-    if (copied.length > 0) await landAllItems(run, copied, lowWatermark, gate, onPage);
-    if (mode === 'poll') await landChangedItems(run, polled, onPage);
-    if (planned !== undefined) await coverStandstill(run, planned, lowWatermark, onPage);
-  }
-  const start = lowWatermark?.cursor ?? 0n;
-  const feeds = planFeeds(run, parts, added, lowWatermark?.from ?? start).map((part) => ({
-    ...part,
-    ...(mode === 'feed' ? {} : { beginsAgain: start }),
-  }));
-  const feed = await landFeed(client, landing, feeds, withFeed, io).catch(async (error: unknown) => {
+  const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
+  if (lowWatermark !== undefined) await landWholeRows(run, planner, planned);
+  const plan = await planner.plan();
+  const feeds = plan.feed.starts.flatMap(({ dataset, from = 0n, ...start }): FeedPart[] =>
+    listParts(client, [dataset]).map((part) => ({ ...part, from, ...start })),
+  );
+  const feed = await landFeed(client, landing, feeds, plan.feed.isRead, io).catch((error: unknown) => {
     if (mode !== 'feed' || !isCursorRefused(error)) throw error;
-    return copyInstead(run, error);
+    planner.note({ cursorRefused: error.message });
+    return 'refused' as const;
   });
-  if (mode === 'feed' && readDecision(run).mode !== 'feed') return extractRun(run);
+  if (feed === 'refused') return undefined;
   const feedFrom = least(feeds.map(({ from }) => from));
   const applied = run.tables.items.applied.cursor;
+  const start = lowWatermark?.cursor ?? 0n;
   const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
   const applyFrom = applied ?? watermark ?? feedFrom;
-  return { mode, lowWatermark, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned };
+  return { mode, lowWatermark, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned, plan };
 }
 
-/** The feed has forgotten changes that the lake lacks: only a complete copy can bring them. */
-async function copyInstead({ landing, client, io }: Run, { message }: PricelakeError): Promise<undefined> {
-  const choice = { mode: 'snapshot' as const, reason: `the service refuses the cursor of the feed: ${message}` };
-  io.log('info', 'decided', choice);
-  await landing.journal.append({ type: 'decision', ...choice, calls: client.calls() });
-  return undefined;
+/** What was decided holds for all tries, so it is journaled. */
+async function decide({ landing, client, io }: Run, planner: RunPlanner): Promise<RunPlan> {
+  const plan = await planner.plan('readable', 'polledAt');
+  if (plan.isDecisionNew) {
+    io.log('info', 'decided', { ...plan.decision });
+    await landing.journal.append({ type: 'decision', ...plan.decision, calls: client.calls() });
+  }
+  return plan;
 }
 
-/** Where the feed of each part begins: behind what the lake has of it, or where the history that is wanted does. */
-function planFeeds(run: Run, parts: readonly DatasetPart[], added: readonly bigint[], start: bigint): FeedPart[] {
-  const { cursorFrom } = readBegin(run);
-  const isWanted = run.pipeline.source.history === 'feed';
-  const first = isWanted ? 0n : start;
-  return parts.map((part) => {
-    if (cursorFrom === null) return { ...part, from: first };
-    // The feed of all datasets can't be had for the new ones alone.
-    if (part.dataset === undefined) return { ...part, from: added.length > 0 && isWanted ? 0n : cursorFrom };
-    return { ...part, from: added.includes(part.dataset) ? first : cursorFrom };
-  });
-}
-
-/** Before anything is paid for. The feed of datasets that are copied already tells by itself when one is locked. */
-async function checkDatasets({ client, landing, selection }: Run, { plan }: PlannedRun): Promise<void> {
-  if (selection === 'all' || landing.journal.last('watermark') !== undefined) return;
-  await checkSelection(client, selection, plan);
+/** The copy first: where it is refused, nothing has landed that would bind the next run. */
+async function landWholeRows(run: Run, planner: RunPlanner, planned: PlannedRun | undefined): Promise<void> {
+  const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
+  await copy.landAll();
+  for (const poll of (await planner.plan()).polls) await copy.poll(poll);
 }
 
 /**
  * The plan for the calls that are left to make; undefined when the run has made all of them. What has landed needs no
  * call to be published: then a service that refuses is no reason to fail, and what would only prove the copy is left out.
  */
-async function planRun(run: Run): Promise<PlannedRun | undefined> {
+async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
   const { client, landing } = run;
   const { journal } = landing;
   const isLanded = journal.last('datasets') !== undefined && journal.last('hydrate.done') !== undefined;
@@ -113,10 +103,6 @@ async function planRun(run: Run): Promise<PlannedRun | undefined> {
     if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
     return makeNoCall(error.message);
   });
-}
-
-function readDecision({ landing }: Run): { mode: RunMode; added?: bigint[] | undefined } {
-  return landing.journal.last('decision') ?? { mode: 'feed' };
 }
 
 /** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typing. */

@@ -33,11 +33,11 @@ test('a copy waits for its own exports alone', async () => {
   for (const name of ['site-1', 'site-1', 'changed-items', 'changed-items', 'site-3']) {
     await memory.note(name, { rows: 1n, reason: '' });
   }
-  expect(findBrokenCopy(memory, io.now())).toMatchObject({ name: 'site-1' });
-  expect(findBrokenCopy(memory, io.now(), ['site-1'])).toMatchObject({ name: 'site-1' });
-  expect(findBrokenCopy(memory, io.now(), ['site-2', 'site-3'])).toBeUndefined();
+  expect(findBrokenCopy(memory.list(), io.now())).toMatchObject({ name: 'site-1' });
+  expect(findBrokenCopy(memory.list(), io.now(), ['site-1'])).toMatchObject({ name: 'site-1' });
+  expect(findBrokenCopy(memory.list(), io.now(), ['site-2', 'site-3'])).toBeUndefined();
   io.pass(3_600_000);
-  expect(findBrokenCopy(memory, io.now())).toBeUndefined();
+  expect(findBrokenCopy(memory.list(), io.now())).toBeUndefined();
 });
 
 test('a memory that is damaged or of another version is none, and is rewritten', async () => {

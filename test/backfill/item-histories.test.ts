@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from '../sync/world.js';
 
@@ -50,7 +50,7 @@ async function readChanges(): Promise<string[]> {
 
 test('a first copy without the feed gets the history of each item by one call, and new items get theirs later', async () => {
   await open(FREE);
-  const said = await forecastRun(world.pipeline, testIo);
+  const said = await estimateRun(world.pipeline, testIo);
   const { row, histories } = await world.sync();
   expect(row).toMatchObject({ mode: 'snapshot', items: 90n });
   expect(histories).toMatchObject({ asked: 90, left: 0 });
@@ -86,7 +86,7 @@ test('the calls that are left take a portion; the rest goes on when there are ca
   expect((await reasons()).at(-1)?.[0]).toContain(`; the histories of ${left} items are left`);
   expect(await world.sync()).toMatchObject({ published: false, histories: { asked: 0, left } });
   await world.sandbox.advance({ hours: 11 * 24, changes: 1 });
-  const said = await forecastRun(world.pipeline, testIo);
+  const said = await estimateRun(world.pipeline, testIo);
   const next = await world.sync();
   expect(next.histories).toMatchObject({ asked: Math.min(left, 58 - 2), left: expect.any(Number) });
   expect(said.steps.find(({ step }) => step === 'histories')?.calls).toBe((next.histories?.asked ?? 0) + 2);

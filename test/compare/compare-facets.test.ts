@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { openWorld, testIo, type World } from '../sync/world.js';
 
 /** Added to the first website's count. */
@@ -29,7 +29,7 @@ beforeEach(() => {
 const asked = () => world.requests.filter((request) => request === '/facets').length;
 
 test('after a complete copy the counts of the service are those of the lake, subcategories included', async () => {
-  const said = await forecastRun(world.pipeline, testIo);
+  const said = await estimateRun(world.pipeline, testIo);
   expect(said.steps.find(({ step }) => step === 'facets')).toMatchObject({ calls: 1 });
   const { row, checks } = await world.sync();
   expect(asked()).toBe(1);

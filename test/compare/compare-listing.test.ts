@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { openContext } from '../cli/open-context.js';
@@ -213,7 +213,7 @@ describe('a poll whose changedSince returns removals and relistings', () => {
 test('plan prices the counts, and what reading all takes where they may hide something', async () => {
   const { world, pipeline, io, run } = await openCopied();
   events.remove(world, listed(world)[0] as Item);
-  const said = await forecastRun(pipeline, io);
+  const said = await estimateRun(pipeline, io);
   expect(said.steps.find(({ step }) => step === 'listing')).toMatchObject({ calls: 2, exact: false });
   expect((await run()).row.calls).toBe(BigInt(said.calls));
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Forecast, forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun, type RunEstimate } from '../../src/estimate/estimate-run.js';
 import { openWorld, testIo, type World } from '../sync/world.js';
 
 let world: World;
@@ -19,11 +19,11 @@ afterEach(() => {
   world.sandbox.changeAccount({ limits: { ratePerSecond: null }, revoked: [] });
 });
 
-const forecast = (): Promise<Forecast> => forecastRun(world.pipeline, testIo);
+const estimate = (): Promise<RunEstimate> => estimateRun(world.pipeline, testIo);
 
-/** The forecast, and that the run after it takes just so much. */
-async function expectKept(): Promise<Forecast> {
-  const said = await forecast();
+/** The estimate, and that the run after it takes just so much. */
+async function expectKept(): Promise<RunEstimate> {
+  const said = await estimate();
   expect(said.refusal).toBeUndefined();
   const { row } = await world.sync();
   expect([row.mode, row.reason]).toEqual([said.mode, said.reason]);
@@ -33,7 +33,7 @@ async function expectKept(): Promise<Forecast> {
 
 describe('what a run says it will take', () => {
   test('for a first copy: an export of all items, then the history; and nothing is written', async () => {
-    const said = await forecast();
+    const said = await estimate();
     expect(existsSync(world.lakePath)).toBe(false);
     expect(said).toMatchObject({ mode: 'snapshot', exportRows: 700n, overageBlocks: 0n, unfinished: undefined });
     expect(said.steps.map(({ step, calls }) => [step, calls])).toEqual([
@@ -56,7 +56,7 @@ describe('what a run says it will take', () => {
 
   test('for changes: pages, and whole reads of the items that they tell too little of', async () => {
     await world.sandbox.advance({ hours: 3, changes: 120 });
-    const said = await forecast();
+    const said = await estimate();
     const before = world.requests.length;
     const { row } = await world.sync();
     expect(said.calls).toBe(world.requests.length - before);
@@ -68,7 +68,7 @@ describe('what a run says it will take', () => {
   test('for a poll: pages of the items that changed since, and the counts that tell whether it missed any', async () => {
     await world.sandbox.advance({ hours: 3, changes: 60 });
     world.pipeline.source.mode = 'poll';
-    const said = await forecast();
+    const said = await estimate();
     const { row } = await world.sync();
     expect(BigInt(said.calls)).toBe(row.calls);
     expect(said.mode).toBe('poll');
@@ -84,7 +84,7 @@ describe('what a run says it will take', () => {
     world.sandbox.armFaults([]);
     world.pipeline.source.mode = 'auto';
     const before = await listFiles();
-    const said = await forecast();
+    const said = await estimate();
     expect(await listFiles()).toEqual(before);
     expect(said).toMatchObject({ mode: 'snapshot', exportRows: 0n, unfinished: { held: [] } });
     expect(said.steps.map(({ step }) => step)).toEqual(['plan', 'feed', 'datasets']);
@@ -97,14 +97,14 @@ describe('what would not go', () => {
     world.pipeline.source.mode = 'snapshot';
     world.sandbox.changeAccount({ limits: { exportRowsPerMonth: 1_200, ratePerSecond: null } });
     world.pipeline.budget.calls = { count: (await countUsed()) + 40 };
-    const { refusal, overageBlocks, rest } = await forecast();
+    const { refusal, overageBlocks, rest } = await estimate();
     expect(refusal).toMatchObject({ code: 'budget', facts: { nextRunAt: expect.any(Date) } });
     expect([overageBlocks, rest.exportRows]).toEqual([1n, 0n]);
     await expect(world.sync()).rejects.toMatchObject({ code: 'budget', facts: { rule: refusal?.facts.rule } });
-    const agreed = await forecastRun(world.pipeline, testIo, { caps: { maxOverage: 1 } });
+    const agreed = await estimateRun(world.pipeline, testIo, { caps: { maxOverage: 1 } });
     expect(agreed.refusal).toBeUndefined();
     world.pipeline.budget.calls = { percent: 90 };
-    const said = await forecast();
+    const said = await estimate();
     expect(said.steps.find(({ step }) => step === 'pages')).toMatchObject({ calls: 4, exportRows: 0n });
     expect((await world.sync()).row).toMatchObject({ calls: BigInt(said.calls), export_rows: 0n });
   });
@@ -113,7 +113,7 @@ describe('what would not go', () => {
     await world.sandbox.advance({ hours: 3, changes: 900 });
     const used = await countUsed();
     world.pipeline.budget.calls = { count: used + 7 };
-    const said = await forecast();
+    const said = await estimate();
     expect(said.refusal).toMatchObject({ code: 'budget', facts: { rule: 'budget.calls', wanted: said.calls } });
     expect(said.refusal?.message).toMatch(/the run takes about \d+ calls, and budget\.calls leaves \d+ of/);
     await expect(world.sync()).rejects.toMatchObject({ code: 'budget' });
@@ -123,7 +123,7 @@ describe('what would not go', () => {
 
   test('time is told at the rate of the plan', async () => {
     world.sandbox.changeAccount({ limits: { ratePerSecond: 4 } });
-    expect(await forecast()).toMatchObject({ calls: 2, seconds: 0.5 });
+    expect(await estimate()).toMatchObject({ calls: 2, seconds: 0.5 });
   });
 });
 

@@ -7,7 +7,6 @@ import { landSnapshot } from '../../src/extract/snapshot.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { type Allowance, allowance } from '../../src/plan/allowance.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
-import type { Shard } from '../../src/plan/plan-shards.js';
 import { type LocalService, startService } from '../api/local-service.js';
 import { openLanding, reopenLanding } from './landing.js';
 
@@ -37,28 +36,21 @@ function sendExport(response: ServerResponse, { rows = '50', body = ROWS, header
   setTimeout(() => response.destroy(), 20);
 }
 
-interface Taken {
-  segments: LandedSegment[];
-  shards: Shard[];
-}
-
 /** `left`: export rows of the month. */
-async function land(service: LocalService, landing: Landing, left?: number): Promise<Taken> {
+async function land(service: LocalService, landing: Landing, left?: number): Promise<LandedSegment[]> {
   const segments: LandedSegment[] = [];
   const events: SnapshotEvents = {
     onSegment: (segment) => void segments.push(segment),
     onVoid: (paths) => expect(paths).toEqual([]),
     whenRoom: async () => {},
   };
-  const scope = {
-    counts: new Map([[undefined, 50n]]),
+  const options = {
+    shards: [{ name: 'all', dataset: undefined, status: 'all' as const, site: undefined, rows: 50n }],
     format: 'ndjson' as const,
     gate: createExportGate(allowRows(left), service.io),
   };
-  return {
-    shards: await landSnapshot([{ dataset: undefined, client: service.client }], landing, scope, events, service.io),
-    segments,
-  };
+  await landSnapshot([{ dataset: undefined, client: service.client }], landing, options, events, service.io);
+  return segments;
 }
 
 function allowRows(left?: number): Allowance {
@@ -73,9 +65,8 @@ const countExports = ({ urls }: LocalService) => urls.filter((url) => url.starts
 describe('a snapshot', () => {
   test('takes all items, removed ones too, and hands over its segments', async () => {
     const service = await startExport({});
-    const { shards, segments } = await land(service, await openLanding());
+    const segments = await land(service, await openLanding());
     expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
-    expect(shards).toEqual([{ name: 'all', status: 'all', site: undefined, rows: 50n }]);
     expect(segments).toMatchObject([{ rows: 50, bytes: ROWS.length, readAt: expect.stringMatching(/^2026-/) }]);
     expect(await readFile(segments[0]?.path ?? '', 'utf8')).toBe(ROWS);
   });
@@ -91,11 +82,11 @@ describe('a snapshot', () => {
   test('whose stream broke off is taken again in the same run; only the whole one counts', async () => {
     const service = await startExport({ body: ROWS.slice(0, 200), cut: true }, {});
     const landing = await openLanding();
-    const { segments } = await land(service, landing);
+    const segments = await land(service, landing);
     expect(segments).toMatchObject([{ rows: 50 }]);
     expect((await readdir(landing.folder)).filter((name) => name.startsWith('export-'))).toHaveLength(1);
     expect(landing.journal.all('export.begin')).toHaveLength(2);
-    expect((await land(service, await reopenLanding())).segments).toEqual(segments);
+    expect(await land(service, await reopenLanding())).toEqual(segments);
   });
 
   test('with other rows than announced is asked for three times at most, then refused', async () => {
@@ -111,7 +102,7 @@ describe('a snapshot', () => {
     const broken = await startExport({ rows: '51' });
     await expect(land(broken, await openLanding())).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     const service = await startExport({});
-    const { segments } = await land(service, await reopenLanding());
+    const segments = await land(service, await reopenLanding());
     expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
     expect(segments).toMatchObject([{ rows: 50 }]);
   });
@@ -119,7 +110,7 @@ describe('a snapshot', () => {
   test('of nothing is whole', async () => {
     const service = await startExport({ rows: '0', body: '' });
     const landing = await openLanding();
-    expect((await land(service, landing)).segments).toEqual([]);
+    expect(await land(service, landing)).toEqual([]);
     expect(landing.journal.last('export.done')).toMatchObject({ announced: 0n, landed: 0n });
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isComparisonWorthIt } from '../../src/account/count-usage.js';
-import { type Ahead, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
+import { type Ahead, countPages, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
 
-const exact = (count: bigint) => ({ count, exact: true });
+const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 
 /** A run with a proof, or without. */
 function countCalls(ahead: Partial<Ahead>, proof: boolean): number {

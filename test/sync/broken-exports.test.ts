@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
 let world: World;
@@ -29,9 +29,9 @@ async function sync() {
   return world.sync();
 }
 
-const forecast = () => {
+const estimate = () => {
   const now = () => new Date(Date.now() + world.clock.days * 24 * HOUR_MS);
-  return forecastRun(world.pipeline, { ...testIo, now });
+  return estimateRun(world.pipeline, { ...testIo, now });
 };
 
 /** Too few for pages. */
@@ -58,7 +58,7 @@ describe('an export that always breaks off', () => {
     const second = await syncError();
     expect([exports(), exitCodeOf(second)]).toEqual([1, 75]);
     expect((second.facts.nextRunAt as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 60_000);
-    const ahead = await forecast();
+    const ahead = await estimate();
     expect(ahead.steps.map(({ step }) => step)).toContain('pages');
     expect(ahead.steps.find(({ step }) => step === 'pages')?.basis).toContain('export all broke off in 2 runs');
     const { row } = await sync();
@@ -76,7 +76,7 @@ describe('an export that always breaks off', () => {
     await sync();
     expect(exports()).toBe(0);
     world.clock.days = 1.1 / 24;
-    expect((await forecast()).steps.find(({ step }) => step === 'export')?.basis).toContain('broke off in 2 runs');
+    expect((await estimate()).steps.find(({ step }) => step === 'export')?.basis).toContain('broke off in 2 runs');
     await syncError();
     expect(exports()).toBe(1);
     world.clock.days = 2 / 24;
@@ -101,7 +101,7 @@ describe('an export that always breaks off', () => {
     expect(error.message).toMatch(/^export all broke off in 2 runs, .* 1 pages of \/items would bring the same/);
     const { nextRunAt } = error.facts;
     expect((nextRunAt as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 60_000);
-    const { refusal } = await forecast();
+    const { refusal } = await estimate();
     expect(refusal).toMatchObject({ code: 'snapshot_incomplete', facts: { nextRunAt } });
     expect(exports()).toBe(0);
     world.sandbox.armFaults([]);

@@ -4,7 +4,7 @@ import { askService } from '../../src/account/ask-service.js';
 import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { listLandedRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import type { RunReport } from '../../src/sync/sync.js';
@@ -161,7 +161,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   expect(exitCodeOf(await syncError())).toBe(5);
   expect(await peekUnfinishedRun(world.lakePath)).toBeUndefined(); // with the old list, runs go on
   world.pipeline.budget = budget;
-  const said = await forecastRun(world.pipeline, testIo);
+  const said = await estimateRun(world.pipeline, testIo);
   world.requests.length = 0;
   const widened = (await world.sync()).row;
   expect(widened).toMatchObject({ mode: 'feed', missed: 0n, differences: 0n });
@@ -179,7 +179,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   const error = await syncError();
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
   expect(error.message).toContain('source.datasets is [26], but the lake holds dataset 11');
-  await expect(forecastRun(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
+  await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
   const backfill = backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
   await expect(backfill).rejects.toMatchObject({ code: 'config' });
   expect(world.requests).toEqual([]);
@@ -213,7 +213,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
 
 test('several datasets are one copy: an item in two of them is one row, a change one change, no news one look', async () => {
   choose([ELECTRONICS, CENTRAL]);
-  const said = await forecastRun(world.pipeline, testIo);
+  const said = await estimateRun(world.pipeline, testIo);
   world.requests.length = 0;
   const { row } = await world.sync();
   await expectExactCopy([ELECTRONICS, CENTRAL]);

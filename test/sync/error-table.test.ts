@@ -5,7 +5,7 @@ import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { verifyItems } from '../../src/compare/compare-items.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { realIo } from '../../src/io/io.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
@@ -117,7 +117,7 @@ const OPERATIONS: Operation[] = [
     answers: ['401', '402', '429', '5xx'],
     run: async () => {
       world.pipeline.source.mode = 'feed';
-      await forecastRun(world.pipeline, io);
+      await estimateRun(world.pipeline, io);
       return undefined;
     },
   },

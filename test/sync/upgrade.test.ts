@@ -11,7 +11,7 @@ import { type ManifestFormat, writeManifest } from '../../src/cli/actions/write-
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { forecastRun } from '../../src/estimate/estimate-run.js';
+import { estimateRun } from '../../src/estimate/estimate-run.js';
 import type { TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { readDeltaTable } from './delta-reader.js';
@@ -120,7 +120,7 @@ test('a lake of a newer version is left alone before anything is asked; what is 
   world.renew(current);
   await withoutColumns({ runs: ['usage_calls', 'usage_export_rows'] }, async () => {
     const before = await readFiles();
-    for (const work of [() => world.sync(), () => forecastRun(world.pipeline, testIo), compact, rebuild]) {
+    for (const work of [() => world.sync(), () => estimateRun(world.pipeline, testIo), compact, rebuild]) {
       const error = await failure(work());
       expect(exitCodeOf(error)).toBe(2);
       expect(error).toMatchObject({

@@ -1,7 +1,7 @@
 import { valueToText } from '../../duckdb/value-json.js';
 import { nameColumns } from '../../lake/column-drift.js';
 import { explainBroken } from '../../plan/broken-exports.js';
-import { nameDatasets } from '../../run/dataset-selection.js';
+import { nameDatasets } from '../../plan/find-added.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';

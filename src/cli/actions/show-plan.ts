@@ -1,6 +1,6 @@
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
-import { type Forecast, forecastRun } from '../../estimate/estimate-run.js';
+import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
 import { readCaps } from '../cap-options.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
@@ -26,16 +26,16 @@ export async function showPlan(request: PlanRequest, context: CommandContext): P
   io.protectSecret(pipeline.source.apiKey);
   if (request.lake !== undefined) pipeline.lake.path = request.lake;
   if (request.reconcile) pipeline.source.mode = 'snapshot';
-  const forecast = await forecastRun(pipeline, io, { signal, caps });
-  if (!json) await output.write(formatForecast(forecast, output.columns));
-  const { refusal, ...plan } = forecast;
+  const estimate = await estimateRun(pipeline, io, { signal, caps });
+  if (!json) await output.write(formatEstimate(estimate, output.columns));
+  const { refusal, ...plan } = estimate;
   const report = { lake: pipeline.lake.path, ...plan };
   if (refusal === undefined) return report;
   throw new PricelakeError(refusal.code, `sync would stop: ${refusal.message}`, { ...refusal.facts, plan: report });
 }
 
-function formatForecast(forecast: Forecast, width: number | undefined): string {
-  const { mode, reason, plan, unfinished, steps, looked } = forecast;
+function formatEstimate(estimate: RunEstimate, width: number | undefined): string {
+  const { mode, reason, plan, unfinished, steps, looked } = estimate;
   const lines = [
     toPlainLine(`Mode: ${mode}, because ${reason}.`),
     toPlainLine(`Plan: ${plan.name} (${plan.plan}${plan.status ? `, ${plan.status}` : ''})`),
@@ -50,15 +50,24 @@ function formatForecast(forecast: Forecast, width: number | undefined): string {
   const aligns: Align[] = ['left', 'right', 'right', 'left'];
   const table = steps.length === 0 ? '' : layOutTable(['step', 'calls', 'export rows', ''], rows, aligns, width);
   const counted = `Looked with ${looked} calls; nothing was written.`;
-  return `${lines.join('\n')}\n\n${table}${table === '' ? '' : '\n'}${formatTotal(forecast)}${counted}\n`;
+  return `${lines.join('\n')}\n\n${table}${table === '' ? '' : '\n'}${formatTotal(estimate)}${counted}\n`;
 }
 
-function formatUnfinished({ runId, held }: NonNullable<Forecast['unfinished']>): string {
+function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']>): string {
   if (held.length === 0) return `Run ${runId} was interrupted: what is left of it comes first.`;
   return `Run ${runId} is held by ${held.join(', ')}: it is checked again without a call.`;
 }
 
-function formatTotal({ calls, exportRows, exact, overageBlocks, seconds, allowed, rest, resetsAt }: Forecast): string {
+function formatTotal({
+  calls,
+  exportRows,
+  exact,
+  overageBlocks,
+  seconds,
+  allowed,
+  rest,
+  resetsAt,
+}: RunEstimate): string {
   const about = exact ? '' : '≈ ';
   const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the rate of the plan`;
   const of = (left: bigint | undefined, before: bigint | undefined) =>

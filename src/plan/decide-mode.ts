@@ -1,0 +1,109 @@
+import { PricelakeError } from '../errors/errors.js';
+import { findBrokenCopy, refuseBroken } from './broken-exports.js';
+import { chooseCopy } from './choose-copy.js';
+import { chooseMode, type ModeChoice } from './choose-mode.js';
+import { findAdded, nameDatasets, type WaitingDatasets } from './find-added.js';
+import type { AccountFacts, RunFacts } from './run-facts.js';
+
+export interface ModeDecision {
+  decision: ModeChoice;
+  /** True where it isn't the one that the journal holds. */
+  isNew: boolean;
+  waiting: WaitingDatasets | undefined;
+  /** True where the datasets that the key can read may change it, and aren't known. */
+  lacksReadable: boolean;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** True when the try before was longer ago than the feed reaches back (section 8, historyDays). */
+export function hasOutlastedHistory({ landed: { triedAt }, account, now }: RunFacts): boolean {
+  const days = account?.historyDays ?? null;
+  return days !== null && triedAt !== undefined && now.getTime() - triedAt.getTime() > days * DAY_MS;
+}
+
+/**
+ * How the run brings the lake up to date. A decision holds for all tries, unless it was to go on by the feed, and the
+ * plan has lost it since, the run stood still for longer than it reaches back or the service refuses the cursor; or to
+ * compare with a complete copy that can't be had now.
+ */
+export function decideMode(facts: RunFacts): ModeDecision {
+  const { account, landed, cursorRefused } = facts;
+  const { decision, isDecidedNow } = landed;
+  if (cursorRefused !== undefined && decision?.mode === 'feed') {
+    // The feed has forgotten changes that the lake lacks: only a complete copy can bring them.
+    const reason = `the service refuses the cursor of the feed: ${cursorRefused}`;
+    return { ...keep({ mode: 'snapshot', reason }), isNew: true };
+  }
+  if (account === undefined) return keep(decision ?? { mode: 'feed', reason: '' });
+  if (decision !== undefined && (isDecidedNow || isStillGood(facts, account, decision))) return keep(decision);
+  const choice = chooseKnownMode(facts, account);
+  const found = findAdded(facts, (items) => explainNoCopy(facts, account, items));
+  const { added = [], waiting } = found ?? {};
+  const are = added.length === 1 ? 'is' : 'are';
+  return {
+    decision:
+      added.length === 0
+        ? choice
+        : { ...choice, reason: `${choice.reason}; ${nameDatasets(added)} ${are} new to the lake`, added },
+    isNew: true,
+    waiting,
+    lacksReadable: found === undefined,
+  };
+}
+
+function keep(decision: ModeChoice): ModeDecision {
+  return { decision, isNew: false, waiting: undefined, lacksReadable: false };
+}
+
+function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoice): boolean {
+  const { landed, lake } = facts;
+  // Changes by another program are repaired by a complete copy alone.
+  if (lake.isDamaged) return mode === 'snapshot';
+  if (mode === 'feed') return landed.isFeedDone || (account.hasFeed && !hasOutlastedHistory(facts));
+  return mode !== 'snapshot' || !isCopyStuck(facts, account);
+}
+
+/** True for a complete comparison of which nothing has landed, and whose export is not to be tried yet: it can wait. */
+function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
+  const { lake, landed, now } = facts;
+  if (!lake.hasItems || landed.hasCopy || findBrokenCopy(account.broken, now) === undefined) return false;
+  return explainNoCopy(facts, account, lake.rows) !== undefined;
+}
+
+function chooseKnownMode(facts: RunFacts, account: AccountFacts): ModeChoice {
+  const { settings, lake, now } = facts;
+  const { hasFeed, historyDays, name, upgradeUrl } = account;
+  try {
+    return chooseMode({
+      wanted: settings.mode,
+      hasItems: lake.hasItems,
+      hasCursor: lake.hasCursor,
+      hasFeed,
+      historyDays,
+      caughtUpAt: lake.caughtUpAt,
+      snapshotAt: lake.snapshotAt,
+      reconcileEvery: settings.reconcileEvery,
+      copyRefusal: explainNoCopy(facts, account, lake.rows),
+      now,
+    });
+  } catch (error) {
+    if (!(error instanceof PricelakeError)) throw error;
+    throw new PricelakeError(error.code, `${error.message} (plan "${name}")`, { ...error.facts, upgradeUrl });
+  }
+}
+
+/** Why neither exports nor pages can bring so many items this month; undefined where they can. */
+function explainNoCopy({ now }: RunFacts, { broken, allowance }: AccountFacts, items: bigint): string | undefined {
+  const waiting = findBrokenCopy(broken, now);
+  const choice = chooseCopy({
+    items,
+    exportRows: items,
+    allowance,
+    callsMade: 0n,
+    pagesLanded: 0n,
+    broken: waiting && refuseBroken(waiting),
+  });
+  if (choice.route === 'wait') return choice.refusal.message;
+  return choice.thisMonth ? undefined : choice.reason;
+}

@@ -1,0 +1,52 @@
+import type { DatasetSelection } from '../tables/table.js';
+import type { RunFacts } from './run-facts.js';
+
+/** Datasets that are new to the lake and can't be copied now. */
+export interface WaitingDatasets {
+  datasets: bigint[];
+  reason: string;
+}
+
+/** Datasets that the run copies and the lake has no copy of, and those that have to wait. */
+export interface AddedDatasets {
+  added: bigint[];
+  waiting?: WaitingDatasets;
+}
+
+const NONE: AddedDatasets = { added: [] };
+
+/**
+ * Datasets that are newly listed, or that the key can read again; the latter wait while no copy of them is allowed.
+ * Undefined where it takes the datasets that the key can read, and they aren't known.
+ * @param explainNoCopy why so many items can't be copied now
+ */
+export function findAdded(
+  { lake, settings: { selection }, readable }: Pick<RunFacts, 'lake' | 'settings' | 'readable'>,
+  explainNoCopy: (items: bigint) => string | undefined,
+): AddedDatasets | undefined {
+  const { selection: had, copied, seen } = lake;
+  if (had === undefined) return NONE;
+  if (selection !== 'all') return { added: findNew(selection, had) };
+  if (copied.length === 0) return NONE;
+  const isNew = (id: bigint) => !copied.includes(id);
+  if (had === 'all' && !seen.some(isNew)) return NONE;
+  if (readable === undefined) return undefined;
+  const found = readable.filter(({ id }) => isNew(id));
+  const added = found.map(({ id }) => id);
+  if (had !== 'all' || added.length === 0) return { added };
+  const reason = explainNoCopy(found.reduce((sum, { items }) => sum + items, 0n));
+  return reason === undefined ? { added } : { added: [], waiting: { datasets: added, reason } };
+}
+
+/** Datasets that are named in `wanted` and not in `had`; none where either is all. */
+function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
+  if (wanted === 'all' || had === 'all') return [];
+  return wanted.filter((id) => !had.includes(id));
+}
+
+/** `dataset 12`, `datasets 12 and 15`; empty for none. */
+export function nameDatasets(ids: readonly bigint[]): string {
+  if (ids.length === 0) return '';
+  if (ids.length === 1) return `dataset ${ids[0]}`;
+  return `datasets ${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`;
+}

@@ -1,0 +1,37 @@
+import type { RunMode } from '../tables/table.js';
+import { hasOutlastedHistory } from './decide-mode.js';
+import type { Dataset } from './plan-shards.js';
+import { reachBack } from './reach-back.js';
+import type { RunFacts } from './run-facts.js';
+
+/** Items of some parts that changed since a time. */
+export interface PollPlan {
+  datasets: readonly Dataset[];
+  /** ISO 8601; undefined until it is known. */
+  since: string | undefined;
+  /** True when no item may be missed that changes meanwhile. */
+  untilSettled: boolean;
+  /** True where these items are polled again, whatever was polled of them before. */
+  reopens: boolean;
+}
+
+/**
+ * What changed since the last poll, in a run without the feed; and what changed while a run stood still for so long that
+ * the feed can't tell any more.
+ */
+export function planPolls(
+  facts: RunFacts,
+  { mode, parts, polled }: { mode: RunMode; parts: readonly Dataset[]; polled: readonly Dataset[] },
+): PollPlan[] {
+  const { polledAt, lowWatermark, landed } = facts;
+  const polls: PollPlan[] = [];
+  if (mode === 'poll') {
+    const since = polledAt === undefined ? undefined : reachBack(polledAt);
+    polls.push({ datasets: polled, since, untilSettled: false, reopens: false });
+  }
+  const changedAt = lowWatermark?.changedAt;
+  if (changedAt !== undefined && !landed.isFeedDone && hasOutlastedHistory(facts)) {
+    polls.push({ datasets: parts, since: reachBack(Date.parse(changedAt)), untilSettled: true, reopens: true });
+  }
+  return polls;
+}

@@ -1,0 +1,133 @@
+import { hasFeed, type PlannedRun } from '../account/read-plan.js';
+import type { Database } from '../duckdb/connection.js';
+import { readPolledParts } from '../extract/poll.js';
+import { readLowWatermark } from '../extract/watermark.js';
+import type { JournalEntries } from '../landing/journal.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
+import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
+import { readLakeSelection } from './dataset-selection.js';
+import { readIdleRuns } from './idle-runs.js';
+import type { RunRow } from './ledger.js';
+import type { Run } from './open-run.js';
+
+/** What facts are gathered from: a run at work, or a look at the next one. */
+export interface FactSource
+  extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'db' | 'tables' | 'client' | 'repairs'> {
+  journal: Pick<JournalEntries, 'entries' | 'all' | 'last'>;
+  /** True where the journal names the try that the facts are for. */
+  isAtWork: boolean;
+}
+
+/** What is known before anything is asked but the plan. `planned` is undefined for a run whose calls are made. */
+export async function gatherFacts(source: FactSource, planned: PlannedRun | undefined): Promise<RunFacts> {
+  const { pipeline, selection } = source;
+  const { mode, history, splitAbove, products } = pipeline.source;
+  return {
+    settings: {
+      ...{ mode, history, selection, products, proof: pipeline.proof },
+      reconcileEvery: pipeline.reconcile,
+      splitAbove: BigInt(splitAbove),
+    },
+    lake: await readLakeFacts(source),
+    ...readProgress(source, planned),
+  };
+}
+
+/** What changes while a run lands: the time, what is left of the plan, and what its journal says. */
+export function readProgress(source: FactSource, planned: PlannedRun | undefined) {
+  const { io, client, journal } = source;
+  const lowWatermark = readLowWatermark(journal);
+  return {
+    now: io.now(),
+    account: planned && readAccount(planned, BigInt(client.calls())),
+    landed: readLanded(source),
+    ...(lowWatermark === undefined ? {} : { lowWatermark, counts: lowWatermark.counts }),
+  };
+}
+
+function readAccount({ plan, gate }: PlannedRun, callsMade: bigint): AccountFacts {
+  return {
+    name: plan.name,
+    upgradeUrl: plan.upgradeUrl,
+    hasFeed: hasFeed(plan),
+    historyDays: plan.limits.historyDays ?? null,
+    allowance: gate.left(),
+    callsMade,
+    broken: gate.memory.list(),
+  };
+}
+
+/** Journal entries of what a copy has landed. */
+const COPY_ENTRIES: readonly JournalEntry['type'][] = ['export.done', 'export.cut', 'poll.page'];
+
+function readLanded({ journal, isAtWork }: FactSource): LandedFacts {
+  const { entries } = journal;
+  const tries = [...journal.all('begin'), ...journal.all('try')].map(({ at }) => new Date(at));
+  const lastOf = (wanted: JournalEntry['type']) => entries.findLastIndex(({ type }) => type === wanted);
+  return {
+    decision: journal.last('decision'),
+    isDecidedNow: isAtWork && lastOf('decision') > lastOf('try'),
+    triedAt: tries.at(isAtWork ? -2 : -1),
+    hasWatermark: journal.last('watermark') !== undefined,
+    hasCopy: entries.some(({ type }) => COPY_ENTRIES.includes(type)),
+    shards: journal.last('shards')?.shards.map(({ site, dataset, ...shard }) => {
+      return { ...shard, dataset, site: site ?? undefined };
+    }),
+    exported: journal.all('export.done').map(({ shard }) => shard),
+    polls: readPolledParts(journal),
+    isFeedDone: journal.last('feed.done') !== undefined,
+  };
+}
+
+async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: FactSource): Promise<LakeFacts> {
+  const idleRuns = await readIdleRuns(lake);
+  const begin = journal.last('begin');
+  const cursor = tables.history.applied.cursor;
+  const copied = tables.items.applied.datasets.ids;
+  // Only they can tell that there are others.
+  const asksSeen = selection === 'all' && copied.length > 0;
+  const seen = asksSeen ? ((await db.rows('SELECT dataset_id AS id FROM datasets')) as { id: bigint }[]) : [];
+  return {
+    hasItems: tables.items.version >= 0n,
+    hasCursor: cursor !== undefined,
+    cursor: begin === undefined ? cursor : (begin.cursorFrom ?? undefined),
+    rows: await countKnownRows(db, selection),
+    selection: readLakeSelection(tables.items),
+    copied,
+    seen: seen.map(({ id }) => id),
+    caughtUpAt: await findCaughtUp(db, idleRuns),
+    snapshotAt: await findLastSnapshot(db, idleRuns),
+    isDamaged: Object.keys(repairs).length > 0,
+  };
+}
+
+/** One row in several datasets of a list comes with each. */
+async function countKnownRows(db: Database, selection: Run['selection']): Promise<bigint> {
+  const several = selection !== 'all' && selection.length > 1 ? selection : [];
+  const row = await db.row(
+    several.length === 0
+      ? 'SELECT count(*) AS n FROM items'
+      : `SELECT coalesce(sum(greatest(1, len(list_intersect(datasets,
+          (SELECT list(name) FROM datasets WHERE dataset_id IN (${several.join(', ')})))))), 0)::BIGINT AS n FROM items`,
+  );
+  return row?.n as bigint;
+}
+
+/** Up to when the lake is current; a run without news waits among the idle ones. */
+async function findCaughtUp(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
+  const idle = idleRuns.at(-1)?.caught_up_at ?? null;
+  if (idle !== null) return new Date(idle);
+  // Older rows do not tell when the feed's end was reached: not before the run began.
+  const row = await db.row(
+    'SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS at FROM runs',
+  );
+  return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
+}
+
+/** A complete copy that showed nothing new waits among the idle runs. */
+async function findLastSnapshot(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
+  const idle = idleRuns.findLast(({ mode }) => mode === 'snapshot');
+  if (idle !== undefined) return new Date(idle.started_at);
+  const row = await db.row("SELECT epoch_ms(max(started_at)) AS at FROM runs WHERE mode = 'snapshot'");
+  return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
+}
