@@ -39,7 +39,9 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !landed.exported.includes(name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  const { choice, isChosen } = chooseRoute(facts, datasets, { items, exportRows });
+  // Until all exports are known, any that broke off may be one of them.
+  const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
+  const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
   const large = isExport ? open.filter((dataset) => countOf(dataset) > facts.settings.splitAbove) : [];
   const isCounted = open.every((dataset) => counts?.has(dataset));
@@ -77,17 +79,15 @@ function splitParts(
 }
 
 function chooseRoute(
-  facts: RunFacts,
-  datasets: readonly Dataset[],
-  { items, exportRows }: { items: bigint; exportRows: bigint },
+  { account, landed, now, cut }: RunFacts,
+  copy: Pick<CopyPlan, 'datasets' | 'items' | 'exportRows'> & { names: string[] | undefined },
 ): { choice: CopyChoice; isChosen: boolean } {
-  const { account, landed, now, cut } = facts;
+  const { datasets, items, exportRows, names } = copy;
   const polls = datasets.map((dataset) => landed.polls.get(dataset));
   const pagesLanded = BigInt(polls.reduce((pages, poll) => pages + (poll?.wholePages ?? 0), 0));
   if (pagesLanded > 0n && [...landed.polls.values()].some(({ isDone }) => isDone)) {
     return { choice: { route: 'pages', reason: 'pages have landed', thisMonth: true }, isChosen: true };
   }
-  const names = landed.shards?.map(({ name }) => name).filter((name) => !landed.exported.includes(name));
   const broken = findBrokenCopy(account?.broken ?? [], now, names);
   const choice = chooseCopy({
     items,

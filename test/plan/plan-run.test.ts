@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest';
+import type { Allowance } from '../../src/plan/allowance.js';
+import { refuseExport } from '../../src/plan/export-allowance.js';
+import { planRun, type RunPlan } from '../../src/plan/plan-run.js';
+import type { Dataset, Shard } from '../../src/plan/plan-shards.js';
+import type { AccountFacts, LandedFacts, PolledPart, RunFacts } from '../../src/plan/run-facts.js';
+import { createSeeded, type Seeded } from '../seeded.js';
+
+const NOW = new Date('2026-11-20T08:00:00Z');
+const DAY_MS = 24 * 3600 * 1000;
+const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
+
+const UNLIMITED: Allowance = {
+  calls: undefined,
+  rows: undefined,
+  quota: undefined,
+  bills: true,
+  blocks: 0n,
+  resetsAt: undefined,
+};
+const ACCOUNT: AccountFacts = {
+  name: 'Pro',
+  upgradeUrl: 'https://shop.example',
+  hasFeed: true,
+  historyDays: 30,
+  allowance: UNLIMITED,
+  callsMade: 1n,
+  broken: [],
+};
+const NOTHING_LANDED: LandedFacts = {
+  decision: undefined,
+  isDecidedNow: false,
+  triedAt: undefined,
+  hasWatermark: false,
+  hasCopy: false,
+  shards: undefined,
+  exported: [],
+  polls: new Map(),
+  isFeedDone: false,
+};
+
+/** A lake of 100 items that the feed keeps in sync, before its next run. */
+const KNOWN: RunFacts = {
+  now: NOW,
+  settings: {
+    mode: 'auto',
+    history: 'feed',
+    selection: 'all',
+    reconcileEvery: undefined,
+    splitAbove: 1_000n,
+    products: 'none',
+    proof: { sample: 5, products: true, facets: true },
+  },
+  lake: {
+    hasItems: true,
+    hasCursor: true,
+    cursor: 70n,
+    rows: 100n,
+    selection: 'all',
+    copied: [],
+    seen: [],
+    caughtUpAt: daysAgo(1),
+    snapshotAt: daysAgo(20),
+    isDamaged: false,
+  },
+  account: ACCOUNT,
+  landed: NOTHING_LANDED,
+};
+
+const MARK = { cursor: 90n, from: 80n, changedAt: '2026-11-20T07:00:00Z' };
+
+function facts(
+  change: {
+    [K in 'settings' | 'lake' | 'account' | 'landed']?: Partial<RunFacts[K]>;
+  } & Partial<Pick<RunFacts, 'counts' | 'lowWatermark' | 'cursorRefused' | 'readable' | 'polledAt'>> = {},
+): RunFacts {
+  const { settings, lake, account, landed, ...others } = change;
+  return {
+    ...KNOWN,
+    settings: { ...KNOWN.settings, ...settings },
+    lake: { ...KNOWN.lake, ...lake },
+    account: { ...ACCOUNT, ...account },
+    landed: { ...NOTHING_LANDED, ...landed },
+    ...others,
+  };
+}
+
+const NO_CURSOR = { hasCursor: false, cursor: undefined };
+
+describe('the feed starts', () => {
+  test('behind the cursor, and at the low watermark where there is none and no history is wanted', () => {
+    expect(planRun(facts()).feed).toEqual({ isRead: true, starts: [{ dataset: undefined, from: 70n }] });
+    const none = { settings: { history: 'none' }, lake: NO_CURSOR, polledAt: 0 } as const;
+    const before = planRun(facts(none));
+    expect([before.decision.mode, before.lowWatermark?.feed, before.feed.starts[0]?.from]).toEqual([
+      'poll',
+      'new',
+      undefined,
+    ]);
+    expect(planRun(facts({ ...none, lowWatermark: MARK })).feed.starts).toMatchObject([{ from: 80n }]);
+    expect(planRun(facts({ lake: NO_CURSOR, polledAt: 0 })).feed.starts).toMatchObject([{ from: 0n }]);
+  });
+
+  test('for a new dataset where its history begins, and for the others behind the cursor', () => {
+    const lists = { settings: { selection: [11n, 26n] }, lake: { selection: [11n] } };
+    const froms = (plan: RunPlan) => plan.feed.starts.map(({ from }) => from);
+    expect(froms(planRun(facts(lists)))).toEqual([70n, 0n]);
+    const none = facts({ ...lists, settings: { selection: [11n, 26n], history: 'none' } });
+    expect(froms(planRun(none))).toEqual([70n, undefined]);
+    expect(froms(planRun({ ...none, lowWatermark: { ...MARK, from: undefined } }))).toEqual([70n, 90n]);
+  });
+});
+
+describe('a decision of an earlier try', () => {
+  const decision = { mode: 'feed', reason: 'the feed goes on from the cursor' } as const;
+
+  test('holds, and is made again where the feed is lost, outlasted or refused', () => {
+    expect(planRun(facts({ landed: { decision } }))).toMatchObject({ decision, isDecisionNew: false });
+    expect(planRun(facts({ landed: { decision }, account: { hasFeed: false }, polledAt: 0 }))).toMatchObject({
+      decision: { mode: 'poll' },
+      isDecisionNew: true,
+    });
+    const stoodStill = { decision, triedAt: daysAgo(31) };
+    const lake = { caughtUpAt: daysAgo(32) };
+    expect(planRun(facts({ landed: stoodStill, lake }))).toMatchObject({ decision: { mode: 'snapshot' } });
+    expect(planRun(facts({ landed: { ...stoodStill, isFeedDone: true }, lake }))).toMatchObject({ decision });
+    const refused = planRun(facts({ landed: { decision, isDecidedNow: true }, cursorRefused: 'too old' }));
+    expect(refused).toMatchObject({ decision: { mode: 'snapshot', reason: expect.stringContaining('too old') } });
+  });
+
+  test('made in this try holds, whatever is left of the plan by then', () => {
+    const landed = { decision, isDecidedNow: true };
+    expect(planRun(facts({ landed, account: { hasFeed: false } })).decision).toEqual(decision);
+  });
+});
+
+describe('what is copied', () => {
+  test('of a run that turned to a complete copy is all of it, though the exports of a new dataset have landed', () => {
+    const shard: Shard = { name: 'dataset-26-all', dataset: 26n, status: 'all', site: undefined, rows: 40n };
+    const { copy } = planRun(
+      facts({
+        settings: { selection: [11n, 26n] },
+        landed: {
+          decision: { mode: 'snapshot', reason: '' },
+          isDecidedNow: true,
+          shards: [shard],
+          exported: [shard.name],
+          hasWatermark: true,
+        },
+        counts: new Map([
+          [11n, 60n],
+          [26n, 40n],
+        ]),
+      }),
+    );
+    expect(copy?.shards?.map(({ name }) => name)).toEqual(['dataset-26-all', 'dataset-11-all']);
+    expect(copy?.missing).toMatchObject([{ name: 'dataset-11-all', rows: 60n }]);
+    expect([copy?.exportRows, copy?.settling?.datasets]).toEqual([60n, [11n, 26n]]);
+  });
+
+  test('names what it has to ask next', () => {
+    const snapshot = facts({ settings: { mode: 'snapshot', splitAbove: 50n } });
+    expect(planRun(snapshot).lacks).toBe('counts');
+    const counted = { ...snapshot, counts: new Map<Dataset, bigint>([[undefined, 100n]]) };
+    expect(planRun(counted)).toMatchObject({ lacks: 'listed', copy: { large: [undefined], shards: undefined } });
+    const sites = [30n, 50n].map((items, place) => ({ id: BigInt(place), items }));
+    const listed = { ...counted, listed: new Map([[undefined, { items: 80n, sites }]]) };
+    expect(planRun(listed).copy?.missing.map(({ rows }) => rows)).toEqual([50n, 30n, 20n]);
+    // By pages the websites don't matter.
+    const quota = { rule: 'exportRowsPerMonth', allowed: 10n, used: 0n, monthly: true };
+    const paged = { ...counted, account: { ...ACCOUNT, allowance: { ...UNLIMITED, quota } } };
+    expect(planRun(paged)).toMatchObject({ lacks: undefined, copy: { choice: { route: 'pages' }, large: [] } });
+  });
+});
+
+/** Facts at random, of any moment of a run. */
+function drawFacts(random: Seeded): RunFacts {
+  const is = () => random.fraction() < 0.5;
+  const oneOf = <T>(values: readonly T[]) => values[random.integer(values.length)] as T;
+  const bound = (rule: string, most: number) =>
+    is()
+      ? undefined
+      : { rule, allowed: BigInt(random.integer(most)), used: BigInt(random.integer(most)), monthly: is() };
+  const selection = oneOf(['all', [11n], [11n, 26n], [11n, 26n, 30n]] as const);
+  const parts: Dataset[] = [undefined, 11n, 26n, 30n];
+  const polled = (): PolledPart => ({
+    wholePages: random.integer(3),
+    round: { rows: 3n, pages: 1, since: oneOf([null, '2026-11-20T05:00:00Z']) },
+    isDone: is(),
+  });
+  const site = (dataset: Dataset, place: number): Shard => {
+    return { name: `${dataset}-${place}`, dataset, status: 'active', site: BigInt(place), rows: 20n };
+  };
+  const shards = is() ? undefined : parts.flatMap((dataset, place) => (is() ? site(dataset, place) : []));
+  const hasItems = is();
+  const decision = is() ? undefined : { mode: oneOf(['snapshot', 'feed', 'poll'] as const), reason: 'before' };
+  return facts({
+    settings: {
+      mode: oneOf(['auto', 'snapshot', 'poll']),
+      history: oneOf(['feed', 'none', 'items']),
+      selection,
+      reconcileEvery: oneOf([undefined, 7 * DAY_MS]),
+      splitAbove: oneOf([10n, 1_000n]),
+    },
+    lake: {
+      hasItems,
+      ...(hasItems && is() ? {} : NO_CURSOR),
+      selection: hasItems ? oneOf(['all', [11n]] as const) : undefined,
+      copied: oneOf([[], [11n], [11n, 26n]]),
+      seen: oneOf([[], [11n, 26n]]),
+      caughtUpAt: oneOf([undefined, daysAgo(1), daysAgo(40)]),
+      isDamaged: random.fraction() < 0.1,
+    },
+    account: {
+      hasFeed: is(),
+      historyDays: oneOf([null, 30]),
+      allowance: {
+        ...UNLIMITED,
+        ...{ calls: bound('budget.calls', 120), rows: bound('budget.exportRows', 300) },
+        quota: bound('exportRowsPerMonth', 300),
+        bills: is(),
+        blocks: oneOf([null, 0n, 1n]),
+      },
+      broken: is() ? [] : [{ name: 'all', runs: 3, rows: 9n, at: oneOf([NOW, daysAgo(9)]), reason: '' }],
+    },
+    landed: {
+      decision,
+      isDecidedNow: decision !== undefined && is(),
+      triedAt: oneOf([undefined, daysAgo(1), daysAgo(40)]),
+      hasWatermark: is(),
+      hasCopy: is(),
+      shards,
+      exported: shards?.map(({ name }) => name).filter(is) ?? [],
+      polls: new Map(parts.filter(() => random.fraction() < 0.2).map((dataset) => [dataset, polled()])),
+      isFeedDone: random.fraction() < 0.2,
+    },
+    ...(is() ? {} : { readable: [11n, 26n, 30n].map((id) => ({ id, items: 20n })) }),
+    ...(is() ? {} : { counts: new Map(parts.map((dataset) => [dataset, BigInt(random.integer(60))])) }),
+    ...(is() ? {} : { lowWatermark: MARK }),
+    ...(is() ? {} : { polledAt: 0 }),
+    ...(decision?.mode === 'feed' && is() ? { cursorRefused: 'too old' } : {}),
+  });
+}
+
+/** The facts of a later try, which finds what the plan says in the journal. */
+function journal(before: RunFacts, { decision, copy }: RunPlan): RunFacts {
+  const shards = copy?.shards ?? before.landed.shards;
+  return { ...before, landed: { ...before.landed, decision, isDecidedNow: true, shards } };
+}
+
+test('whatever the facts, the plan keeps to what was decided, copies each part once and exports nothing it may not', () => {
+  const random = createSeeded(20);
+  const modes = new Set<string>();
+  for (let n = 0; n < 1_500; n++) {
+    const known = drawFacts(random);
+    const plan = planRun(known);
+    const { decision, copy, feed, lowWatermark } = plan;
+    modes.add(`${decision.mode} ${copy?.choice.route} ${plan.lacks}`);
+    expect(planRun(structuredClone(known))).toEqual(plan);
+    const again = planRun(journal(known, plan));
+    expect([again.decision, again.isDecisionNew, again.copy?.shards]).toEqual([decision, false, copy?.shards]);
+    if (plan.isDecisionNew && decision.mode === 'feed') expect(known.account?.hasFeed).toBe(true);
+    expect(lowWatermark === undefined).toBe(decision.mode === 'feed' && plan.copied.length === 0);
+    expect(feed.starts.map(({ dataset }) => dataset)).toEqual(plan.parts);
+    if (copy?.choice.route !== 'export') continue;
+    expect(refuseExport(known.account?.allowance ?? UNLIMITED, copy.exportRows)).toBeUndefined();
+    if (copy.shards === undefined) continue;
+    expect(copy.missing.reduce((sum, { rows }) => sum + rows, 0n)).toBe(copy.exportRows);
+    expect(new Set(copy.shards.map(({ name }) => name)).size).toBe(copy.shards.length);
+    for (const dataset of plan.copied) expect(copy.shards.some((shard) => shard.dataset === dataset)).toBe(true);
+  }
+  expect(modes.size).toBeGreaterThan(15);
+});
