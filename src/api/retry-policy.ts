@@ -44,14 +44,13 @@ export type Decision =
 /** Decides after a failed attempt. `random` is uniform in [0, 1). */
 export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
-  const asked = setback.retryAfterMs;
+  const asked = setback.retryAfterMs ?? 0;
   // Told before the attempts are counted: the caller learns when to come back.
-  if (asked !== undefined && asked > policy.maxWaitMs) return { retry: false, because: 'wait_too_long', waitMs: asked };
+  if (asked > policy.maxWaitMs) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, policy.rateLimitedAttempts] : [tries.faults, policy.attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
   const backoff = computeBackoff(made, policy, random);
-  if (asked === undefined) return { retry: true, waitMs: backoff };
   // A 429's Retry-After is exact, unless it is no wait at all; a 5xx's is the least: only jitter keeps clients apart.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }

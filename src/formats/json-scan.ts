@@ -24,12 +24,11 @@ function fail(at: number): never {
 
 function skipSpace(bytes: Buffer, at: number): number {
   let i = at;
-  while (i < bytes.length) {
-    const byte = bytes[i] as number;
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  for (;;) {
+    const byte = bytes[i];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return i;
     i++;
   }
-  return i;
 }
 
 /** `at` stands on the opening quote; returns the index after the closing one. */

@@ -16,9 +16,21 @@ test('faults are retried until the attempts are used up', () => {
   expect(decideRetry(FAULT, { faults: 3, rateLimited: 0 }, policy, 1)).toEqual({ retry: false, because: 'attempts' });
 });
 
+test('by default a call has 8 attempts that fail, and is answered 30 times that it comes too often', () => {
+  const isRetried = (setback: typeof FAULT | typeof LIMITED, faults: number, rateLimited: number) =>
+    decideRetry(setback, { faults, rateLimited }, DEFAULT_RETRY, 0).retry;
+  expect([7, 8].map((faults) => isRetried(FAULT, faults, 29))).toEqual([true, false]);
+  expect([29, 30].map((rateLimited) => isRetried(LIMITED, 7, rateLimited))).toEqual([true, false]);
+});
+
 test('a rate limit waits as long as the service says, and its attempts are counted apart', () => {
   const tries = { faults: 8, rateLimited: 1 };
   expect(decideRetry({ ...LIMITED, retryAfterMs: 3000 }, tries, DEFAULT_RETRY, 0.9)).toEqual({
+    retry: true,
+    waitMs: 3000,
+  });
+  const often = { ...tries, rateLimited: 20 };
+  expect(decideRetry({ ...LIMITED, retryAfterMs: 3000 }, often, DEFAULT_RETRY, 0.9)).toEqual({
     retry: true,
     waitMs: 3000,
   });

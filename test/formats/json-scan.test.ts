@@ -46,9 +46,20 @@ describe('the fields of an object', () => {
     ...['', ' ', 'x', '1', '"a"', '[]', '{', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '{a:1}', '{"a" 1}'],
     ...['{"a":}', '{"a":1 "b":2}', '{"a":"x}', '{"a":[1}', '{"a":{"b":[}', '{"a\\', '{"\\x":1}', '<html>'],
     // Another character in the place of a colon or a comma.
-    ...['{"a"x1}', '{"a";1}', '{"a":1 x"b":2}', '{"a":1 ;"b":2}'],
+    ...['{"a"x1}', '{"a";1}', '{"a":1 x"b":2}', '{"a":1 ;"b":2}', '["a":1}'],
   ])('of %j are refused as not JSON', (json) => {
     expect(() => readFields(Buffer.from(json))).toThrow(SyntaxError);
+  });
+
+  test.each([
+    ['["a":1}', 0],
+    [' {xa":1}', 2],
+    ['{"a" 1}', 5],
+    ['{"a":1 "b":2}', 7],
+    ['{"a":"x}', 5],
+    ['{"a":}', 5],
+  ])('of %j are refused with the place', (json, place) => {
+    expect(() => readFields(Buffer.from(json))).toThrow(`not JSON at byte ${place}`);
   });
 });
 
@@ -71,12 +82,24 @@ describe('the elements of an array', () => {
     expect(elementsOf('[\n]')).toEqual([]);
   });
 
-  test.each(['', '{}', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1 x2]', '["a";"b"]', '["a', '[{"a":1]', 'null'])(
-    'of %j are refused as not JSON',
-    (json) => {
-      expect(() => readElements(Buffer.from(json), 0)).toThrow(SyntaxError);
-    },
-  );
+  test.each([
+    '',
+    '{1]',
+    '{}',
+    '[',
+    '[1',
+    '[1,',
+    '[1,]',
+    '[,1]',
+    '[1 2]',
+    '[1 x2]',
+    '["a";"b"]',
+    '["a',
+    '[{"a":1]',
+    'null',
+  ])('of %j are refused as not JSON', (json) => {
+    expect(() => readElements(Buffer.from(json), 0)).toThrow(SyntaxError);
+  });
 });
 
 describe('an int64', () => {

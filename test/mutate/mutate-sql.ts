@@ -1,6 +1,6 @@
 /**
  * Changes the SQL of the models, one place at a time, and lists the changes that no test notices.
- * npm run mutate:sql -- [--sample N] [--seed TEXT] [name …]     names as in sql-targets.ts, or parts of them
+ * npm run mutate:sql -- [--sample N] [--seed TEXT] [name …]     names as in sql-targets.ts, such as models/apply
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,14 +20,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
-const targets = Object.entries(SQL_TARGETS).filter(
-  ([name]) => positionals.length === 0 || positionals.some((part) => name.includes(part)),
-);
-if (targets.length === 0) throw new Error(`no SQL file is called ${positionals.join(' or ')}`);
+const names = positionals.length === 0 ? Object.keys(SQL_TARGETS) : positionals;
 
 const runner = await openRunner();
 const all: Judged[] = [];
-for (const [name, tests] of targets) all.push(...(await judgeFile(runner, `pipelines/${name}.sql`, testFiles(tests))));
+for (const name of names) {
+  const tests = SQL_TARGETS[name];
+  if (tests === undefined) throw new Error(`${name} is not in test/mutate/sql-targets.ts`);
+  all.push(...(await judgeFile(runner, `pipelines/${name}.sql`, testFiles(tests))));
+}
 await runner.close();
 mkdirSync('test/mutate/reports', { recursive: true });
 writeFileSync(REPORT, `${JSON.stringify(all, null, 1)}\n`);
@@ -40,6 +41,7 @@ async function judgeFile({ judge }: SqlRunner, file: string, tests: string[]): P
   for (const mutant of choose(file, findMutants(sql))) {
     const verdict = await judge(file, applyMutant(sql, mutant), tests);
     judged.push({ ...mutant, file, verdict });
+    if (judged.length % 10 === 0) console.log(describe(file, judged));
     if (verdict === 'survived') {
       console.log(`${file}:${mutant.line}:${mutant.column}  ${flat(mutant.original)}  →  ${flat(mutant.replacement)}`);
     }
