@@ -28,9 +28,10 @@ ids AS (
 told AS (
   SELECT coalesce(max(observed_at), (SELECT max(last_changed_at) - INTERVAL 1 MINUTE FROM items)) AS until
   FROM (
-    SELECT observed_at FROM known UNION ALL SELECT observed_at FROM feed_changes
-    UNION ALL SELECT observed_at FROM history WHERE origin = 'feed'
+    SELECT observed_at, change_id FROM known UNION ALL SELECT observed_at, change_id FROM feed_changes
+    UNION ALL SELECT observed_at, change_id FROM history WHERE origin = 'feed'
   )
+  WHERE coalesce(change_id <= getvariable('feed_cursor'), true)
 ),
 fresh AS (
   SELECT e.*, (SELECT agree FROM ids) AS has_change_id

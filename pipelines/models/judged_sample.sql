@@ -1,10 +1,12 @@
 -- Sampled items and the names of the values that differ from the lake's. News is no mismatch: what changed about when the
 -- newest change was observed that the lake knows, or later; nor is a read that lags behind the lake.
 -- Views: exported_items (reads of the sample), missing_sample (items that the service does not show), items, history,
--- stale_items (the lake); variable sample_watermark (up to when a lake without the feed is complete; null is not known).
+-- stale_items (the lake); variables sample_watermark (up to when a lake without the feed is complete; null is not
+-- known) and feed_cursor (the change up to which items are applied).
 WITH told AS (
   SELECT coalesce(
-    (SELECT max(observed_at) FROM history WHERE origin = 'feed'),
+    (SELECT max(observed_at) FROM history
+      WHERE origin = 'feed' AND coalesce(change_id <= getvariable('feed_cursor'), true)),
     CAST(getvariable('sample_watermark') AS TIMESTAMP WITH TIME ZONE)
   ) - INTERVAL 1 MINUTE AS until
 )

@@ -1,17 +1,21 @@
 -- Different items that no change of the feed tells of. A change that the feed may still bring is left to it: it shows
--- there about 30 seconds after it happened. Without a feed, what changed a minute or more behind what webhooks or the
+-- there about 30 seconds after it happened, and the feeds of several datasets end at different changes. Without a feed, what changed a minute or more behind what webhooks or the
 -- item's history tell was told by neither.
--- Views: different_items (compare), exported_items, new_changes, history, stale_items; variables with_feed, and
--- added_datasets (names of datasets that are new to the lake: their items are no news).
+-- Views: different_items (compare), exported_items, new_changes, pending_changes (those that history held ahead of the
+-- cursor included), history, stale_items; variables with_feed, feed_cursor (null without a feed), and added_datasets
+-- (names of datasets that are new to the lake: their items are no news).
 WITH told AS (
   SELECT max(observed_at) AS until FROM (
-    SELECT max(observed_at) AS observed_at FROM new_changes
+    SELECT max(observed_at) AS observed_at FROM new_changes WHERE change_id <= getvariable('feed_cursor')
     UNION ALL
-    SELECT max(observed_at) FROM history WHERE origin = 'feed' AND getvariable('with_feed')
+    SELECT max(observed_at) FROM history WHERE origin = 'feed' AND change_id <= getvariable('feed_cursor')
   )
 ),
 told_items AS (
-  SELECT item_id, max(observed_at) AS until FROM new_changes WHERE item_id IS NOT NULL GROUP BY item_id
+  SELECT item_id, max(observed_at) AS until
+  FROM (SELECT item_id, observed_at FROM new_changes UNION ALL SELECT item_id, observed_at FROM pending_changes)
+  WHERE item_id IS NOT NULL
+  GROUP BY item_id
 )
 SELECT d.*
 FROM different_items AS d

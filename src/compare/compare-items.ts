@@ -50,9 +50,10 @@ export async function verifyItems(pipeline: Pipeline, size: number, io: Io, sign
   }
 }
 
-/** Up to when a lake without the feed is known to be complete. */
+/** Up to when a lake without the feed is known to be complete. Notes the cursor of one with the feed. */
 async function readFence(lake: Lake, db: Database): Promise<string> {
-  const polled = (await readTable(lake, 'items')).applied.polledAt;
+  const { cursor, polledAt: polled } = (await readTable(lake, 'items')).applied;
+  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? null]);
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
   const row = await db.row('SELECT epoch_ms(max(last_changed_at)) AS at FROM items');
   return new Date(Number((row?.at as bigint | null) ?? 0n)).toISOString();

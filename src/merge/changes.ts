@@ -9,30 +9,30 @@ import { chooseKind, countRepeated, goodRows, selectColumns, type Tally } from '
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
 export interface ChangeBounds {
-  /** Changes of the feed behind this id are new to history, except those that webhooks brought ahead of it. */
+  /** Changes of the feed behind this id are new to history, except those that stand there ahead of the cursor. */
   feedFrom: bigint;
-  /** History may hold changes up to this id already: the newest that webhooks brought ahead of the feed, or 0. */
+  /** History may hold changes up to this id already: the newest that stands there ahead of the cursor, or 0. */
   knownUpTo: bigint;
-  /** Where the feed of this run ends; undefined without one. */
+  /** The cursor that the feed of this run leads to; undefined without one. */
   cursor: bigint | undefined;
-  /** True where changes behind `cursor` come again: the feeds of several datasets have not all come to them. */
-  isCut?: boolean;
   /** True where the lake is of some datasets: what webhooks bring of items that it does not hold may be of others. */
   isSelected?: boolean;
 }
 
 /**
  * Makes `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
- * the feed's. Leaves `typed_changes`, all of them, `feed_changes`, what the feed brought behind its cursor, and
- * `webhook_changes` and `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the
- * published tables.
+ * the feed's. Of several datasets some feeds come past the common cursor: what they brought ahead of it is new to
+ * history as well. Leaves `typed_changes`, all of them, `feed_changes`, what the feed brought, and `webhook_changes` and
+ * `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the published tables.
  */
 export async function createNewChanges(
   db: Database,
   files: TypedFile[],
-  { feedFrom, knownUpTo, cursor, isCut = false, isSelected = false }: ChangeBounds,
+  { feedFrom, knownUpTo, cursor, isSelected = false }: ChangeBounds,
 ): Promise<Tally> {
   const { columns } = loadTableSchema('history');
+  await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
+  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? null]);
   if (files.length === 0) {
     for (const name of ['typed_changes', 'feed_changes']) await db.defineEmpty(name, [...columns, ...TYPED_COLUMNS]);
     for (const name of ['webhook_changes', 'backfill_changes', 'new_changes']) await db.defineEmpty(name, columns);
@@ -47,22 +47,18 @@ export async function createNewChanges(
   await db.define(
     kind,
     'feed_changes',
-    `SELECT * FROM typed_changes WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT)
-      ${isCut && cursor !== undefined ? `AND change_id <= CAST('${cursor}' AS BIGINT)` : ''} ${once}`,
+    `SELECT * FROM typed_changes WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT) ${once}`,
   );
   const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
   const mayOverlap = has('webhook') || knownUpTo > feedFrom;
   if (mayOverlap) {
-    await db.run('SET VARIABLE webhook_ahead = $1::BIGINT', [knownUpTo]);
+    await db.run('SET VARIABLE known_up_to = $1::BIGINT', [knownUpTo]);
     await db.define('table', 'known_changes', readModel('known_changes'));
   }
   if (has('webhook')) await db.define('table', 'webhook_changes', readModel('webhook_changes'));
   else await db.defineEmpty('webhook_changes', columns);
-  if (has('history')) {
-    await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
-    await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 0n]);
-    await db.define('table', 'backfill_changes', readModel('backfill_changes'));
-  } else await db.defineEmpty('backfill_changes', columns);
+  if (has('history')) await db.define('table', 'backfill_changes', readModel('backfill_changes'));
+  else await db.defineEmpty('backfill_changes', columns);
   const select = `SELECT ${selectColumns('history')} FROM`;
   await db.define(
     kind,
@@ -80,7 +76,7 @@ export async function createNewChanges(
 export interface PendingBounds {
   /** Changes behind this id are not yet in items. */
   applyFrom: bigint;
-  /** Where the feed ends; undefined without one. What webhooks told is applied when the feed has come past it. */
+  /** The cursor that the feed leads to; undefined without one. What came ahead of it is applied when it has passed that. */
   cursor: bigint | undefined;
   /** History may hold changes that are not yet in items. */
   withHistory: boolean;
@@ -99,29 +95,30 @@ export async function createPendingChanges(
   { applyFrom, cursor, withHistory, watermark, isApplied }: PendingBounds,
 ): Promise<void> {
   await db.run('SET VARIABLE watermark = $1::BIGINT', [watermark ?? null]);
-  const select = (from: string) =>
-    `SELECT ${selectColumns('history')} FROM ${from} WHERE change_id > CAST('${applyFrom}' AS BIGINT)`;
   const isPassed = cursor === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${cursor}' AS BIGINT)`;
-  const published = withHistory ? `UNION ALL ${select('history')} AND item_id IS NOT NULL AND ${isPassed}` : '';
+  const select = (from: string) => `SELECT ${selectColumns('history')} FROM ${from}
+    WHERE change_id > CAST('${applyFrom}' AS BIGINT) AND ${isPassed}`;
+  const published = withHistory ? `UNION ALL ${select('history')} AND item_id IS NOT NULL` : '';
   const recent = `SELECT ${selectColumns('history')} FROM feed_changes ${isApplied ? 'ANTI JOIN items USING (item_id)' : ''}
     ANTI JOIN stale_items USING (item_id)
-    WHERE change_id <= getvariable('watermark') AND item_id IS NOT NULL AND observed_at >= (
+    WHERE change_id <= getvariable('watermark') AND ${isPassed} AND item_id IS NOT NULL AND observed_at >= (
       SELECT max(observed_at) FROM feed_changes WHERE change_id <= getvariable('watermark')
     ) - INTERVAL ${LAG_MS} MILLISECOND`;
   await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
-    SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} AND ${isPassed} ${published}
+    SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} ${published}
       ${watermark === undefined ? '' : `UNION ALL ${recent}`})
     QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY origin = 'webhook', run_id) = 1`);
 }
 
 /**
- * Newest change of history that webhooks brought ahead of the feed, which ends at `cursor`, or items' histories where
- * there is no feed; 0 when there is none.
+ * Newest change that stands in history ahead of `cursor`: webhooks brought it, or the feed of one of several datasets,
+ * or items' histories where there is no feed; 0 when there is none.
  */
-export async function findWebhookAhead(db: Database, before: bigint, cursor = 0n): Promise<bigint> {
+export async function findAhead(db: Database, before: bigint, cursor = 0n): Promise<bigint> {
   const row = await db.row(
     `SELECT max(change_id) AS newest
-     FROM (SELECT change_id FROM webhook_changes UNION ALL SELECT change_id FROM backfill_changes)
+     FROM (SELECT change_id FROM feed_changes UNION ALL SELECT change_id FROM webhook_changes
+       UNION ALL SELECT change_id FROM backfill_changes)
      WHERE change_id > $1`,
     [cursor],
   );

@@ -27,7 +27,7 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   const cursor = begin?.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${selectColumns(table)} FROM ${table} WHERE ${where}`;
   await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), { cursor });
-  await markWebhooks(old, rebuilt, cursor ?? 0n, io);
+  await markAhead(old, rebuilt, cursor ?? 0n, io);
   await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
   await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
   // The complete copy had the items before it to compare with: days that it brought up to date stay as well.
@@ -45,10 +45,10 @@ async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io
   await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Changes that webhooks had brought ahead of the cursor stand in the kept history: the feed's are theirs again. */
-async function markWebhooks({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
+/** Changes that stood ahead of the cursor stand in the kept history: when the feed brings them, they are the same. */
+async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
   await createTableView(db, rebuilt, 'history', 'rebuilt_history');
-  const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin = 'webhook'");
+  const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin IN ('feed', 'webhook')");
   const ahead = (newest?.id as bigint | null) ?? 0n;
   if (ahead <= cursor) return;
   const change = { table: 'history' as const, add: [], remove: [], applied: { ahead } };

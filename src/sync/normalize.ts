@@ -5,7 +5,7 @@ import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { createTableViews, isSmall } from '../lake/views.js';
 import { createItemViews, createRereads, selectRejects, type Tally } from '../merge/batch.js';
-import { createNewChanges, createPendingChanges, findWebhookAhead } from '../merge/changes.js';
+import { createNewChanges, createPendingChanges, findAhead } from '../merge/changes.js';
 import {
   judgeReads,
   listStaleReads,
@@ -40,8 +40,8 @@ export interface Batch {
   comparison: Comparison;
   /** Changes that history does not hold yet. */
   newChanges: bigint;
-  /** Newest change of history that webhooks brought ahead of the feed; 0 when there is none. */
-  webhookAhead: bigint;
+  /** Newest change that stands in history ahead of the cursor; 0 when there is none. */
+  ahead: bigint;
   /** Items that the next run reads again. */
   stale: StaleItems;
   /** Rows of history that give way to changes of this run. */
@@ -70,17 +70,15 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const changeFiles = await typeChanges(run, extract);
   const { feedFrom, applyFrom, watermark } = extract;
   const cursorFrom = readBegin(run).cursorFrom ?? 0n;
-  const webhookAhead = run.tables.history.applied.ahead;
-  const several = run.selection !== 'all' && run.selection.length > 1;
+  const ahead = run.tables.history.applied.ahead;
   const changes = await createNewChanges(db, changeFiles, {
     feedFrom,
     // History holds what the datasets that it is of already brought.
-    knownUpTo: feedFrom < cursorFrom ? larger(webhookAhead, cursorFrom) : webhookAhead,
+    knownUpTo: feedFrom < cursorFrom ? larger(ahead, cursorFrom) : ahead,
     cursor: feed?.cursor,
-    isCut: several,
     isSelected: run.selection !== 'all',
   });
-  const withHistory = isHistoryAhead(run) || webhookAhead > applyFrom;
+  const withHistory = isHistoryAhead(run) || ahead > applyFrom;
   const base = chooseMergeBase(run, extract);
   const isApplied = run.tables.items.applied.cursor !== undefined;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
@@ -128,7 +126,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     merge,
     comparison,
     newChanges: changes.typed - changes.repeated,
-    webhookAhead: await findWebhookAhead(db, webhookAhead, feed?.cursor),
+    ahead: await findAhead(db, ahead, feed?.cursor),
     stale,
     history: await supersedeDiffs(db, run.lake.root, run.tables.history),
     sites,

@@ -47,7 +47,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;
   await add('history', kept === undefined ? rows : `${rows} UNION ALL ${kept}`, replaced, {
     cursor,
-    ahead: batch.webhookAhead,
+    ahead: batch.ahead,
   });
   if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
   const items = { cursor, polledAt: readPolled(extract), datasets: noteDatasets(run, extract, datasets) };

@@ -8,7 +8,7 @@ import {
   type ChangeBounds,
   createNewChanges,
   createPendingChanges,
-  findWebhookAhead,
+  findAhead,
   type PendingBounds,
 } from '../../src/merge/changes.js';
 import { loadRows } from '../../src/run/ledger.js';
@@ -127,10 +127,19 @@ describe('new changes', () => {
 
   test('ahead of the feed are noted, up to the newest that ever was', async () => {
     await land({ feed: [1, 2], webhooks: [2, 3, 5] });
-    expect(await findWebhookAhead(db, 0n, 2n)).toBe(5n);
-    expect(await findWebhookAhead(db, 9n, 2n)).toBe(9n);
-    expect(await findWebhookAhead(db, 0n, 5n)).toBe(0n);
-    expect(await findWebhookAhead(db, 0n, undefined)).toBe(5n);
+    expect(await findAhead(db, 0n, 2n)).toBe(5n);
+    expect(await findAhead(db, 9n, 2n)).toBe(9n);
+    expect(await findAhead(db, 0n, 5n)).toBe(0n);
+    expect(await findAhead(db, 0n, undefined)).toBe(5n);
+    await land({ feed: [3, 4, 6], webhooks: [5] }, { cursor: 4n });
+    expect(await findAhead(db, 0n, 4n)).toBe(6n);
+  });
+
+  test('that a feed of several brought ahead of the common cursor are new as well, once', async () => {
+    await land({ feed: [3, 4, 6], webhooks: [6, 7] }, { cursor: 4n });
+    expect(await readTitles('new_changes')).toEqual(['3 feed', '4 feed', '6 feed', '7 webhook']);
+    await land({ feed: [5, 6, 8], history: [{ change_id: 6 }] }, { feedFrom: 4n, knownUpTo: 6n, cursor: 8n });
+    expect(await readTitles('new_changes')).toEqual(['5 feed', '8 feed']);
   });
 });
 
@@ -158,5 +167,13 @@ describe('pending changes', () => {
     await land({ feed: [5, 8], history }, { feedFrom: 4n, knownUpTo: 9n });
     const bounds = { applyFrom: 4n, cursor: 8n, withHistory: true };
     expect(await pend(bounds)).toEqual(['5 feed', 'history 6 webhook', '8 feed']);
+  });
+
+  test('are not those ahead of the common cursor, until a later run has passed them', async () => {
+    await land({ feed: [3, 4, 6] }, { cursor: 4n });
+    expect(await pend({ applyFrom: 2n, cursor: 4n })).toEqual(['3 feed', '4 feed']);
+    // The service has forgotten 5 and 6 by then.
+    await land({ feed: [8], history: [{ change_id: 6 }] }, { feedFrom: 4n, knownUpTo: 6n, cursor: 8n });
+    expect(await pend({ applyFrom: 4n, cursor: 8n, withHistory: true })).toEqual(['history 6 feed', '8 feed']);
   });
 });

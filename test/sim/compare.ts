@@ -106,12 +106,11 @@ function compareItem(world: World, item: Item, row: TextRow) {
 }
 
 /**
- * Every change that the feed delivered up to the cursor once, in order; its item is null when it was gone by then. No
- * row of origin diff stands beside them for an item all of whose changes the feed delivered.
+ * Every change that a feed delivered once, ahead of the common cursor or not; its item is null when it was gone by then.
  */
-export function expectHistory(world: World, lake: LakeRows, cursor: bigint, { delivered }: Pick<Service, 'delivered'>) {
+export function expectHistory(world: World, lake: LakeRows, { delivered }: Pick<Service, 'delivered'>) {
   const isCopied = ({ itemId }: Change) => world.isCopied(world.items.get(itemId) as Item);
-  const told = world.changes.filter(({ id }) => id <= cursor && delivered.has(id)).filter(isCopied);
+  const told = world.changes.filter(({ id }) => delivered.has(id)).filter(isCopied);
   const rows = lake.history.filter((row) => row.change_id !== null);
   const counts = new Map<string | null, number>();
   for (const { change_id: id = null } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);

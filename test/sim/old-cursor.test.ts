@@ -26,3 +26,28 @@ test.each(['400', '410'] as const)(
     await simulation.expectCopy(await simulation.sync(), true);
   },
 );
+
+test('what the feed of one dataset brings ahead of the common cursor is in history at once, and stays when the service forgets it', async () => {
+  const habits = { scope: 'two', mode: 'auto', oldCursor: 'leaves a gap', historyDays: 7 } as const;
+  const simulation = await openSimulation({ seed: 3, items: 24, habits });
+  onTestFinished(() => simulation.close());
+  const { world, service } = simulation;
+  await simulation.sync();
+  const listed = world.visibleItems().filter((item) => item.removedAt === null && item.datasets.length > 0);
+  for (const item of listed) events.changeStock(world, item);
+  world.settle();
+  // The first dataset is read to its end; what happens then shows in the second one alone.
+  let hasHappened = false;
+  const progress = ({ step }: { step: string }) => {
+    if (step !== 'feed' || hasHappened) return;
+    hasHappened = true;
+    for (const item of listed) events.changeStock(world, item);
+    world.now += 31n * SECOND;
+  };
+  const { row } = await simulation.sync({ progress });
+  const ahead = world.changes.filter(({ id }) => id > (row.cursor_to ?? 0n) && service.delivered.has(id));
+  expect(ahead).not.toEqual([]);
+  world.now += 10n * 86_400n * SECOND;
+  await simulation.expectCopy(await simulation.sync(), true);
+  await simulation.expectSound();
+});

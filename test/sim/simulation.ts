@@ -129,7 +129,7 @@ async function expectLake(simulation: Simulation, report: RunReport, settled: bo
     expectItems(world, lake, { cursor: habits.feed ? cursor : expected, settled, withoutLeft: !copiedAll });
   }
   if (habits.history === 'feed' && habits.feed) {
-    expectHistory(world, lake, cursor, service);
+    expectHistory(world, lake, service);
     if (settled) expectNoDoubles(world, lake, service);
   }
   expectProducts(lake);
