@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Allowance, allowance, type Budget, countLeft, refuseCall } from '../../src/plan/allowance.js';
+import { type Allowance, allowance, type Budget, countLeft, NO_EXPORTS, refuseCall } from '../../src/plan/allowance.js';
 import { countOverage, refuseExport, takeExport } from '../../src/plan/export-allowance.js';
 
 const RESETS_AT = '2026-12-01T00:00:00Z';
@@ -40,6 +40,7 @@ describe('what a run may call', () => {
     ['a limit that is null', paid(300n, 0n, { limits: { apiCallsPerMonth: null } })],
     ['a limit that is absent', paid(300n, 0n, { limits: {} })],
     ["an operator's token, which is not counted", paid(0n, 0n, { usage: null })],
+    ['a plan whose usage the service leaves out', paid(0n, 0n, { usage: undefined })],
   ])('is unlimited by a share of %s', (_, plan) => {
     expect(allowance(plan, CAREFUL)).toMatchObject({ calls: undefined, rows: undefined, quota: undefined });
   });
@@ -55,7 +56,17 @@ describe('what a run may call', () => {
     expect(error.code).toBe('budget');
     expect(error.message).toContain('budget.calls allows 900 calls a month');
     expect(error.facts).toMatchObject({ allowed: 900, used: 900, made: 7, nextRunAt: new Date(RESETS_AT) });
-    expect(refuseCall(allowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7).code).toBe('quota');
+    expect(error.facts.hint).toBe('raise budget.calls, or run the same command again next month: it goes on from here');
+    const quota = refuseCall(allowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7);
+    expect(quota.code).toBe('quota');
+    expect(quota.facts.hint).toMatch(/^choose a larger plan, or run/);
+  });
+
+  test('used up in a run that nothing counts by the month, is an error without a date', () => {
+    const error = refuseCall(allowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
+    expect(error.message).toContain('budget.calls allows 5 calls a run, and they are used up (5 by this run)');
+    expect(error.facts.hint).toBe('raise budget.calls, or run the same command again: it goes on from here');
+    expect(error.facts).not.toHaveProperty('nextRunAt');
   });
 });
 
@@ -83,7 +94,7 @@ describe('an export', () => {
     expect(refuseExport(allowance(paid(0n, 0n), whole), 50_001n)?.code).toBe('budget');
     const error = refuseExport(allowance(paid(0n, 0n), count), 60_001n);
     expect(error?.message).toContain('up to 2 blocks of 10,000 would be billed, and no overage is agreed');
-    expect(error?.facts).toMatchObject({ overageBlocks: 2, wanted: 60_001 });
+    expect(error?.facts).toMatchObject({ rule: 'exportRowsPerMonth', overageBlocks: 2, wanted: 60_001 });
   });
 
   test('may bill as many started blocks as are agreed for the month, those billed before included', () => {
@@ -121,6 +132,12 @@ describe('an export', () => {
     expect(refuseExport(left, 50_001n)).toMatchObject({ code: 'quota', facts: { nextRunAt: new Date(RESETS_AT) } });
     expect(countOverage(left, 50_001n)).toBe(0n);
   });
+});
+
+test('a run whose rows have all landed exports nothing more, and waits for no month', () => {
+  const error = refuseExport(NO_EXPORTS, 1n);
+  expect(error?.message).toBe('a run that has landed leaves 0 export rows of 0, and the export takes 1');
+  expect(error?.facts).not.toHaveProperty('nextRunAt');
 });
 
 describe('after an export', () => {

@@ -95,9 +95,9 @@ describe('a warning of overage that nobody agreed to', () => {
   const takeAll = (allowance: Partial<Allowance>, overage: boolean) => {
     const io = createFakeIo();
     const blocks = createExportGate({ ...FREE, bills: true, ...allowance }, io).take({ rows: 10_301n, overage });
-    return [blocks, io.events.map(({ event, facts }) => [event, facts.blocks, facts.agreed])];
+    return [blocks, io.events.map(({ level, event, facts }) => [level, event, facts.blocks, facts.agreed])];
   };
-  const WARNED = [['export.overage_not_agreed', 2n, 1n]];
+  const WARNED = [['warn', 'export.overage_not_agreed', 2n, 1n]];
 
   test('comes where more was billed than was agreed, and only there', () => {
     expect(takeAll({ blocks: 1n }, true)).toEqual([2n, WARNED]);
@@ -111,6 +111,9 @@ describe('a warning of overage that nobody agreed to', () => {
   });
 
   test('comes for a bill that the known quota does not explain: other clients have used it up', () => {
-    expect(takeAll({ blocks: 0n, quota: undefined }, true)).toEqual([1n, [['export.overage_not_agreed', 1n, 0n]]]);
+    expect(takeAll({ blocks: 0n, quota: undefined }, true)).toEqual([
+      1n,
+      [['warn', 'export.overage_not_agreed', 1n, 0n]],
+    ]);
   });
 });
