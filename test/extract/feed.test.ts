@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { listParts } from '../../src/extract/dataset-client.js';
 import { FEED_FILE, type FeedPart, landFeed } from '../../src/extract/feed.js';
@@ -37,6 +38,50 @@ describe('the feed', () => {
     expect(lines[0]).toBe(`{"id":${LAST - 7n}, "kind":"NEW"}`);
     expect(lines).toHaveLength(8);
     expect(landing.journal.all('feed.page').map((page) => page.rows)).toEqual([3, 3, 2]);
+    expect(landing.journal.all('feed.page').map((page) => page.hasMore)).toEqual([true, true, false]);
+    const end = landing.journal.last('feed.done');
+    expect(end).toEqual({ type: 'feed.done', cursor: LAST, complete: true, at: '2026-11-20T12:00:00.000Z', calls: 3 });
+    expect(landed).toMatchObject({ complete: true, at: end?.at, file: path.join(landing.folder, FEED_FILE) });
+    expect(landed?.bytes).toBe(landing.journal.last('feed.page')?.end);
+    expect(service.io.events).toContainEqual({
+      level: 'debug',
+      event: 'landed',
+      facts: { what: 'feed', cursor: LAST },
+    });
+  });
+
+  test('tells how far it is, page by page, with what an earlier try has landed', async () => {
+    const broken = await startFeed({ breakAt: 2 });
+    const landing = await openLanding();
+    await expect(landFeed(broken.client, landing, partOf(broken, LAST - 8n), true, broken.io)).rejects.toThrow();
+    const service = await startFeed();
+    const told: unknown[] = [];
+    service.io.progress = (progress) => told.push(progress);
+    const next = await reopenLanding();
+    await landFeed(service.client, next, partOf(service, LAST - 8n), true, service.io);
+    const ends = next.journal.all('feed.page').map(({ end }) => end);
+    expect(told).toEqual([
+      { step: 'feed', rows: 6n, bytes: ends[1], done: false },
+      { step: 'feed', rows: 8n, bytes: ends[2], done: true },
+    ]);
+  });
+
+  test('that landed to its end is not asked for again, though the run died before it noted the end', async () => {
+    const landing = await openLanding();
+    const short = await startFeed();
+    const { append } = landing.journal;
+    landing.journal.append = async (...entries) => {
+      if (entries.some(({ type }) => type === 'feed.done')) throw new Error('stopped');
+      return append.apply(landing.journal, entries);
+    };
+    await expect(landFeed(short.client, landing, partOf(short, LAST - 2n), true, short.io)).rejects.toThrow('stopped');
+    const next = await reopenLanding();
+    const service = await startFeed();
+    expect(await landFeed(service.client, next, partOf(service, LAST - 2n), true, service.io)).toMatchObject({
+      changes: 2,
+      cursor: LAST,
+    });
+    expect(asked(service)).toEqual([]);
   });
 
   test('that has nothing new costs one call and lands no row', async () => {
@@ -81,6 +126,70 @@ describe('the feed', () => {
     const service = await startFeed();
     expect(await landFeed(service.client, await openLanding(), partOf(service, 0n), false, service.io)).toBeUndefined();
     expect(service.urls).toEqual([]);
+  });
+});
+
+describe('a feed that refuses the cursor', () => {
+  /** A feed that has these changes and refuses all other cursors than 0. */
+  function startRefusing(ids: bigint[], status = 410): Promise<LocalService> {
+    return startService((request, response) => {
+      const after = BigInt(new URL(request.url ?? '', 'http://x').searchParams.get('after') ?? '');
+      if (after !== 0n || status === 400) {
+        return sendJson(response, status, { status, error: '', message: 'cursor too old', docsUrl: '' });
+      }
+      const changes = ids.map((id) => `{"id":${id}}`).join(',');
+      sendJson(response, 200, `{"changes":[${changes}],"hasMore":false,"nextCursor":${ids.at(-1)}}`);
+    });
+  }
+  const land = async (service: LocalService, from: bigint, beginsAgain?: bigint) =>
+    landFeed(
+      service.client,
+      await openLanding(),
+      [{ ...partOf(service, from)[0], ...(beginsAgain === undefined ? {} : { beginsAgain }) } as FeedPart],
+      true,
+      service.io,
+    );
+
+  test('is an error where nothing else is read', async () => {
+    const service = await startRefusing([50n]);
+    await expect(land(service, 7n)).rejects.toMatchObject({ facts: { status: 410 } });
+    expect(asked(service)).toEqual([7n]);
+    expect(service.io.events).not.toContainEqual(expect.objectContaining({ event: 'feed.cursor_refused' }));
+  });
+
+  test('begins again where whole rows are read beside, and says so', async () => {
+    const service = await startRefusing([50n, 60n]);
+    expect(await land(service, 7n, 55n)).toMatchObject({ changes: 2, cursor: 60n, complete: true });
+    expect(asked(service)).toEqual([7n, 0n]);
+    expect(service.io.events).toContainEqual({
+      level: 'warn',
+      event: 'feed.cursor_refused',
+      facts: { cursor: 7n, reason: expect.stringContaining('cursor too old') },
+    });
+  });
+
+  test.each([
+    ['the change before the whole rows', 7n, 90n, 90n],
+    ['the cursor that was refused', 95n, 90n, 95n],
+    ['the end of the feed', 7n, 10n, 50n],
+  ])('is read up to %s, whichever is the last of three', async (_name, from, beginsAgain, cursor) => {
+    expect(await land(await startRefusing([50n]), from, beginsAgain)).toMatchObject({ cursor });
+  });
+
+  test('at its very beginning is an error', async () => {
+    const service = await startRefusing([50n], 400);
+    await expect(land(service, 0n, 5n)).rejects.toMatchObject({ facts: { status: 400 } });
+    expect(asked(service)).toEqual([0n]);
+  });
+
+  test('for another reason than the cursor is an error', async () => {
+    const service = await startFeed({ breakAt: 1 });
+    await expect(land(service, LAST - 2n, 5n)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(service.urls).toHaveLength(1);
+  });
+
+  test('that takes it is read up to its end, whatever it were to begin again for', async () => {
+    expect(await land(await startFeed(), LAST - 2n, LAST + 5n)).toMatchObject({ cursor: LAST });
   });
 });
 
@@ -166,6 +275,51 @@ describe('the feeds of several datasets', () => {
     expect(asks(service)).toEqual(['3 after 15']);
     expect(landed).toMatchObject({ changes: 6, cursor: 17n });
     expect(await ids(landing)).toEqual([10, 12, 11, 13, 15, 17]);
+  });
+
+  test('all are asked again by a later try, behind what has landed: they may have grown', async () => {
+    const feeds = { 1: [10n, 12n], 2: [11n, 13n] };
+    const broken = await startFeeds(feeds, 2);
+    const from = { 1: 9n, 2: 9n };
+    await expect(
+      landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
+    ).rejects.toThrow();
+    const landing = await reopenLanding();
+    await landing.journal.append({ type: 'try', at: '2026-11-20T13:00:00.000Z' });
+    feeds[1].push(20n);
+    const service = await startFeeds(feeds);
+    service.io.pass(3_600_000);
+    const landed = await landFeed(service.client, landing, partsOf(service, from), true, service.io);
+    expect(asks(service)).toEqual(['1 after 12', '2 after 9']);
+    expect(landed).toMatchObject({ changes: 5, cursor: 20n, at: '2026-11-20T13:00:00.000Z' });
+    expect(landing.journal.all('feed.bound').map(({ newest }) => newest)).toEqual([13n, 20n]);
+    expect(landing.journal.all('feed.part').map(({ dataset, cursor }) => [dataset, cursor])).toEqual([
+      [1n, 12n],
+      [1n, 20n],
+      [2n, 13n],
+    ]);
+  });
+
+  test('that show no change at all stay where they were', async () => {
+    const service = await startFeeds({ 1: [], 2: [] });
+    const landed = await landFeed(
+      service.client,
+      await openLanding(),
+      partsOf(service, { 1: 8n, 2: 9n }),
+      true,
+      service.io,
+    );
+    expect(landed).toMatchObject({ changes: 0, cursor: 8n });
+  });
+
+  test('that the plan has lost are read up to the least that any has come to', async () => {
+    const broken = await startFeeds({ 1: [10n, 12n], 2: [11n, 13n] }, 2);
+    const from = { 1: 9n, 2: 9n };
+    await expect(
+      landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
+    ).rejects.toThrow();
+    const landed = await landFeed(broken.client, await reopenLanding(), partsOf(broken, from), false, broken.io);
+    expect(landed).toMatchObject({ changes: 2, cursor: 9n, complete: false });
   });
 
   test('a change behind the newest of before lands and comes again: the cursor stays where all have come to', async () => {
