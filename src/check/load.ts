@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { packagePath } from '../io/package-path.js';
+import { bindChecks } from './bind.js';
 import type { Check } from './check.js';
 import { parseCheck } from './parse.js';
-import { proveChecks } from './prove.js';
 
 /**
  * Reads the shipped checks and every `*.sql` of `folder` as a check, in the order of their names; the folder's after.
@@ -23,7 +23,7 @@ export async function loadChecks(folder?: string): Promise<Check[]> {
     }
     checks.set(check.name, check);
   }
-  await proveChecks(own);
+  await bindChecks(own);
   return [...checks.values()];
 }
 

@@ -1,9 +1,10 @@
 import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { rowToJson } from '../duckdb/value-json.js';
-import type { CheckResult } from '../tables/table.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { CheckResult, Severity } from '../tables/table.js';
+import { explainCheckError } from './bind.js';
 import type { Check, CheckSettings, ParameterType } from './check.js';
-import { explainCheckError } from './prove.js';
 import { type PlannedCheck, planChecks } from './settings.js';
 
 export type { CheckSettings } from './check.js';
@@ -14,7 +15,8 @@ const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHA
 /**
  * Runs checks over the views named as the tables, in their order: exact counts and the first rows as a sample.
  * With the DuckDB variable `run_id` set, checks of `history` look at what that run wrote.
- * @throws PricelakeError `config` for settings that fit no check, and when a check's SQL does not run.
+ * A check that does not run is a failed one, unless it is a gate.
+ * @throws PricelakeError `config` for settings that fit no check, and when a gate's SQL does not run.
  */
 export async function runChecks(
   db: Database,
@@ -30,9 +32,15 @@ export async function runChecks(
 
 async function runCheck(db: Database, { check, severity, values }: PlannedCheck): Promise<CheckResult> {
   const startedAt = performance.now();
-  const { violations, sample } = await countRows(db, check, values);
+  const { violations, sample } = await countRows(db, check, values).catch((error) => recordFailure(error, severity));
   const seconds = (performance.now() - startedAt) / 1000;
   return { name: check.name, severity, description: check.description, violations, waived: false, sample, seconds };
+}
+
+/** Only a gate may stop a run: any other check that does not run is a failed one, and its sample says why. */
+function recordFailure(error: unknown, severity: Severity) {
+  if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
+  return { violations: 1n, sample: JSON.stringify([{ error: error.message }]) };
 }
 
 /** One pass: the violating rows stream by, counted; only the first ones are looked at. */

@@ -69,10 +69,27 @@ describe('a run of checks', () => {
     );
   });
 
-  it('names the file of a check that does not run', async () => {
-    await expect(run([writeCheck('broken', 'SELECT * FROM nowhere')])).rejects.toMatchObject({
+  it.each([
+    ['SELECT * FROM nowhere', /^broken\.sql:5: the check does not run: Catalog Error: [^\n]*nowhere[^\n]*$/u],
+    [
+      "SELECT CAST(n || 'x' AS BIGINT) FROM range(3) t(n)",
+      /^broken\.sql(:5)?: the check does not run: Conversion Error/u,
+    ],
+    [
+      'SELECT n + 9223372036854775807 AS m FROM range(3) t(n) WHERE m > 1',
+      /^broken\.sql(:5)?: the check does not run: Out of Range/u,
+    ],
+  ])('names the file of a gate that does not run: %s', async (sql, message) => {
+    const gate = { broken: { severity: 'gate' as const } };
+    await expect(run([writeCheck('broken', sql)], gate)).rejects.toMatchObject({
       code: 'config',
-      message: expect.stringMatching(/^broken\.sql:5: the check does not run: Catalog Error: [^\n]*nowhere[^\n]*$/u),
+      message: expect.stringMatching(message),
     });
+  });
+
+  it('goes on behind a check that does not run and is no gate: it failed, and its sample says why', async () => {
+    const [broken, next] = await run([writeCheck('broken', "SELECT CAST('x' AS BIGINT)"), few]);
+    expect(broken).toMatchObject({ violations: 1n, sample: expect.stringMatching(/broken\.sql.*Conversion Error/u) });
+    expect(next).toMatchObject({ violations: 7n });
   });
 });

@@ -11,7 +11,7 @@ import type { Check } from './check.js';
  * before a run begins, since at its end a whole copy may have been paid for.
  * @throws PricelakeError `config` that names file and line.
  */
-export async function proveChecks(checks: readonly Check[]): Promise<void> {
+export async function bindChecks(checks: readonly Check[]): Promise<void> {
   if (checks.length === 0) return;
   const db = await Database.open();
   try {
@@ -19,13 +19,13 @@ export async function proveChecks(checks: readonly Check[]): Promise<void> {
       const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
       await db.run(`CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`);
     }
-    for (const check of checks) await proveCheck(db, check);
+    for (const check of checks) await bindCheck(db, check);
   } finally {
     db.close();
   }
 }
 
-async function proveCheck(db: Database, check: Check): Promise<void> {
+async function bindCheck(db: Database, check: Check): Promise<void> {
   try {
     const statements = await db.connection.extractStatements(check.sql);
     if (statements.count !== 1) throw refuse(check, `${statements.count} statements`);
@@ -40,6 +40,9 @@ function refuse({ file }: Check, found: string): PricelakeError {
   return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, here is ${found}`);
 }
 
+/** Errors of DuckDB that are no fault of the check's SQL. */
+const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
+
 /** An error of the check's SQL with its file and line; anything else (out of memory, a damaged file) as it is. */
 export function explainCheckError({ file }: Check, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace(/^Failed to extract statements: /u, '') : '';
@@ -47,7 +50,7 @@ export function explainCheckError({ file }: Check, cause: unknown): unknown {
   // The binding has no better answer for a text without a statement.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: there is no SQL`, {}, { cause });
-  if (!/^(Parser|Binder|Catalog) Error/u.test(text)) return cause;
+  if (!/^[A-Z][\w ]* Error: /u.test(text) || NOT_ITS_OWN.test(text)) return cause;
   const [, line] = /\n\s*LINE (\d+):/u.exec(text) ?? [];
   const [reason = ''] = text.split(/\n\s*LINE \d+:/u);
   const where = line === undefined ? file : `${file}:${line}`;
