@@ -7,7 +7,7 @@ import type { Io } from '../io/io.js';
 import { findForeignChanges } from '../lake/foreign-changes.js';
 import { findLake, type Lake } from '../lake/lake.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
-import { readPointer } from '../lake/publish.js';
+import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';

@@ -7,18 +7,19 @@ import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 
 /** Counts of listed items that the service gives by website, category and currency, compared with those of the lake. */
-export interface FacetProof {
+export interface FacetComparison {
   compared: bigint;
   different: bigint;
   /** JSON text of an array, at most 100, the widest first: facet, id, name, service, lake. */
   differences: string;
 }
 
-export const NO_FACET_PROOF: FacetProof = { compared: 0n, different: 0n, differences: '[]' };
+export const NO_FACET_COMPARISON: FacetComparison = { compared: 0n, different: 0n, differences: '[]' };
 
 /**
- * Asks for the service's counts, one call, right after a complete copy has landed: they are a proof of all of it. In
- * other modes there is none, nor of several datasets: of an item in two of them each counts one. Nor is it a need: a run that has no call left for it goes on without.
+ * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
+ * complete copies of one dataset, or of all, are compared: an item in two datasets counts in each. A run without a call
+ * left skips it.
  */
 export async function askFacets(
   { client, selection, landing, io, pipeline, drift }: Run,
@@ -32,8 +33,11 @@ export async function askFacets(
 }
 
 /** Compares the service's counts with view `items`, the lake as it would be. */
-export async function proveFacets({ db, io }: Pick<Run, 'db' | 'io'>, answer: string | undefined): Promise<FacetProof> {
-  if (answer === undefined) return NO_FACET_PROOF;
+export async function compareFacets(
+  { db, io }: Pick<Run, 'db' | 'io'>,
+  answer: string | undefined,
+): Promise<FacetComparison> {
+  if (answer === undefined) return NO_FACET_COMPARISON;
   await loadFacets(db, answer);
   await db.run('CREATE OR REPLACE TEMP VIEW counted_items AS SELECT * FROM items');
   await db.run(`CREATE OR REPLACE TEMP TABLE compared_facets AS ${readModel('compare_facets')}`);
@@ -41,13 +45,13 @@ export async function proveFacets({ db, io }: Pick<Run, 'db' | 'io'>, answer: st
     (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')
      FROM (FROM compared_facets WHERE service <> lake ORDER BY abs(service - lake) DESC, facet, id LIMIT 100) AS d) AS differences
     FROM compared_facets`);
-  const proof = {
+  const comparison = {
     compared: row?.compared as bigint,
     different: row?.different as bigint,
     differences: String(row?.differences),
   };
-  io.log('debug', 'facets.proved', { compared: proof.compared, different: proof.different });
-  return proof;
+  io.log('debug', 'facets.compared', { compared: comparison.compared, different: comparison.different });
+  return comparison;
 }
 
 /** Table `landed_facets`, ids as text: those of currencies are codes. */

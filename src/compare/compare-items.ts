@@ -13,7 +13,7 @@ import { createTableViews } from '../lake/views.js';
 import { Journal } from '../landing/journal.js';
 import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import { type Proof, sampleItems } from './compare-sample.js';
+import { type SampleComparison, sampleItems } from './compare-sample.js';
 
 const MEMORY_LIMIT = '800MB';
 
@@ -22,7 +22,12 @@ const MEMORY_LIMIT = '800MB';
  * pipeline. Reads only; another sample every time.
  * @throws PricelakeError `budget` or `quota` when the calls that are left don't suffice.
  */
-export async function verifyItems(pipeline: Pipeline, size: number, io: Io, signal: AbortSignal): Promise<Proof> {
+export async function compareItemSample(
+  pipeline: Pipeline,
+  size: number,
+  io: Io,
+  signal: AbortSignal,
+): Promise<SampleComparison> {
   const lake = await openLake(pipeline.lake.path, { create: false });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-'));
   const { baseUrl, apiKey } = pipeline.source;

@@ -3,7 +3,7 @@ import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { ListingPages } from './listing-pages.js';
-import { PartProof } from './listing-part.js';
+import { ListingPart } from './listing-part.js';
 import { createListingItems } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
 
@@ -19,7 +19,7 @@ export interface DatasetNames {
  * differ, the items are found by pages and single reads, within a share of the calls left. What is not established is
  * journaled (`listing.done`). Returns the items that the service does not show any more.
  */
-export async function proveListing(run: Run, extract: Extract, names: DatasetNames): Promise<bigint[]> {
+export async function compareListingStates(run: Run, extract: Extract, names: DatasetNames): Promise<bigint[]> {
   if (extract.mode !== 'poll') return [];
   const { landing, client } = run;
   const { journal } = landing;
@@ -37,7 +37,7 @@ export async function proveListing(run: Run, extract: Extract, names: DatasetNam
   for (const part of listSelectedParts(client, run.selection)) {
     const own = part.dataset === undefined ? undefined : (names.byId.get(part.dataset) ?? []);
     const view = async () => createListingItems(run.db, own, listGone());
-    open.push(await new PartProof(run, extract, part, pages, view).establish());
+    open.push(await new ListingPart(run, extract, part, pages, view).establish());
   }
   const { unknown, reason } = explainOpen(open);
   await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });

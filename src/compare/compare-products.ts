@@ -6,33 +6,33 @@ import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Run } from '../run/open-run.js';
 
 /** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
-export interface ProductProof {
+export interface ProductComparison {
   compared: bigint;
   different: bigint;
   /** JSON text of an array, at most 100: the service's id and what differs. */
   differences: string;
 }
 
-export const NO_PRODUCT_PROOF: ProductProof = { compared: 0n, different: 0n, differences: '[]' };
+export const NO_PRODUCT_COMPARISON: ProductComparison = { compared: 0n, different: 0n, differences: '[]' };
 
 /**
  * Lands products of the service (all of them, or a page as a sample), and compares them with views `products` and
  * `product_prices`. Leaves them typed in table `landed_service_products`.
  */
-export async function proveProducts(run: Run): Promise<ProductProof> {
+export async function compareProducts(run: Run): Promise<ProductComparison> {
   const { db, landing, io, pipeline, workFolder } = run;
   const isWanted = pipeline.source.products === 'all';
   const [part, ...others] = listSelectedParts(run.client, run.selection);
   // The service groups the offers of one dataset, or of all that the key can read.
-  if ((!isWanted && !pipeline.proof.products) || part === undefined || others.length > 0) return NO_PRODUCT_PROOF;
+  if ((!isWanted && !pipeline.proof.products) || part === undefined || others.length > 0) return NO_PRODUCT_COMPARISON;
   const count = await db.row('SELECT count(*) AS n FROM products');
   const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
   const files = await landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // A sample is a proof, not a need; a table that is asked for is.
+    // A sample may be skipped; a table that the user asked for may not.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
-  if (files === undefined) return NO_PRODUCT_PROOF;
+  if (files === undefined) return NO_PRODUCT_COMPARISON;
   await loadServiceProducts(db, files, workFolder, run.drift.look);
   await db.run(`CREATE OR REPLACE TEMP TABLE different_products AS ${readModel('compare_products')}`);
   const row = await db.row(`SELECT
@@ -40,11 +40,11 @@ export async function proveProducts(run: Run): Promise<ProductProof> {
     (SELECT count(*) FROM different_products) AS different,
     (SELECT coalesce(CAST(to_json(list({'product': service_id, 'differences': differences})) AS VARCHAR), '[]')
      FROM (FROM different_products ORDER BY service_id LIMIT 100)) AS differences`);
-  const proof = {
+  const comparison = {
     compared: row?.compared as bigint,
     different: row?.different as bigint,
     differences: String(row?.differences),
   };
-  io.log('debug', 'products.proved', { compared: proof.compared, different: proof.different });
-  return proof;
+  io.log('debug', 'products.compared', { compared: comparison.compared, different: comparison.different });
+  return comparison;
 }

@@ -6,7 +6,7 @@ import { createItemViews } from '../merge/batch.js';
 import type { Run } from '../run/open-run.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
-export interface Proof {
+export interface SampleComparison {
   /** Items that could be judged: one that changed after the feed was read is not. */
   sampled: bigint;
   mismatches: bigint;
@@ -16,7 +16,7 @@ export interface Proof {
   differences: string;
 }
 
-export const NO_PROOF: Proof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
+export const NO_SAMPLE: SampleComparison = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
 /** What a sample is taken and judged with. */
 export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>;
@@ -25,18 +25,22 @@ export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>
  * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
  * others; with none left for it, or a service that does not answer, nothing is sampled.
  */
-export async function proveRun(run: Run): Promise<Proof> {
+export async function compareSample(run: Run): Promise<SampleComparison> {
   const size = run.pipeline.proof.sample;
-  if (size === 0) return NO_PROOF;
+  if (size === 0) return NO_SAMPLE;
   const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
-  const proof = await sampleItems(run, size, lowWatermark).catch((error: unknown) => skipSample(error, run.io));
-  if (proof === undefined) return NO_PROOF;
-  run.io.log(proof.mismatches > 0n ? 'warn' : 'debug', 'proved', { ...proof });
-  return proof;
+  const comparison = await sampleItems(run, size, lowWatermark).catch((error: unknown) => skipSample(error, run.io));
+  if (comparison === undefined) return NO_SAMPLE;
+  run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
+  return comparison;
 }
 
 /** Reads and judges a sample; `lowWatermark` is up to when the lake is known to be complete where it has no feed. */
-export async function sampleItems(base: SampleRun, size: number, lowWatermark: string | null): Promise<Proof> {
+export async function sampleItems(
+  base: SampleRun,
+  size: number,
+  lowWatermark: string | null,
+): Promise<SampleComparison> {
   const { db, client, landing, io } = base;
   await loadSample(base, await landSample(client, landing, await chooseSample(db, size), io));
   return judgeSample(db, lowWatermark);
@@ -56,7 +60,7 @@ async function loadSample({ db, typing }: SampleRun, { files, missing }: LandedS
   for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
 }
 
-async function judgeSample(db: Database, lowWatermark: string | null): Promise<Proof> {
+async function judgeSample(db: Database, lowWatermark: string | null): Promise<SampleComparison> {
   await db.run('SET VARIABLE sample_watermark = $1', [lowWatermark]);
   await db.run(`CREATE OR REPLACE TEMP VIEW compared_items AS ${readModel('compare')}`);
   await db.run(`CREATE OR REPLACE TEMP TABLE judged_sample AS ${readModel('judged_sample')}`);

@@ -27,8 +27,8 @@ interface ListingState {
   read: Set<bigint | null>;
 }
 
-/** The proof of a part: all that the key can read, or a dataset. */
-export class PartProof {
+/** Establishes the listing states of a part: all that the key can read, or a dataset. */
+export class ListingPart {
   readonly #run: Run;
   readonly #extract: Extract;
   readonly #part: DatasetPart;

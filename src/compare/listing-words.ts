@@ -1,7 +1,7 @@
 import type { PricelakeError } from '../errors/errors.js';
 import type { SiteCount } from '../plan/choose-readings.js';
 
-/** What a proof of listing states leaves open. */
+/** What stays unknown of listing states. */
 export interface OpenListing {
   /** Websites; `isRead` where all their pages were read. */
   sites: (SiteCount & { isRead: boolean })[];

@@ -2,10 +2,11 @@ import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, writeAdd, writeTxn } from './delta-actions.js';
-import { type LogState, logPath, readLog } from './delta-log.js';
+import { logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { syncFile, syncFolder, writeDurably } from './durable.js';
 import { type Lake, tablePath, temporaryPath } from './layout.js';
+import type { LogState } from './log-state.js';
 
 /** Writes a checkpoint of a table's newest version (protocol, "Checkpoints") and points `_last_checkpoint` at it. */
 export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): Promise<void> {

@@ -1,6 +1,6 @@
 import type { TableName } from '../tables/table.js';
 import { type Lake, tablePath } from './layout.js';
-import type { Pointer } from './publish.js';
+import type { Pointer } from './pointer.js';
 
 /** A table as its log says it is. */
 interface Logged {

@@ -1,36 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
-import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
+import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
-import {
-  type Action,
-  decodeLogPath,
-  type MetaData,
-  type Protocol,
-  parseAction,
-  readAdd,
-  type Txn,
-} from './delta-actions.js';
+import { type Action, decodeLogPath, parseAction, readAdd } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
-
-/** A table's whole state: the replay of its log. */
-export interface LogState {
-  table: TableName;
-  /** -1n before the first commit. */
-  version: bigint;
-  /** Version of the checkpoint that the replay began at. */
-  checkpoint: bigint | undefined;
-  protocol: Protocol | undefined;
-  metaData: MetaData | undefined;
-  /** By decoded path. */
-  files: Map<string, DataFile>;
-  /** Decoded path → when it was removed, ms since the epoch. */
-  tombstones: Map<string, number>;
-  txn: Map<string, Txn>;
-  /** Commits by other programs among those that were replayed. */
-  foreign: ForeignCommit[];
-}
+import type { LogState } from './log-state.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {

@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../errors/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { TableChange } from '../tables/table.js';
-import { compareColumns } from './column-drift.js';
+import { compareColumns } from './column-difference.js';
 import type { MetaData } from './delta-actions.js';
-import type { LogState } from './delta-log.js';
 import { writeDeltaSchema } from './delta-schema.js';
+import type { LogState } from './log-state.js';
 
 const HOUR_MS = 3_600_000;
 /** Table property: hours that superseded files are kept; absent for none. */

@@ -3,7 +3,7 @@ import type { ForeignCommit, TableName, TableState } from '../tables/table.js';
 import { readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, tablePath } from './layout.js';
-import type { Pointer } from './publish.js';
+import type { Pointer } from './pointer.js';
 
 /** Tables that a complete copy repairs; what another program does to the others only a rebuild can undo. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', 'products', 'product_prices', 'price_spread'];

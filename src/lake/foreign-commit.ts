@@ -1,7 +1,7 @@
 import type { ForeignCommit } from '../tables/table.js';
 import type { Action } from './delta-actions.js';
-import type { LogState } from './delta-log.js';
 import { readDeltaColumns } from './delta-schema.js';
+import type { LogState } from './log-state.js';
 
 /** Commits of ours name us. */
 const OURS = 'pricelake/';

@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { refuseUnknownColumns } from './column-drift.js';
+import { refuseUnknownColumns } from './column-difference.js';
 import { explainBehind } from './compare-published.js';
 import { hashDataFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';
 import { nameCommit } from './foreign-commit.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
-import { type Pointer, readPointer } from './publish.js';
+import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
 /** A lake that may be damaged: what can be read of it, and what can't. */

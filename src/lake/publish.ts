@@ -1,46 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeCatalog } from './catalog.js';
 import { writeDurably } from './durable.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
-import { ignoreMissing, type Lake } from './layout.js';
+import type { Lake } from './layout.js';
+import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 import { explainSystemFault } from './system-fault.js';
-import { PRICELAKE_VERSION } from './version.js';
-
-const digits = z
-  .string()
-  .regex(/^-?\d+$/)
-  .transform(BigInt);
-const integer = z.number().int().transform(BigInt);
-
-const pointerSchema = z.object({
-  format: z.literal('pricelake'),
-  version: z.literal(1),
-  pipeline: z.string(),
-  runId: z.string(),
-  runNumber: integer,
-  /** Null while the lake has none: a plan without the feed. */
-  cursor: digits.nullable(),
-  at: z.iso.datetime().transform((text) => new Date(text)),
-  tables: z.partialRecord(
-    z.enum(TABLE_NAMES),
-    z.object({
-      version: integer,
-      rows: integer,
-      files: z.array(
-        z.object({ path: z.string(), rows: integer, bytes: z.number().int(), sha256: z.string().optional() }),
-      ),
-    }),
-  ),
-});
-
-/** `lake.json`: what the newest run published. Paths of files are relative to the lake. */
-export type Pointer = z.infer<typeof pointerSchema>;
 
 /** The run that publishes. */
 export interface Publication {
@@ -83,39 +50,6 @@ export async function refreshPointer(lake: Lake): Promise<void> {
   const pointer = await readPointer(lake);
   if (pointer === undefined) return;
   await writePublished(lake, pointer, pointer);
-}
-
-/**
- * Reads `lake.json`; undefined before the first publication.
- * @throws PricelakeError `lake_invalid` when it is damaged, or a newer version wrote it.
- */
-export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
-  const path = join(lake.root, 'lake.json');
-  const text = await readFile(path, 'utf8').catch(ignoreMissing);
-  if (text === undefined) return undefined;
-  try {
-    const pointer = JSON.parse(text);
-    refuseUnknownTables(path, pointer?.tables);
-    return pointerSchema.parse(pointer);
-  } catch (cause) {
-    if (cause instanceof PricelakeError) throw cause;
-    throw new PricelakeError(
-      'lake_invalid',
-      `${path}: damaged`,
-      { hint: '`pricelake rebuild` rewrites it, and checks the tables that it names.' },
-      { cause },
-    );
-  }
-}
-
-function refuseUnknownTables(path: string, tables: object | undefined): void {
-  const unknown = Object.keys(tables ?? {}).filter((name) => !(TABLE_NAMES as readonly string[]).includes(name));
-  if (unknown.length === 0) return;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${path}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table ${unknown.join(', ')}`,
-    { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.', newer: true },
-  );
 }
 
 function writePointer(publication: RunFacts, states: TableState[]): string {

@@ -1,13 +1,13 @@
 import { loadTableSchema } from '../tables/schemas.js';
-import type { ColumnDrift, TableName, TableState } from '../tables/table.js';
-import { compareColumns } from './column-drift.js';
+import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
+import { compareColumns } from './column-difference.js';
 import { readLog } from './delta-log.js';
 import { keepsOlderFiles } from './delta-metadata.js';
 import type { Lake } from './layout.js';
 import { decodeApplied } from './table-state.js';
 
 /** Of a table that is not there yet. */
-const NO_DRIFT: ColumnDrift = { missing: [], unknown: [], retyped: [] };
+const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] };
 
 /**
  * A table as its log says it is; files in the order of their paths.
@@ -16,14 +16,15 @@ const NO_DRIFT: ColumnDrift = { missing: [], unknown: [], retyped: [] };
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   const state = await readLog(lake, table);
   const { metaData } = state;
-  const drift = metaData === undefined ? NO_DRIFT : compareColumns(loadTableSchema(table), metaData.schemaString);
+  const difference =
+    metaData === undefined ? NO_DIFFERENCE : compareColumns(loadTableSchema(table), metaData.schemaString);
   return {
     table,
     version: state.version,
     files: [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
     applied: decodeApplied(state.txn),
-    drift,
-    hasOlderFiles: drift.missing.length > 0 || keepsOlderFiles(metaData),
+    difference,
+    hasOlderFiles: difference.missing.length > 0 || keepsOlderFiles(metaData),
     checkpoint: state.checkpoint,
     foreign: state.foreign,
   };

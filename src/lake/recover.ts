@@ -9,7 +9,7 @@ import { deleteFiles } from './delete-files.js';
 import { REBUILD_HINT, readLog } from './delta-log.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { clearLockLeftovers } from './lock.js';
-import { readPointer } from './publish.js';
+import { readPointer } from './pointer.js';
 import { rebuildPath } from './swap-lake.js';
 import { findExpiredFiles } from './vacuum.js';
 

@@ -1,9 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import type { LogState } from './delta-log.js';
 import { readRetentionMs } from './delta-metadata.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
+import type { LogState } from './log-state.js';
 
 /**
  * Data files of a table that may be deleted: those that its log does not name, and those that were superseded longer

@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { refuseOtherTypes } from './column-drift.js';
+import { refuseOtherTypes } from './column-difference.js';
 import { type Lake, tablePath } from './layout.js';
 import { readTable } from './read.js';
 

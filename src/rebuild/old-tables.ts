@@ -37,7 +37,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      const isRead = state.drift.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
+      const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
     this.#reasons.set(table, damage ?? 'it has no log');

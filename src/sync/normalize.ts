@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type DatasetNames, proveListing } from '../compare/compare-listing.js';
+import { compareListingStates, type DatasetNames } from '../compare/compare-listing.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
@@ -83,7 +83,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const isApplied = run.tables.items.applied.cursor !== undefined;
   await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
   const names = await nameDatasets(run, datasets);
-  const unlisted = await proveListing(run, extract, names);
+  const unlisted = await compareListingStates(run, extract, names);
   const typed = await typing.finish();
   const absent = base.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);

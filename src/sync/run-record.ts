@@ -1,11 +1,11 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { NO_USAGE, type Usage } from '../account/count-usage.js';
-import { type FacetProof, NO_FACET_PROOF } from '../compare/compare-facets.js';
-import { NO_PRODUCT_PROOF, type ProductProof } from '../compare/compare-products.js';
-import { NO_PROOF, type Proof } from '../compare/compare-sample.js';
+import { type FacetComparison, NO_FACET_COMPARISON } from '../compare/compare-facets.js';
+import { NO_PRODUCT_COMPARISON, type ProductComparison } from '../compare/compare-products.js';
+import { NO_SAMPLE, type SampleComparison } from '../compare/compare-sample.js';
 import { countHydrationExports } from '../extract/hydrate-export.js';
 import { countItemBytes } from '../extract/item-files.js';
-import { readPointer } from '../lake/publish.js';
+import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
 import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
@@ -71,17 +71,17 @@ const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicate
 
 /** What comparisons with the service found. */
 export interface Findings extends Comparison {
-  proof: Proof;
-  products: ProductProof;
-  facets: FacetProof;
+  compared: SampleComparison;
+  products: ProductComparison;
+  facets: FacetComparison;
   usage: Usage;
 }
 
 const NO_FINDINGS: Findings = {
   ...NO_COMPARISON,
-  proof: NO_PROOF,
-  products: NO_PRODUCT_PROOF,
-  facets: NO_FACET_PROOF,
+  compared: NO_SAMPLE,
+  products: NO_PRODUCT_COMPARISON,
+  facets: NO_FACET_COMPARISON,
   usage: NO_USAGE,
 };
 
@@ -157,16 +157,16 @@ function describeCurrency(
   };
 }
 
-function describeFindings({ differences, columns, missed, gone, proof, products, facets }: Findings) {
+function describeFindings({ differences, columns, missed, gone, compared, products, facets }: Findings) {
   return {
     differences,
     difference_columns: columns,
     missed,
     gone,
-    sampled: proof.sampled,
-    sample_mismatches: proof.mismatches,
-    mismatch_bound: proof.bound,
-    sample_differences: proof.differences,
+    sampled: compared.sampled,
+    sample_mismatches: compared.mismatches,
+    mismatch_bound: compared.bound,
+    sample_differences: compared.differences,
     products_compared: products.compared,
     products_different: products.different,
     product_differences: products.differences,

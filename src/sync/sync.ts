@@ -1,8 +1,8 @@
 import { countUsage } from '../account/count-usage.js';
 import { type TakenHistories, takeHistories } from '../backfill/fetch-histories.js';
-import { askFacets, proveFacets } from '../compare/compare-facets.js';
-import { proveProducts } from '../compare/compare-products.js';
-import { proveRun } from '../compare/compare-sample.js';
+import { askFacets, compareFacets } from '../compare/compare-facets.js';
+import { compareProducts } from '../compare/compare-products.js';
+import { compareSample } from '../compare/compare-sample.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { explainDamage } from '../lake/damage.js';
@@ -108,11 +108,11 @@ async function runSteps(
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract);
-    const products = await proveProducts(run);
-    const counts = await proveFacets(run, facets);
+    const products = await compareProducts(run);
+    const counts = await compareFacets(run, facets);
     await stageServiceProducts(run, staged);
-    const proof = await proveRun(run);
-    const found = { ...batch.comparison, proof, products, facets: counts, usage: await countUsage(run) };
+    const compared = await compareSample(run);
+    const found = { ...batch.comparison, compared, products, facets: counts, usage: await countUsage(run) };
     const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { waived: publishHeld });

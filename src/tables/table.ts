@@ -103,7 +103,7 @@ export interface TableState {
   version: bigint;
   files: DataFile[];
   applied: Applied;
-  drift: ColumnDrift;
+  difference: ColumnDifference;
   /** True when some of the files may be older than a column of the contract, and lack it. */
   hasOlderFiles: boolean;
   /** Version of the checkpoint that the log was read from. */
@@ -126,7 +126,7 @@ export interface ForeignCommit {
 }
 
 /** How the columns of a published table differ from its contract, schemas/<table>.yaml. */
-export interface ColumnDrift {
+export interface ColumnDifference {
   /** Columns that the contract has gained since: the next commit adds them, and older rows have null in them. */
   missing: string[];
   /** Columns that the contract does not know. */

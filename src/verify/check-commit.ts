@@ -1,13 +1,4 @@
-import type { Action, ReplayedTable } from './replay-log.js';
-
-/** A commit that another program wrote, as the replay sees it. */
-export interface ForeignEntry {
-  version: number;
-  /** `DELETE by delta-rs:py-1.6.6` */
-  name: string;
-  /** True where it says that rows changed. */
-  changesRows: boolean;
-}
+import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 

@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
 import type { TableName } from '../tables/table.js';
-import type { ReplayedTable } from './replay-log.js';
+import type { ReplayedTable } from './replayed-table.js';
 
 /** Something that is not as it must be. */
 export interface Finding {

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
-import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-drift.js';
+import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-difference.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
-import { readPointer } from '../lake/publish.js';
+import { readPointer } from '../lake/pointer.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import { readApplied } from './read-applied.js';
-import type { ReplayedTable } from './replay-log.js';
+import type { ReplayedTable } from './replayed-table.js';
 
 export const logProof: Proof = {
   name: 'logs',

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
-import { type Pointer, readPointer } from '../lake/publish.js';
+import { type Pointer, readPointer } from '../lake/pointer.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import { readApplied } from './read-applied.js';
-import type { ReplayedTable } from './replay-log.js';
+import type { ReplayedTable } from './replayed-table.js';
 import { createReplayedViews } from './table-views.js';
 
 const POINTER = 'lake.json';

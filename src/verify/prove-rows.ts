@@ -7,7 +7,7 @@ import { type ExactFile, openExactFile } from './exact-parquet.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import { listFiles } from './prove-files.js';
 import { readApplied } from './read-applied.js';
-import type { LoggedFile, ReplayedTable } from './replay-log.js';
+import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 
 /** A file of which row groups are read. */
 interface Reading {

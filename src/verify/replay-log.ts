@@ -1,76 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { isSafeNumber, parse } from 'lossless-json';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
-import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
-import { checkCommit, type ForeignEntry } from './check-commit.js';
+import { checkCommit } from './check-commit.js';
 import { readRows } from './exact-parquet.js';
 import type { Report } from './proof.js';
-
-/** A data file as the log names it. */
-export interface LoggedFile {
-  /** Relative to the table's folder. */
-  path: string;
-  bytes: number;
-  partitionValues: Record<string, string | null>;
-  /** JSON text, as it stands in the log. */
-  stats: string;
-  sha256: string | undefined;
-  /** Names of the table's columns when it was added; undefined where a checkpoint alone tells of the file. */
-  columns: string[] | undefined;
-}
-
-/** A table as its log says it is, replayed commit by commit. */
-export interface ReplayedTable {
-  table: TableName;
-  schema: TableSchema;
-  version: number;
-  /** Commits that were replayed. */
-  commits: number;
-  /** By path. */
-  files: Map<string, LoggedFile>;
-  /** Path → when it was superseded, ms since the epoch. */
-  superseded: Map<string, number>;
-  txn: Map<string, bigint>;
-  /** Delta's own id of the table. */
-  id: string | undefined;
-  schemaString: string;
-  partitionColumns: string[];
-  configuration: Record<string, string>;
-  /** Commits that other programs wrote. */
-  foreign: ForeignEntry[];
-}
-
-interface Add {
-  path: string;
-  size: number | bigint;
-  partitionValues: Record<string, string | null>;
-  stats?: string | null;
-  dataChange?: boolean;
-  tags?: Record<string, string> | null;
-}
-
-/** An action of the protocol, from a commit or a checkpoint. */
-export interface Action {
-  add?: Add | null;
-  remove?: { path: string; deletionTimestamp?: number | bigint | null; dataChange?: boolean } | null;
-  txn?: { appId: string; version: number | bigint } | null;
-  metaData?: {
-    id?: string;
-    format?: { provider?: string };
-    schemaString: string;
-    partitionColumns: string[];
-    configuration: Record<string, string>;
-  } | null;
-  commitInfo?: {
-    operation?: unknown;
-    engineInfo?: unknown;
-    runId?: unknown;
-    timestamp?: unknown;
-    actions?: unknown;
-  } | null;
-  protocol?: { minReaderVersion: number; minWriterVersion: number } | null;
-}
+import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
  * Replays a table's whole log by the Delta protocol, in code that shares nothing with the writer's: from version 0, or

@@ -12,7 +12,8 @@ import { cursorProof, equationProof, keyProof } from './prove-ledger.js';
 import { logProof } from './prove-logs.js';
 import { pointerProof } from './prove-pointer.js';
 import { rowProof } from './prove-rows.js';
-import { type ReplayedTable, replayTable } from './replay-log.js';
+import { replayTable } from './replay-log.js';
+import type { ReplayedTable } from './replayed-table.js';
 
 /** From the bytes up. */
 const PROOFS: Proof[] = [

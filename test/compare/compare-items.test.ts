@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { verifyItems } from '../../src/compare/compare-items.js';
+import { compareItemSample } from '../../src/compare/compare-items.js';
 import { openWorld, testIo, type World } from '../sync/world.js';
 
 let world: World;
@@ -14,7 +14,7 @@ describe('items of the published lake compared with the service', () => {
     await world.sandbox.advance({ hours: 6, changes: 60 });
     await world.sync();
     world.requests.length = 0;
-    const proof = await verifyItems(world.pipeline, 60, testIo, signal);
+    const proof = await compareItemSample(world.pipeline, 60, testIo, signal);
     expect(proof.mismatches).toBe(0n);
     expect(proof.sampled).toBeGreaterThan(50n);
     expect(world.requests.filter((request) => /^\/items\/\d+$/.test(request))).toHaveLength(60);
@@ -32,9 +32,9 @@ describe('items of the published lake compared with the service', () => {
     });
     await world.sync();
     await world.sandbox.advance({ hours: 6, changes: 30 });
-    expect((await verifyItems(world.pipeline, 100, testIo, signal)).mismatches).toBe(0n);
+    expect((await compareItemSample(world.pipeline, 100, testIo, signal)).mismatches).toBe(0n);
     brand = true;
-    const proof = await verifyItems(world.pipeline, 20, testIo, signal);
+    const proof = await compareItemSample(world.pipeline, 20, testIo, signal);
     expect(proof.mismatches).toBeGreaterThan(5n);
     expect(proof.differences).toMatch(/^\[\{"item_id":\d+,"differences":\["brand"\]\}/);
   });
@@ -43,7 +43,7 @@ describe('items of the published lake compared with the service', () => {
     world = await openWorld({ items: 60 });
     await world.sync();
     world.pipeline.budget.calls = { count: 20 };
-    await expect(verifyItems(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
+    await expect(compareItemSample(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
   });
 });
 

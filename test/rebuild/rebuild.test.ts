@@ -7,7 +7,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
-import { readPointer } from '../../src/lake/publish.js';
+import { readPointer } from '../../src/lake/pointer.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/sync/sync.js';

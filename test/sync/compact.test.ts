@@ -4,7 +4,7 @@ import { runCompact } from '../../src/cli/actions/run-compact.js';
 import { Database } from '../../src/duckdb/connection.js';
 import type { Io } from '../../src/io/io.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
-import { readPointer } from '../../src/lake/publish.js';
+import { readPointer } from '../../src/lake/pointer.js';
 import { readTable } from '../../src/lake/read.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { openContext } from '../cli/open-context.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { verifyItems } from '../../src/compare/compare-items.js';
+import { compareItemSample } from '../../src/compare/compare-items.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { realIo } from '../../src/io/io.js';
@@ -125,7 +125,7 @@ const OPERATIONS: Operation[] = [
     name: 'verify --items',
     needs: ['item'],
     run: async () => {
-      expect((await verifyItems(world.pipeline, 4, io, signal)).mismatches).toBe(0n);
+      expect((await compareItemSample(world.pipeline, 4, io, signal)).mismatches).toBe(0n);
       return undefined;
     },
   },

@@ -6,7 +6,7 @@ import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
-import { readPointer } from '../../src/lake/publish.js';
+import { readPointer } from '../../src/lake/pointer.js';
 import { readTable } from '../../src/lake/read.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { syncPipeline } from '../../src/sync/sync.js';

@@ -1,5 +1,5 @@
 import { valueToText } from '../../duckdb/value-json.js';
-import { nameColumns } from '../../lake/column-drift.js';
+import { nameColumns } from '../../lake/column-difference.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import type { DatasetSelection } from '../../tables/table.js';

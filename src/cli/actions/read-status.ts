@@ -8,14 +8,14 @@ import type { Database } from '../../duckdb/connection.js';
 import type { Io } from '../../io/io.js';
 import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
-import { type Pointer, readPointer } from '../../lake/publish.js';
+import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { type BrokenExport, findRetryAt } from '../../plan/broken-exports.js';
 import { readIdleRuns } from '../../run/idle-runs.js';
 import { inspectActivity, type LakeActivity } from '../../run/inspect-runs.js';
 import type { RunRow } from '../../run/ledger.js';
-import { type ColumnDrift, TABLE_NAMES } from '../../tables/table.js';
+import { type ColumnDifference, TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
 
 const RUNS_SHOWN = 5;
@@ -38,7 +38,7 @@ export interface TableStatus {
 }
 
 /** How the columns of a table differ from those that this version knows. */
-export interface DriftStatus extends ColumnDrift {
+export interface DriftStatus extends ColumnDifference {
   table: string;
 }
 
@@ -146,8 +146,8 @@ async function readListing(db: Database, idle: RunRow | undefined): Promise<List
 async function readDrift(lake: Lake): Promise<DriftStatus[]> {
   const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
   return states
-    .filter(({ drift }) => Object.values(drift).some(({ length }) => length > 0))
-    .map(({ table, drift }) => ({ table, ...drift }));
+    .filter(({ difference }) => Object.values(difference).some(({ length }) => length > 0))
+    .map(({ table, difference }) => ({ table, ...difference }));
 }
 
 function listTables(pointer: Pointer | undefined): TableStatus[] {

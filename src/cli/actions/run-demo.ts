@@ -3,7 +3,7 @@ import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
 import { openLake } from '../../lake/lake.js';
-import { readPointer } from '../../lake/publish.js';
+import { readPointer } from '../../lake/pointer.js';
 import { findUnfinishedRun } from '../../landing/landing.js';
 import { syncPipeline } from '../../sync/sync.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

@@ -38,7 +38,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
   try {
     const proofs = await verifyLake(lake, db, { sample, signal }, io);
-    if (items !== undefined) proofs.push(await proveItems(request, items, context));
+    if (items !== undefined) proofs.push(await compareItems(request, items, context));
     if (!json) await output.write(formatProofs(proofs, output.columns));
     const failed = proofs.filter(({ found }) => found > 0);
     if (failed.length === 0) return { lake: lake.root, proofs };
@@ -59,20 +59,24 @@ function requireCount(flag: string, value: number | undefined): void {
 }
 
 /** A sample of items, compared with the service. */
-async function proveItems(request: VerifyRequest, items: number, { io, signal }: CommandContext): Promise<ProofResult> {
+async function compareItems(
+  request: VerifyRequest,
+  items: number,
+  { io, signal }: CommandContext,
+): Promise<ProofResult> {
   if (request.pipeline === undefined) {
     throw new PricelakeError('usage', '--items needs a pipeline file: it names the service and the key', {
       hint: 'e.g. pricelake verify prices.yaml --items 100',
     });
   }
-  const [{ readPipeline }, { verifyItems }] = await Promise.all([
+  const [{ readPipeline }, { compareItemSample }] = await Promise.all([
     import('../../config/pipeline-file.js'),
     import('../../compare/compare-items.js'),
   ]);
   const pipeline = await readPipeline(request.pipeline, process.env);
   if (request.lake !== undefined) pipeline.lake.path = request.lake;
   io.protectSecret(pipeline.source.apiKey);
-  const proof = await verifyItems(pipeline, items, io, signal);
+  const proof = await compareItemSample(pipeline, items, io, signal);
   const differences = JSON.parse(proof.differences) as { item_id: number; differences: string[] }[];
   const ids = proof.differences.matchAll(/"item_id":(\d+)/g);
   return {

@@ -6,10 +6,23 @@ import { EventStore } from '../../webhook/event-store.js';
 import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
 import { SigningSecrets } from '../../webhook/signing-secrets.js';
 import { SyncTrigger } from '../../webhook/sync-trigger.js';
-import type { WebhookArguments } from '../commands/webhook.js';
 import { parseDuration } from '../parse-duration.js';
 import type { CommandContext } from '../run-command.js';
 import { runSyncProcess } from '../sync-process.js';
+
+/** Options of `pricelake webhook`. */
+export interface WebhookArguments {
+  pipeline: string;
+  lake: string | undefined;
+  host: string;
+  port: number;
+  path: string;
+  'max-age': string;
+  'max-skew': string;
+  'max-body': number;
+  sync: boolean;
+  'sync-after': string;
+}
 
 /** Serves until it is stopped: never returns, throws `stopped`. */
 export async function serveWebhook(argv: WebhookArguments, context: CommandContext): Promise<never> {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { readAttributions } from '../../lake/attribution.js';
-import { nameColumns } from '../../lake/column-drift.js';
+import { nameColumns } from '../../lake/column-difference.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { findOlderFiles } from '../../lake/older-files.js';
 import { readTable } from '../../lake/read.js';

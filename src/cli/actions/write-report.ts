@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { requireKnown } from '../../analyze/require-known.js';
 import { loadChecks } from '../../check/load.js';
 import { PricelakeError } from '../../errors/errors.js';
-import { readPointer } from '../../lake/publish.js';
+import { readPointer } from '../../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { countOf } from '../../report/format.js';
 import { renderReport } from '../../report/page.js';

@@ -1,18 +1,6 @@
 import type { Argv, CommandModule } from 'yargs';
+import type { WebhookArguments } from '../actions/serve-webhook.js';
 import { runCommand } from '../run-command.js';
-
-export interface WebhookArguments {
-  pipeline: string;
-  lake: string | undefined;
-  host: string;
-  port: number;
-  path: string;
-  'max-age': string;
-  'max-skew': string;
-  'max-body': number;
-  sync: boolean;
-  'sync-after': string;
-}
 
 export const webhookCommand: CommandModule<object, WebhookArguments> = {
   command: 'webhook <pipeline>',

@@ -2,19 +2,9 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DuckDBTypeId } from '@duckdb/node-api';
-import type { Database } from '../../duckdb/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../duckdb/quote.js';
 import type { Output } from './output.js';
-import type { ResultColumn, ResultSet } from './result-set.js';
-
-/** A result as SQL, which DuckDB itself writes to Parquet. */
-export interface Relation {
-  db: Database;
-  /** What stands behind FROM. */
-  from: string;
-  /** A file that `db` may write, for a result that goes to stdout. */
-  scratch: string;
-}
+import type { Relation, ResultColumn, ResultSet } from './result-set.js';
 
 /**
  * Zstd Parquet written by DuckDB: no row passes through JavaScript. The file's metadata holds `attribution`, the licence

@@ -1,10 +1,18 @@
 import type { DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
-
-import type { Relation } from './parquet.js';
+import type { Database } from '../../duckdb/connection.js';
 
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
+}
+
+/** A result as SQL, which DuckDB itself writes to Parquet. */
+export interface Relation {
+  db: Database;
+  /** What stands behind FROM. */
+  from: string;
+  /** A file that `db` may write, for a result that goes to stdout. */
+  scratch: string;
 }
 
 /** A result that streams: rows of exact DuckDB values, in batches. */
