@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { ignoreMissing, type Lake } from './layout.js';
+import { PRICELAKE_VERSION } from './version.js';
 
 const digits = z
   .string()
