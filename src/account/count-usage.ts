@@ -1,4 +1,5 @@
 import { skipSample } from '../extract/sample.js';
+import { foldProgress } from '../landing/run-progress.js';
 import type { Run } from '../run/open-run.js';
 import { fetchPlan, pickUsage } from './read-plan.js';
 
@@ -42,8 +43,8 @@ export async function countUsage(run: Run): Promise<Usage> {
 
 function isWorthIt({ landing: { journal } }: Run): boolean {
   if (journal.all('usage.before')[0]?.counted === null) return false;
-  const exports = journal.all('export.begin').length + journal.all('hydrate.export').length;
-  return isComparisonWorthIt(journal.countCalls(), exports > 0);
+  const { calls, exports } = foldProgress(journal.entries);
+  return isComparisonWorthIt(calls, exports.begun > 0);
 }
 
 /** Whether a run of so many calls asks for the plan once more. */

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../api/client.js';
 import type { Journal } from '../landing/journal.js';
+import { foldProgress } from '../landing/run-progress.js';
 import { allowance, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { createExportGate, type ExportGate } from '../plan/export-gate.js';
 import type { Run } from '../run/open-run.js';
@@ -33,7 +34,7 @@ export async function readPlan(run: Run): Promise<PlannedRun> {
 /** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
 export async function openPlan(
   { client, io, lake, pipeline, caps }: Pick<Run, 'client' | 'io' | 'lake' | 'pipeline' | 'caps'>,
-  journal: Pick<Journal, 'all'>,
+  journal: Pick<Journal, 'entries'>,
 ): Promise<PlannedRun> {
   const plan = await fetchPlan(client);
   client.setRate(plan.limits.ratePerSecond ?? null);
@@ -51,13 +52,11 @@ export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
 }
 
 /** A run's caps hold for all its tries: what earlier ones took is off them. */
-export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'all'>): RunCaps {
-  const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
-  const rows = begun.reduce((sum, { announced }) => sum + Number(announced), 0);
-  const blocks = begun.reduce((sum, one) => sum + Number(one.blocks), 0);
+export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'entries'>): RunCaps {
+  const { taken, blocks } = foldProgress(journal.entries).exports;
   return {
-    maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - rows),
-    maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - blocks),
+    maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
+    maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
   };
 }
 

@@ -11,6 +11,7 @@ import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-
 import { chooseHydration } from '../plan/choose-hydration.js';
 import type { Ahead } from '../plan/estimate.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
+import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
 import type { EstimateSource } from './estimate-source.js';
 
@@ -69,15 +70,17 @@ async function findPageNeeds({ db, typing, tables, workFolder }: EstimateSource,
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
   await createItemViews(db, []);
-  await createNewChanges(db, [typed], { feedFrom: 0n, knownUpTo: 0n, cursor: page.nextCursor });
-  const applyFrom = tables.items.applied.cursor ?? 0n;
-  await createPendingChanges(db, {
-    applyFrom,
-    cursor: page.nextCursor,
-    withHistory: false,
+  const window: CursorWindow = {
+    known: undefined,
+    from: 0n,
+    applyFrom: tables.items.applied.cursor ?? 0n,
+    to: page.nextCursor,
+    ahead: 0n,
     watermark: undefined,
     isApplied: true,
-  });
+  };
+  await createNewChanges(db, [typed], window, { isSelected: false });
+  await createPendingChanges(db, window);
   await db.run('CREATE OR REPLACE TEMP VIEW base_items AS SELECT * FROM items');
   await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   return findNeeds(db);

@@ -4,6 +4,7 @@ import type { Io } from '../io/io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
+import { HYDRATION_EXPORT, nameHydrationExport } from '../landing/run-progress.js';
 import { writeSegments } from '../landing/segment-writer.js';
 import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
 import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
@@ -12,7 +13,6 @@ import type { DatasetPart } from './dataset-client.js';
 import { readExportRows } from './export-rows.js';
 import { type IsId, readLandedIds } from './landed-ids.js';
 
-const PREFIX = 'hydrate-export-';
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 
 /** How exports are asked for, and where their rows have the item's id. */
@@ -46,7 +46,7 @@ export async function landHydrationExport(
     await journal.append({ type: 'hydrate.export', dataset, ...begun, calls: client.calls() });
     const landed = await writeSegments(body, {
       folder,
-      prefix: namePart(journal.all('hydrate.export').length),
+      prefix: nameHydrationExport(journal.all('hydrate.export').length),
       format,
       targetBytes: SEGMENT_BYTES,
       announced,
@@ -75,21 +75,9 @@ export function hasTakenExport(journal: Journal, dataset: Dataset): boolean {
   return journal.all('hydrate.export').some((taken) => taken.dataset === undefined || taken.dataset === dataset);
 }
 
-/** Files of the run's export number `count`, from 1. */
-const namePart = (count: number) => `${PREFIX}${count}-`;
-
-/** Rows of the exports of changed items that arrived as they were announced. */
-export function countHydrationExports(journal: Journal): bigint {
-  const pages = journal.all('hydrate.page');
-  return journal.all('hydrate.export').reduce((sum, { announced }, index) => {
-    const own = pages.filter(({ file }) => file.startsWith(namePart(index + 1)));
-    return own.reduce((rows, page) => rows + BigInt(page.rows), 0n) === announced ? sum + announced : sum;
-  }, 0n);
-}
-
 /** Rows of exports may be shaped in another way than those of pages. */
 export function isExportFile(file: { path: string }): boolean {
-  return path.basename(file.path).startsWith(PREFIX);
+  return path.basename(file.path).startsWith(HYDRATION_EXPORT);
 }
 
 /** Takes the items of a landed file off the needed ones; `isId` tells where rows of exports have it. */

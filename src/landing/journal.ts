@@ -30,28 +30,6 @@ export class JournalEntries {
   last<T extends JournalEntry['type']>(type: T): Of<T> | undefined {
     return this.all(type).at(-1);
   }
-
-  /** Calls of all processes that worked on the run, and of backfills that it took over. */
-  countCalls(): number {
-    const tries: number[] = [0];
-    let taken = 0;
-    for (const entry of this.entries) {
-      if (entry.type === 'try') tries.push(0);
-      else if (entry.type === 'backfill') taken += entry.made ?? 0;
-      else if ('calls' in entry && entry.calls !== undefined) tries[tries.length - 1] = entry.calls;
-    }
-    return tries.reduce((sum, calls) => sum + calls, taken);
-  }
-
-  /** Of these, the ones that are known to have brought no 200: a process that was killed tells none. */
-  countRefused(): number {
-    const tries: number[] = [0];
-    for (const entry of this.entries) {
-      if (entry.type === 'try') tries.push(0);
-      else if (entry.type === 'calls') tries[tries.length - 1] = entry.refused ?? 0;
-    }
-    return tries.reduce((sum, refused) => sum + refused, 0);
-  }
 }
 
 /** A run's journal: append-only lines, synced. */

@@ -1,5 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { type CursorWindow, findHeld } from '../tables/cursor-window.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { LAG_MS } from '../tables/table.js';
 import type { TypedFile } from '../typing/type-file.js';
@@ -8,31 +9,23 @@ import { chooseKind, countRepeated, goodRows, selectColumns, type Tally } from '
 /** What typed changes have beside the columns of history. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
-export interface ChangeBounds {
-  /** Changes of the feed behind this id are new to history, except those that stand there ahead of the cursor. */
-  feedFrom: bigint;
-  /** History may hold changes up to this id already: the newest that stands there ahead of the cursor, or 0. */
-  knownUpTo: bigint;
-  /** The cursor that the feed of this run leads to; undefined without one. */
-  cursor: bigint | undefined;
-  /** True where the lake is of some datasets: what webhooks bring of items that it does not hold may be of others. */
-  isSelected?: boolean;
-}
-
 /**
  * Makes `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
  * the feed's. Of several datasets some feeds come past the common cursor: what they brought ahead of it is new to
  * history as well. Leaves `typed_changes`, all of them, `feed_changes`, what the feed brought, and `webhook_changes` and
  * `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the published tables.
+ * @param isSelected true where the lake is of some datasets: what webhooks bring of items that it lacks may be of others
  */
 export async function createNewChanges(
   db: Database,
   files: TypedFile[],
-  { feedFrom, knownUpTo, cursor, isSelected = false }: ChangeBounds,
+  window: CursorWindow,
+  { isSelected }: { isSelected: boolean },
 ): Promise<Tally> {
   const { columns } = loadTableSchema('history');
-  await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
-  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? null]);
+  const { from, to } = window;
+  await db.run('SET VARIABLE with_feed = $1', [to !== undefined]);
+  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [to ?? null]);
   if (files.length === 0) {
     for (const name of ['typed_changes', 'feed_changes']) await db.defineEmpty(name, [...columns, ...TYPED_COLUMNS]);
     for (const name of ['webhook_changes', 'backfill_changes', 'new_changes']) await db.defineEmpty(name, columns);
@@ -47,12 +40,13 @@ export async function createNewChanges(
   await db.define(
     kind,
     'feed_changes',
-    `SELECT * FROM typed_changes WHERE origin = 'feed' AND change_id > CAST('${feedFrom}' AS BIGINT) ${once}`,
+    `SELECT * FROM typed_changes WHERE origin = 'feed' AND change_id > CAST('${from}' AS BIGINT) ${once}`,
   );
   const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
-  const mayOverlap = has('webhook') || knownUpTo > feedFrom;
+  const held = findHeld(window);
+  const mayOverlap = has('webhook') || held > from;
   if (mayOverlap) {
-    await db.run('SET VARIABLE known_up_to = $1::BIGINT', [knownUpTo]);
+    await db.run('SET VARIABLE held_up_to = $1::BIGINT', [held]);
     await db.define('table', 'known_changes', readModel('known_changes'));
   }
   if (has('webhook')) await db.define('table', 'webhook_changes', readModel('webhook_changes'));
@@ -73,32 +67,17 @@ export async function createNewChanges(
   return { typed: all, repeated: all - (counts?.fresh as bigint) };
 }
 
-export interface PendingBounds {
-  /** Changes behind this id are not yet in items. */
-  applyFrom: bigint;
-  /** The cursor that the feed leads to; undefined without one. What came ahead of it is applied when it has passed that. */
-  cursor: bigint | undefined;
-  /** History may hold changes that are not yet in items. */
-  withHistory: boolean;
-  /** Changes up to it happened before whole rows were read; undefined where the run reads none. */
-  watermark: bigint | undefined;
-  /** True where items hold all changes up to `applyFrom`; false where no feed was applied to them before. */
-  isApplied: boolean;
-}
-
 /**
  * Table `pending_changes`: changes that are not yet in items, landed now or standing in history. Whole rows may lag
  * behind the feed: the changes shortly before they were read belong to them as well, of items that are new to the lake.
  */
-export async function createPendingChanges(
-  db: Database,
-  { applyFrom, cursor, withHistory, watermark, isApplied }: PendingBounds,
-): Promise<void> {
+export async function createPendingChanges(db: Database, window: CursorWindow): Promise<void> {
+  const { applyFrom, to, watermark, isApplied } = window;
   await db.run('SET VARIABLE watermark = $1::BIGINT', [watermark ?? null]);
-  const isPassed = cursor === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${cursor}' AS BIGINT)`;
+  const isPassed = to === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${to}' AS BIGINT)`;
   const select = (from: string) => `SELECT ${selectColumns('history')} FROM ${from}
     WHERE change_id > CAST('${applyFrom}' AS BIGINT) AND ${isPassed}`;
-  const published = withHistory ? `UNION ALL ${select('history')} AND item_id IS NOT NULL` : '';
+  const published = findHeld(window) > applyFrom ? `UNION ALL ${select('history')} AND item_id IS NOT NULL` : '';
   const recent = `SELECT ${selectColumns('history')} FROM feed_changes ${isApplied ? 'ANTI JOIN items USING (item_id)' : ''}
     ANTI JOIN stale_items USING (item_id)
     WHERE change_id <= getvariable('watermark') AND ${isPassed} AND item_id IS NOT NULL AND observed_at >= (
@@ -111,17 +90,17 @@ export async function createPendingChanges(
 }
 
 /**
- * Newest change that stands in history ahead of `cursor`: webhooks brought it, or the feed of one of several datasets,
+ * Newest change that stands in history ahead of `to` after the run: webhooks brought it, or the feed of one of several datasets,
  * or items' histories where there is no feed; 0 when there is none.
  */
-export async function findAhead(db: Database, before: bigint, cursor = 0n): Promise<bigint> {
+export async function findAhead(db: Database, { ahead, to = 0n }: Pick<CursorWindow, 'ahead' | 'to'>): Promise<bigint> {
   const row = await db.row(
     `SELECT max(change_id) AS newest
      FROM (SELECT change_id FROM feed_changes UNION ALL SELECT change_id FROM webhook_changes
        UNION ALL SELECT change_id FROM backfill_changes)
      WHERE change_id > $1`,
-    [cursor],
+    [to],
   );
   const newest = (row?.newest as bigint | null) ?? 0n;
-  return newest > before ? newest : before;
+  return newest > ahead ? newest : ahead;
 }

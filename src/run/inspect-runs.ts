@@ -2,6 +2,7 @@ import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
 import { type LockState, readLock } from '../lake/lock.js';
 import { type LandedRun, listLandedRuns } from '../landing/landing.js';
+import { foldProgress, sumLanded } from '../landing/run-progress.js';
 
 /** A run that has not ended, and what it has. */
 export interface OpenRun {
@@ -34,22 +35,19 @@ export async function inspectActivity(lake: Lake, io: Io): Promise<LakeActivity>
 
 function describeOpen({ runId, runNumber, journal }: LandedRun, isRunning: boolean): OpenRun {
   const held = journal.last('held');
+  const progress = foldProgress(journal.entries);
   return {
     runId,
     runNumber,
     begunAt: journal.last('begin')?.at ?? '',
     state: isRunning ? 'running' : held === undefined ? 'interrupted' : 'held',
     checks: held?.checks ?? [],
-    tries: journal.all('try').length + 1,
-    calls: journal.countCalls(),
+    tries: progress.tries,
+    calls: progress.calls,
     landed: {
-      exportRows: sumRows(journal.all('export.segment')),
-      changes: sumRows([...journal.all('feed.page'), ...journal.all('event'), ...journal.all('backfill')]),
-      items: sumRows([...journal.all('poll.page'), ...journal.all('listing.page'), ...journal.all('hydrate.page')]),
+      exportRows: progress.exports.onDisk,
+      changes: sumLanded(progress, ['feed', 'events', 'histories']).rows,
+      items: sumLanded(progress, ['polled', 'listed', 'hydrated']).rows,
     },
   };
-}
-
-function sumRows(entries: readonly { rows: number }[]): bigint {
-  return entries.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
 }

@@ -17,6 +17,7 @@ import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { RunPlanner } from '../run/run-planner.js';
+import { openWindow } from '../tables/cursor-window.js';
 import { isItemId } from '../typing/item-names.js';
 import type { TypingQueue } from '../typing/typing-queue.js';
 import { listEvents } from '../webhook/event-files.js';
@@ -60,12 +61,11 @@ async function landByPlan(
     return 'refused' as const;
   });
   if (feed === 'refused') return undefined;
-  const feedFrom = least(feeds.map(({ from }) => from));
   const applied = run.tables.items.applied.cursor;
   const start = lowWatermark?.cursor ?? 0n;
   const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
-  const applyFrom = applied ?? watermark ?? feedFrom;
-  return { mode, lowWatermark, events, backfill, feed, feedFrom, added, applyFrom, watermark, planned, plan };
+  const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
+  return { mode, lowWatermark, events, backfill, feed, window, added, planned, plan };
 }
 
 /** What was decided holds for all tries, so it is journaled. */

@@ -4,6 +4,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { createTableViews, isSmall } from '../lake/views.js';
+import { foldProgress, LANDED_KINDS, sumLanded } from '../landing/run-progress.js';
 import { createItemViews, createRereads, selectRejects, type Tally } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges, findAhead } from '../merge/changes.js';
 import {
@@ -27,7 +28,7 @@ import { selectSites } from '../merge/sites.js';
 import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally } from '../run/ledger.js';
-import { isCommitted, type Run, readBegin } from '../run/open-run.js';
+import { isCommitted, type Run } from '../run/open-run.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { setDatasetNames } from '../typing/dataset-names.js';
 import type { ItemValue } from '../typing/item-names.js';
@@ -65,23 +66,13 @@ export interface Moment {
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typing } = run;
-  const { feed } = extract;
   await createTableViews(db, run.lake, {}, { forRun: true });
   const changeFiles = await typeChanges(run, extract);
-  const { feedFrom, applyFrom, watermark } = extract;
-  const cursorFrom = readBegin(run).cursorFrom ?? 0n;
-  const ahead = run.tables.history.applied.ahead;
-  const changes = await createNewChanges(db, changeFiles, {
-    feedFrom,
-    // History holds what the datasets that it is of already brought.
-    knownUpTo: feedFrom < cursorFrom ? larger(ahead, cursorFrom) : ahead,
-    cursor: feed?.cursor,
-    isSelected: run.selection !== 'all',
-  });
-  const withHistory = isHistoryAhead(run) || ahead > applyFrom;
+  const { feed, window } = extract;
+  const { applyFrom, watermark } = window;
+  const changes = await createNewChanges(db, changeFiles, window, { isSelected: run.selection !== 'all' });
   const base = chooseMergeBase(run, extract);
-  const isApplied = run.tables.items.applied.cursor !== undefined;
-  await createPendingChanges(db, { applyFrom, cursor: feed?.cursor, withHistory, watermark, isApplied });
+  await createPendingChanges(db, window);
   const names = await nameDatasets(run, datasets);
   const unlisted = await compareListingStates(run, extract, names);
   const typed = await typing.finish();
@@ -126,12 +117,18 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     merge,
     comparison,
     newChanges: changes.typed - changes.repeated,
-    ahead: await findAhead(db, ahead, feed?.cursor),
+    ahead: await findAhead(db, window),
     stale,
     history: await supersedeDiffs(db, run.lake.root, run.tables.history),
     sites,
     rejects: selectRejects(itemFiles, changeFiles, at),
-    tally: { received: countReceived(run), written, rejected: typedRows - good, deduplicated: good - written },
+    // Counted as the bytes landed, not from the tables: the row equation compares the two.
+    tally: {
+      received: sumLanded(foldProgress(run.landing.journal.entries), LANDED_KINDS).rows,
+      written,
+      rejected: typedRows - good,
+      deduplicated: good - written,
+    },
     moment,
   };
 }
@@ -189,13 +186,6 @@ async function countWritten(db: Database, exported: Tally, base: MergeBase): Pro
   return whole - (count?.replaced as bigint) + rereads;
 }
 
-/** A crash, with the landing lost, can leave history ahead of items: then its changes are applied from there. */
-function isHistoryAhead(run: Run): boolean {
-  const history = run.tables.history.applied.cursor;
-  const items = run.tables.items.applied.cursor;
-  return history !== undefined && history !== items;
-}
-
 function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
   const { files, hasOlderFiles, version } = run.tables.items;
   const root = path.join(run.lake.root, 'items');
@@ -225,25 +215,4 @@ async function nameDatasets({ db, selection }: Run, visible: LandedDatasets['dat
   // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
   const isWhole = selection !== 'all' && selection.every((id) => byId.has(id));
   return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-/** Counted as the bytes landed, not from the tables: the row equation compares the two. */
-function countReceived({ landing: { journal } }: Run): bigint {
-  const exported = [...journal.all('export.done'), ...journal.all('export.cut')].reduce(
-    (sum, { landed }) => sum + landed,
-    0n,
-  );
-  const pages = [
-    ...journal.all('event'),
-    ...journal.all('backfill'),
-    ...journal.all('feed.page'),
-    ...journal.all('poll.page'),
-    ...journal.all('listing.page'),
-    ...journal.all('hydrate.page'),
-  ];
-  return exported + pages.reduce((sum, page) => sum + BigInt(page.rows), 0n);
 }

@@ -3,11 +3,10 @@ import { NO_USAGE, type Usage } from '../account/count-usage.js';
 import { type FacetComparison, NO_FACET_COMPARISON } from '../compare/compare-facets.js';
 import { NO_PRODUCT_COMPARISON, type ProductComparison } from '../compare/compare-products.js';
 import { NO_SAMPLE, type SampleComparison } from '../compare/compare-sample.js';
-import { countHydrationExports } from '../extract/hydrate-export.js';
-import { countItemBytes } from '../extract/item-files.js';
 import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
+import { foldProgress, LANDED_KINDS, type RunProgress, sumLanded } from '../landing/run-progress.js';
 import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
 import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
@@ -96,6 +95,7 @@ export async function describeRun(
   const { landing, io } = run;
   const { journal } = landing;
   await journal.append(noteCalls(run));
+  const progress = foldProgress(journal.entries);
   const begin = readBegin(run);
   const finished = io.now();
   const items = await run.db.row('SELECT count(*) AS n FROM items');
@@ -108,15 +108,15 @@ export async function describeRun(
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
-    tries: BigInt(journal.all('try').length + 1),
+    tries: BigInt(progress.tries),
     cursor_from: begin.cursorFrom,
-    cursor_to: extract.feed?.cursor ?? begin.cursorFrom,
+    cursor_to: extract.window.to ?? begin.cursorFrom,
     ...describeCurrency(extract, journal, stale),
-    calls: BigInt(journal.countCalls()),
-    calls_refused: BigInt(journal.countRefused()),
-    ...countExportRows(run),
+    calls: BigInt(progress.calls),
+    calls_refused: BigInt(progress.refused),
+    ...describeExports(progress),
     ...found.usage,
-    bytes_received: BigInt(countBytes(run, extract)),
+    bytes_received: BigInt(sumLanded(progress, LANDED_KINDS).bytes),
     ...pickTally(tally),
     ...describeFindings(found),
     schema_drift: reportDrift(run),
@@ -176,29 +176,15 @@ function describeFindings({ differences, columns, missed, gone, compared, produc
   };
 }
 
-function countBytes({ landing: { journal } }: Run, { feed, events, backfill }: Extract): number {
-  const place = ({ shard, attempt }: { shard: string; attempt: number }) => `${shard} ${attempt}`;
-  const done = new Set([...journal.all('export.done'), ...journal.all('export.cut')].map(place));
-  const segments = journal.all('export.segment').filter((segment) => done.has(place(segment)));
-  const exported = segments.reduce((sum, segment) => sum + segment.bytes, 0);
-  const pages = ['poll.page', 'listing.page', 'hydrate.page'] as const;
-  const items = pages.reduce((sum, page) => sum + countItemBytes(journal, page), 0);
-  return exported + items + events.bytes + backfill.bytes + (feed?.bytes ?? 0);
-}
-
 /** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
-function countExportRows({ landing: { journal } }: Run) {
-  const done = [...journal.all('export.done'), ...journal.all('export.cut')];
-  const begun = [...journal.all('export.begin'), ...journal.all('hydrate.export')];
-  const sum = (rows: bigint[]) => rows.reduce((total, one) => total + one, 0n);
-  const hydrated = countHydrationExports(journal);
-  const kept = sum(done.map(({ announced }) => announced)) + hydrated;
+function describeExports({ exports }: RunProgress) {
+  const { kept, landed, lost, overage, blocks } = exports;
   return {
     export_rows: kept,
-    export_rows_landed: sum(done.map(({ landed }) => landed)) + hydrated,
-    export_rows_lost: sum(begun.map(({ announced }) => announced)) - kept,
-    overage: begun.some(({ overage }) => overage),
-    overage_blocks: sum(begun.map(({ blocks }) => blocks)),
+    export_rows_landed: landed,
+    export_rows_lost: lost,
+    overage,
+    overage_blocks: blocks,
   };
 }
 

@@ -41,7 +41,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
     candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
   };
-  const cursor = extract.feed?.cursor;
+  const cursor = extract.window.to;
   const history = selectColumns('history');
   const { kept, replaced } = batch.history;
   const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;

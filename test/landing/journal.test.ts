@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { Journal, JournalEntries } from '../../src/landing/journal.js';
 import type { JournalEntry } from '../../src/landing/journal-entry.js';
+import { foldProgress } from '../../src/landing/run-progress.js';
 import { disk, mountFullDisk } from '../sync/full-disk.js';
 import { makeFolder } from './folder.js';
 
@@ -63,7 +64,7 @@ describe('a journal', () => {
   test('counts the calls of each process that worked on the run by its last count', async () => {
     await write(BEGIN, page(0n, 2), page(10n, 5), { type: 'try', at: BEGIN.at }, page(20n, 1), page(30n, 4));
     const journal = await Journal.open(file);
-    expect(journal.countCalls()).toBe(9);
+    expect(foldProgress(journal.entries).calls).toBe(9);
     await journal.close();
   });
 
@@ -195,11 +196,11 @@ describe('a journal that cannot be read', () => {
 test('calls are counted over lines that tell none, and with those of backfills that were taken over', async () => {
   const item: JournalEntry = { type: 'backfill.item', itemId: 1n, rows: 1, end: 10 };
   await write(BEGIN, page(0n, 2), item, { ...item, calls: 7 }, item, { type: 'backfill', rows: 1, bytes: 10 });
-  expect((await JournalEntries.read(file)).countCalls()).toBe(7);
+  expect(foldProgress((await JournalEntries.read(file)).entries).calls).toBe(7);
   await write({ type: 'backfill', rows: 1, bytes: 10, made: 5 });
   const journal = await Journal.open(file);
   await journal.append({ ...item, calls: undefined });
-  expect(journal.countCalls()).toBe(12);
+  expect(foldProgress(journal.entries).calls).toBe(12);
   await journal.close();
 });
 
@@ -218,6 +219,6 @@ test('calls that were refused are counted process by process, and are none where
     { type: 'try', at: BEGIN.at },
     calls(4),
   );
-  expect((await JournalEntries.read(file)).countRefused()).toBe(7);
-  expect((await JournalEntries.read(file)).countCalls()).toBe(27);
+  expect(foldProgress((await JournalEntries.read(file)).entries).refused).toBe(7);
+  expect(foldProgress((await JournalEntries.read(file)).entries).calls).toBe(27);
 });

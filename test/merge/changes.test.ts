@@ -4,14 +4,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
 import { createMacros } from '../../src/duckdb/model-sql.js';
-import {
-  type ChangeBounds,
-  createNewChanges,
-  createPendingChanges,
-  findAhead,
-  type PendingBounds,
-} from '../../src/merge/changes.js';
+import { createNewChanges, createPendingChanges, findAhead } from '../../src/merge/changes.js';
 import { loadRows } from '../../src/run/ledger.js';
+import type { CursorWindow } from '../../src/tables/cursor-window.js';
 import type { ChangeOrigin, TypedFile } from '../../src/typing/type-file.js';
 import { TypingQueue } from '../../src/typing/typing-queue.js';
 
@@ -28,6 +23,17 @@ afterAll(async () => {
   db.close();
   await rm(folder, { recursive: true });
 });
+
+/** Of a feed read from its beginning, over a lake that has read none. */
+const WINDOW: CursorWindow = {
+  known: undefined,
+  from: 0n,
+  applyFrom: 0n,
+  to: undefined,
+  ahead: 0n,
+  watermark: undefined,
+  isApplied: true,
+};
 
 const AT = '2026-11-20T06:00:00Z';
 
@@ -63,7 +69,7 @@ interface Landed {
   history?: { change_id: number | null; origin?: string; run_id?: string }[];
 }
 
-async function land({ feed = [], webhooks = [], history = [] }: Landed, bounds: Partial<ChangeBounds> = {}) {
+async function land({ feed = [], webhooks = [], history = [] }: Landed, bounds: Partial<CursorWindow> = {}) {
   const rows = history.map((row) => ({
     item_id: 7,
     kind: 'CHANGED',
@@ -76,7 +82,7 @@ async function land({ feed = [], webhooks = [], history = [] }: Landed, bounds: 
   }));
   await loadRows(db, 'history', 'history', rows);
   const typed = [...(await typeIds('feed', feed)), ...(await typeIds('webhook', webhooks))];
-  return createNewChanges(db, typed, { feedFrom: 0n, knownUpTo: 0n, cursor: undefined, ...bounds });
+  return createNewChanges(db, typed, { ...WINDOW, ...bounds }, { isSelected: false });
 }
 
 async function readTitles(table: string): Promise<string[]> {
@@ -93,7 +99,7 @@ describe('new changes', () => {
 
   test('of the feed are those behind the cursor; of webhooks, those that history lacks', async () => {
     const history = [{ change_id: 1 }, { change_id: 3, origin: 'webhook' }, { change_id: 4 }];
-    const tally = await land({ feed: [4, 5, 5], webhooks: [1, 2, 3, 6], history }, { feedFrom: 4n });
+    const tally = await land({ feed: [4, 5, 5], webhooks: [1, 2, 3, 6], history }, { from: 4n, known: 4n });
     expect(await readTitles('new_changes')).toEqual(['2 webhook', '5 feed', '6 webhook']);
     expect(tally).toEqual({ typed: 7n, repeated: 4n });
   });
@@ -103,7 +109,7 @@ describe('new changes', () => {
       { change_id: 5, origin: 'webhook' },
       { change_id: 7, origin: 'webhook' },
     ];
-    await land({ feed: [5, 6, 7, 8], history }, { feedFrom: 4n, knownUpTo: 7n });
+    await land({ feed: [5, 6, 7, 8], history }, { from: 4n, known: 4n, ahead: 7n });
     expect(await readTitles('new_changes')).toEqual(['6 feed', '8 feed']);
     expect(await readTitles('feed_changes')).toEqual(['5 feed', '6 feed', '7 feed', '8 feed']);
   });
@@ -127,53 +133,46 @@ describe('new changes', () => {
 
   test('ahead of the feed are noted, up to the newest that ever was', async () => {
     await land({ feed: [1, 2], webhooks: [2, 3, 5] });
-    expect(await findAhead(db, 0n, 2n)).toBe(5n);
-    expect(await findAhead(db, 9n, 2n)).toBe(9n);
-    expect(await findAhead(db, 0n, 5n)).toBe(0n);
-    expect(await findAhead(db, 0n, undefined)).toBe(5n);
-    await land({ feed: [3, 4, 6], webhooks: [5] }, { cursor: 4n });
-    expect(await findAhead(db, 0n, 4n)).toBe(6n);
+    expect(await findAhead(db, { ahead: 0n, to: 2n })).toBe(5n);
+    expect(await findAhead(db, { ahead: 9n, to: 2n })).toBe(9n);
+    expect(await findAhead(db, { ahead: 0n, to: 5n })).toBe(0n);
+    expect(await findAhead(db, { ahead: 0n, to: undefined })).toBe(5n);
+    await land({ feed: [3, 4, 6], webhooks: [5] }, { to: 4n });
+    expect(await findAhead(db, { ahead: 0n, to: 4n })).toBe(6n);
   });
 
   test('that a feed of several brought ahead of the common cursor are new as well, once', async () => {
-    await land({ feed: [3, 4, 6], webhooks: [6, 7] }, { cursor: 4n });
+    await land({ feed: [3, 4, 6], webhooks: [6, 7] }, { to: 4n });
     expect(await readTitles('new_changes')).toEqual(['3 feed', '4 feed', '6 feed', '7 webhook']);
-    await land({ feed: [5, 6, 8], history: [{ change_id: 6 }] }, { feedFrom: 4n, knownUpTo: 6n, cursor: 8n });
+    await land({ feed: [5, 6, 8], history: [{ change_id: 6 }] }, { from: 4n, known: 4n, ahead: 6n, to: 8n });
     expect(await readTitles('new_changes')).toEqual(['5 feed', '8 feed']);
   });
 });
 
 describe('pending changes', () => {
-  const pend = async (bounds: Partial<PendingBounds>) => {
-    await createPendingChanges(db, {
-      applyFrom: 0n,
-      cursor: undefined,
-      withHistory: false,
-      watermark: undefined,
-      isApplied: true,
-      ...bounds,
-    });
+  const pend = async (bounds: Partial<CursorWindow>) => {
+    await createPendingChanges(db, { ...WINDOW, ...bounds });
     return readTitles('pending_changes');
   };
 
   test('are the feed’s, and those of webhooks that it has come past', async () => {
     await land({ feed: [1, 2, 4], webhooks: [2, 3, 5] });
-    expect(await pend({ applyFrom: 1n, cursor: 4n })).toEqual(['2 feed', '3 webhook', '4 feed']);
-    expect(await pend({ cursor: undefined })).toEqual(['1 feed', '2 feed', '4 feed']);
+    expect(await pend({ applyFrom: 1n, to: 4n })).toEqual(['2 feed', '3 webhook', '4 feed']);
+    expect(await pend({})).toEqual(['1 feed', '2 feed', '4 feed']);
   });
 
   test('stand in history where webhooks had brought them ahead; the feed’s wording counts', async () => {
     const history = [5, 6, 9].map((change_id) => ({ change_id, origin: 'webhook' }));
-    await land({ feed: [5, 8], history }, { feedFrom: 4n, knownUpTo: 9n });
-    const bounds = { applyFrom: 4n, cursor: 8n, withHistory: true };
+    await land({ feed: [5, 8], history }, { from: 4n, known: 4n, ahead: 9n });
+    const bounds = { applyFrom: 4n, to: 8n, ahead: 9n };
     expect(await pend(bounds)).toEqual(['5 feed', 'history 6 webhook', '8 feed']);
   });
 
   test('are not those ahead of the common cursor, until a later run has passed them', async () => {
-    await land({ feed: [3, 4, 6] }, { cursor: 4n });
-    expect(await pend({ applyFrom: 2n, cursor: 4n })).toEqual(['3 feed', '4 feed']);
+    await land({ feed: [3, 4, 6] }, { to: 4n });
+    expect(await pend({ applyFrom: 2n, to: 4n })).toEqual(['3 feed', '4 feed']);
     // The service has forgotten 5 and 6 by then.
-    await land({ feed: [8], history: [{ change_id: 6 }] }, { feedFrom: 4n, knownUpTo: 6n, cursor: 8n });
-    expect(await pend({ applyFrom: 4n, cursor: 8n, withHistory: true })).toEqual(['history 6 feed', '8 feed']);
+    await land({ feed: [8], history: [{ change_id: 6 }] }, { from: 4n, known: 4n, ahead: 6n, to: 8n });
+    expect(await pend({ applyFrom: 4n, to: 8n, ahead: 9n })).toEqual(['history 6 feed', '8 feed']);
   });
 });

@@ -1,0 +1,57 @@
+import type { Applied } from './table.js';
+
+/**
+ * The changes that a run works on, by their ids: what the feed brings behind `from`, up to the cursor `to`. All bounds are
+ * cursors: a change is behind one if its id is greater.
+ *
+ * ```
+ *          from        applyFrom = known            to           ahead
+ *  ──────────┼───────────────┼──────────────────────┼──────────────┼──▶ change ids
+ *            │ new datasets: │ new to history;      │ in history;  │
+ *            │ compared with │ applied to items,    │ in items when│
+ *            │ history by id │ and known next time  │ `to` passes  │
+ * ```
+ *
+ * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. `from` is further back where a dataset is
+ * new to the lake; `applyFrom` is where a crash lost the landing between the commits of history and items, and on a first
+ * copy the watermark, since whole rows show what happened before it. Ahead of `to` stands what webhooks brought, and what
+ * the feed of one of several datasets did: when it comes again it is compared with history by its id.
+ */
+export interface CursorWindow {
+  /** History holds every change of the feed up to it; undefined where no feed was read before. */
+  known: bigint | undefined;
+  /** The feed is read behind it. */
+  from: bigint;
+  /** Changes behind it are not yet in items. */
+  applyFrom: bigint;
+  /** Every change up to it has landed; undefined without the feed. */
+  to: bigint | undefined;
+  /** The newest change that history holds ahead of `known`; 0 where there is none. */
+  ahead: bigint;
+  /** Changes up to it happened before whole rows were read; undefined where the run reads none. */
+  watermark: bigint | undefined;
+  /** True where items hold all changes up to `applyFrom`; false where no feed was applied to them before. */
+  isApplied: boolean;
+}
+
+/** The window of a run over a lake whose history and items are applied so far. */
+export function openWindow(
+  { history, items }: Record<'history' | 'items', { applied: Applied }>,
+  { from, to, watermark }: Pick<CursorWindow, 'from' | 'to' | 'watermark'>,
+): CursorWindow {
+  const { cursor } = items.applied;
+  return {
+    known: history.applied.cursor,
+    from,
+    applyFrom: cursor ?? watermark ?? from,
+    to,
+    ahead: history.applied.ahead,
+    watermark,
+    isApplied: cursor !== undefined,
+  };
+}
+
+/** The newest change that history may hold before the run. */
+export function findHeld({ known = 0n, ahead }: Pick<CursorWindow, 'known' | 'ahead'>): bigint {
+  return known > ahead ? known : ahead;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { decodeApplied } from '../../src/lake/table-state.js';
+import { findHeld, openWindow } from '../../src/tables/cursor-window.js';
+
+/** History and items at these cursors. */
+const tablesAt = (history: bigint | undefined, items: bigint | undefined, ahead = 0n) => {
+  const nothing = decodeApplied(new Map());
+  return {
+    history: { applied: { ...nothing, cursor: history, ahead } },
+    items: { applied: { ...nothing, cursor: items } },
+  };
+};
+
+test('a run by the feed begins where history and items stand', () => {
+  const window = openWindow(tablesAt(7n, 7n), { from: 7n, to: 9n, watermark: undefined });
+  expect(window).toMatchObject({ known: 7n, from: 7n, applyFrom: 7n, to: 9n, isApplied: true });
+  expect(findHeld(window)).toBe(7n);
+});
+
+test('on a first copy, whole rows show what happened up to the watermark; history takes all', () => {
+  const window = openWindow(tablesAt(undefined, undefined), { from: 0n, to: 9n, watermark: 8n });
+  expect(window).toMatchObject({ known: undefined, from: 0n, applyFrom: 8n, isApplied: false });
+  expect(findHeld(window)).toBe(0n);
+});
+
+test('where a crash left history ahead of items, they are applied from where items stand', () => {
+  const window = openWindow(tablesAt(9n, 7n), { from: 9n, to: 12n, watermark: undefined });
+  expect(window.applyFrom).toBe(7n);
+  expect(findHeld(window)).toBe(9n);
+});
+
+test('history may hold what stands in it ahead of the cursor', () => {
+  expect(findHeld(openWindow(tablesAt(7n, 7n, 11n), { from: 7n, to: 9n, watermark: undefined }))).toBe(11n);
+});
