@@ -18,10 +18,10 @@ async function* repeat(text: string): AsyncGenerator<Buffer> {
 /** What the body comes to, and the bytes of it that landed. */
 async function land(
   body: AsyncIterable<Buffer>,
-  { announced = 30n, limits = LIMITS, format = 'ndjson' as ExportFormat } = {},
+  { announced = 30n, limits = LIMITS, format = 'ndjson' as ExportFormat, targetBytes = 400 } = {},
 ): Promise<{ error: unknown; landedBytes: number }> {
   const folder = await makeFolder();
-  const options = { folder, prefix: 'e-', targetBytes: 400, announced, limits, format };
+  const options = { folder, prefix: 'e-', targetBytes, announced, limits, format };
   const written = writeSegments(body, { ...options, onBytes: () => {}, onSegment: async () => {} });
   const error = await written.then(
     () => undefined,
@@ -40,6 +40,37 @@ describe('the body of an export', () => {
     });
     expect(landedBytes).toBeLessThanOrEqual(31 * 9);
   });
+
+  test.each([1, 100, 1_000_000])(
+    'may have all the rows that were announced and not one more (segments of %i bytes)',
+    async (targetBytes) => {
+      const chunkings = [[30], [10, 10, 10], Array.from({ length: 30 }, () => 1)];
+      for (const chunks of chunkings) {
+        async function* body(more: number) {
+          for (const rows of chunks) yield Buffer.from('{"id":1}\n'.repeat(rows));
+          if (more > 0) yield Buffer.from('{"id":1}\n'.repeat(more));
+        }
+        expect((await land(body(0), { targetBytes })).error).toBeUndefined();
+        expect((await land(body(1), { targetBytes })).error).toMatchObject({ code: 'snapshot_incomplete' });
+      }
+      expect((await land([Buffer.from('1\n'.repeat(31))].values() as never, { targetBytes })).error).toMatchObject({
+        code: 'snapshot_incomplete',
+      });
+    },
+  );
+
+  test.each([1, 100, 1_000_000])(
+    'may have its size and not a byte more (segments of %i bytes)',
+    async (targetBytes) => {
+      for (const chunks of [[8000], [4000, 4000], [2500, 2500, 3000]]) {
+        async function* body(more: number) {
+          for (const [n, bytes] of chunks.entries()) yield Buffer.from('\n'.repeat(bytes + (n === 0 ? more : 0)));
+        }
+        expect((await land(body(0), { targetBytes })).error).toBeUndefined();
+        expect((await land(body(1), { targetBytes })).error).toMatchObject({ code: 'contract' });
+      }
+    },
+  );
 
   test('that is one endless line ends at the longest line, and the error says where it begins', async () => {
     async function* body() {

@@ -1,13 +1,14 @@
+import { createHash } from 'node:crypto';
 import fs, { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { Journal, JournalEntries } from '../../src/landing/journal.js';
-import type { JournalEntry } from '../../src/landing/journal-entry.js';
+import { type JournalEntry, START_AGAIN } from '../../src/landing/journal-entry.js';
 import { foldProgress } from '../../src/landing/run-progress.js';
 import { disk, mountFullDisk } from '../sync/full-disk.js';
-import { makeFolder } from './folder.js';
+import { listOpenFiles, makeFolder } from './folder.js';
 
 const BEGIN = {
   type: 'begin',
@@ -53,10 +54,10 @@ describe('a journal', () => {
   });
 
   test('tells the entries of a type apart, and the last of them', async () => {
-    await write(BEGIN, page(0n, 2), page(10n, 3));
+    await write(BEGIN, page(0n, 2), page(10n, 3), page(20n, 4));
     const journal = await Journal.open(file);
-    expect(journal.all('feed.page').map((entry) => entry.after)).toEqual([0n, 10n]);
-    expect(journal.last('feed.page')?.calls).toBe(3);
+    expect(journal.all('feed.page').map((entry) => entry.after)).toEqual([0n, 10n, 20n]);
+    expect(journal.last('feed.page')?.calls).toBe(4);
     expect(journal.last('feed.done')).toBeUndefined();
     await journal.close();
   });
@@ -125,6 +126,7 @@ describe('a journal', () => {
       await expect(read()).rejects.toMatchObject({
         code: 'lake_invalid',
         message: expect.stringContaining('is not as it was written'),
+        facts: { hint: START_AGAIN },
       });
     }
     // Journals of the version before have no checksums.
@@ -160,6 +162,13 @@ describe('a journal on a disk that fails', () => {
     const entries = [BEGIN, page(0n, 2), page(20n, 4), page(21n, 4)];
     expect(journal.entries).toEqual(entries);
     expect(await read()).toEqual(entries);
+  });
+
+  test('is not touched when there is nothing to append', async () => {
+    const journal = await Journal.open(file);
+    disk.isFull = () => true;
+    await journal.append();
+    await journal.close();
   });
 });
 
@@ -202,6 +211,31 @@ test('calls are counted over lines that tell none, and with those of backfills t
   await journal.append({ ...item, calls: undefined });
   expect(foldProgress(journal.entries).calls).toBe(12);
   await journal.close();
+});
+
+test('a journal that earlier versions wrote is read: its checksums are made alike', async () => {
+  const lines = ['{"type":"try","at":"2026-11-20T06:00:00.000Z"}', '{"type":"calls","calls":3}'];
+  let sum = '';
+  const texts = lines.map((line) => {
+    sum = createHash('sha256').update(`${sum}${line}`).digest('hex').slice(0, 16);
+    return `${line.slice(0, -1)},"sum":"${sum}"}\n`;
+  });
+  await writeFile(file, texts.join(''));
+  expect(await read()).toHaveLength(2);
+});
+
+test('a journal that nobody wrote has no entries', () => {
+  expect(JournalEntries.none().entries).toEqual([]);
+});
+
+test('a journal that is closed holds no file open', async () => {
+  const journal = await Journal.open(file);
+  expect(await listOpenFiles(path.dirname(file))).toEqual(['journal.ndjson']);
+  const appended = journal.append(BEGIN);
+  await journal.close();
+  await appended;
+  expect(await listOpenFiles(path.dirname(file))).toEqual([]);
+  expect(await read()).toEqual([BEGIN]);
 });
 
 test('calls that were refused are counted process by process, and are none where nobody told', async () => {

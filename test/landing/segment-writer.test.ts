@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -41,6 +42,8 @@ async function write(bytes: Buffer, targetBytes: number, next: () => number): Pr
     },
   });
   expect((await readdir(folder)).sort()).toEqual(segments.map((segment) => segment.file));
+  const sums = texts.map((text) => createHash('sha256').update(Buffer.from(text, 'latin1')).digest('hex'));
+  expect(segments.map((segment) => segment.fileSha256)).toEqual(sums);
   return { segments, texts, total, told };
 }
 
@@ -96,6 +99,23 @@ describe('segments', () => {
     const { segments, total } = await write(Buffer.alloc(0), 10, () => 1);
     expect(segments).toEqual([]);
     expect(total).toEqual({ rows: 0n, bytes: 0 });
+  });
+
+  test('of a body of empty chunks are none', async () => {
+    const folder = await makeFolder();
+    async function* body() {
+      yield Buffer.alloc(0);
+    }
+    const options = {
+      folder,
+      prefix: 'e-',
+      targetBytes: 10,
+      announced: 9n,
+      onBytes: () => {},
+      onSegment: async () => {},
+    };
+    expect(await writeSegments(body(), options)).toEqual({ rows: 0n, bytes: 0 });
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test('of an earlier process are removed first: the journal does not name them', async () => {
