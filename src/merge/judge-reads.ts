@@ -31,9 +31,15 @@ async function readSkew(db: Database, changes: string[]): Promise<bigint | undef
       FROM reads AS r JOIN (${told}) AS c USING (item_id)
       WHERE c.observed_at BETWEEN r.last_changed_at - INTERVAL 2 MINUTE AND r.last_changed_at + INTERVAL 2 MINUTE
     ),
-    nearest AS (SELECT arg_min(distance, abs(distance)) AS distance FROM distances GROUP BY item_id, last_changed_at)
-    SELECT quantile_disc(distance, 0.5) AS middle, bool_or(distance = 0) AS is_exact FROM nearest`);
+    nearest AS (SELECT arg_min(distance, abs(distance)) AS distance FROM distances GROUP BY item_id, last_changed_at),
+    counted AS (SELECT distance, count(DISTINCT item_id) AS items FROM distances GROUP BY distance)
+    SELECT quantile_disc(distance, 0.5) AS middle, bool_or(distance = 0) AS is_exact,
+      (SELECT max_by(distance, items) FROM counted
+        WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
+    FROM nearest`);
   if (row?.is_exact === true) return 0n;
+  // Several changes of an item lie near its read. The distance on which most items agree is the service's own.
+  if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return row.agreed + SECOND_US;
   // Reads that lag are nearest to changes of earlier runs.
   if (!changes.includes('history') || typeof row?.middle !== 'bigint') return undefined;
   return row.middle > 0n ? row.middle + SECOND_US : 0n;

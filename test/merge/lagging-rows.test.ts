@@ -45,6 +45,23 @@ describe('a whole row that was read after a change happened', () => {
   });
 });
 
+describe('how much later the feed dates changes than rows', () => {
+  const skew = async () => (await db.row("SELECT epoch_ms(getvariable('feed_skew')) AS ms"))?.ms;
+  const told = (id: number, seconds: number) => change({ item_id: id, observed_at: `2026-11-20T05:01:${seconds}Z` });
+  const readAt = (id: number) => read({ item_id: id, last_changed_at: '2026-11-20T05:00:00Z' });
+
+  test('is the distance on which most items agree, whatever other changes lie nearer', async () => {
+    const changes = [told(1, 11), told(1, 30), told(2, 25), told(2, 30), told(3, 30)];
+    await loadWorld(db, { reread: [1, 2, 3].map(readAt), changes });
+    expect(await skew()).toBe(91_000n);
+  });
+
+  test('is unknown while no two items agree and no history tells', async () => {
+    await loadWorld(db, { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] });
+    expect(await skew()).not.toBe(91_000n);
+  });
+});
+
 describe('a read of an item that changed', () => {
   const base = [item({})];
 

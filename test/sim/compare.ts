@@ -46,7 +46,7 @@ export interface ItemExpectation {
  * Every visible item stands in the lake as `/items/{id}` shows it. Left out are items with changes behind the cursor:
  * the feed has not told of them yet. What the lake can't know, each by name:
  * - last_seen_at moves without a change: the lake's may be older.
- * - with a skew, last_changed_at and price_changed_at of a change that is told whole may be its observedAt.
+ * - with a skew, last_changed_at and price_changed_at may be an observedAt of the item, later by the skew at most.
  * - a site's name is known when a row has shown it: checked when `settled`.
  */
 export function expectItems(world: World, lake: LakeRows, expectation: ItemExpectation): void {
@@ -80,10 +80,14 @@ export function expectItems(world: World, lake: LakeRows, expectation: ItemExpec
   );
 }
 
-/** Microseconds of an item's time → of observedAt, cut as timestamps are. */
-function observe({ habits }: World, time: string | null): string {
+/** True for a time of the feed that may stand for the item's own: later by the skew at most, cut as timestamps are. */
+function isObserved({ habits }: World, copy: string | null, truth: string | null): boolean {
+  if (copy === null || truth === null) return false;
   const unit = 10n ** BigInt(Math.max(0, 6 - habits.fraction));
-  return String(((BigInt(time ?? 0) + BigInt(habits.skewMs) * 1000n) / unit) * unit);
+  const skew = BigInt(habits.skewMs) * 1000n;
+  const latest = ((BigInt(truth) + skew) / unit) * unit;
+  const earliest = skew < 0n ? latest : BigInt(truth);
+  return BigInt(copy) >= earliest && BigInt(copy) <= (skew < 0n ? BigInt(truth) : latest);
 }
 
 function compareItem(world: World, item: Item, row: TextRow) {
@@ -93,7 +97,7 @@ function compareItem(world: World, item: Item, row: TextRow) {
   copy.extra = readExtra(row.extra);
   if (copy.datasets === null) copy.datasets = '[]'; // CSV can't tell an empty list from none
   for (const name of OBSERVED) {
-    if (copy[name] === observe(world, truth[name] ?? null)) copy[name] = truth[name] ?? null;
+    if (isObserved(world, copy[name] ?? null, truth[name] ?? null)) copy[name] = truth[name] ?? null;
   }
   const wrong = Object.keys(truth)
     .filter((name) => copy[name] !== truth[name])
