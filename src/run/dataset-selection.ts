@@ -9,6 +9,7 @@ import type { JournalEntries } from '../landing/journal.js';
 import { nameDatasets } from '../plan/find-added.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetSelection, TableState } from '../tables/table.js';
+import { readRunState } from './run-state.js';
 
 /** What a run copies: as its journal says, from when it was begun. */
 export function readRunSelection(journal: Pick<JournalEntries, 'last'>): DatasetSelection {
@@ -16,8 +17,8 @@ export function readRunSelection(journal: Pick<JournalEntries, 'last'>): Dataset
 }
 
 /** Whether the service has told the run anything that depends on what it copies. */
-export function hasAsked({ entries }: Pick<JournalEntries, 'entries'>): boolean {
-  return entries.some(({ type }) => ['watermark', 'feed.bound', 'feed.page', 'feed.done'].includes(type));
+export function hasAsked(journal: Pick<JournalEntries, 'entries'>): boolean {
+  return !['none', 'begun'].includes(readRunState(journal));
 }
 
 /** What the lake is a copy of; undefined where it holds nothing yet. */

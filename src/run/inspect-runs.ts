@@ -3,6 +3,7 @@ import type { Lake } from '../lake/lake.js';
 import { type LockState, readLock } from '../lake/lock.js';
 import { type LandedRun, listLandedRuns } from '../landing/landing.js';
 import { foldProgress, sumLanded } from '../landing/run-progress.js';
+import { readRunState } from './run-state.js';
 
 /** A run that has not ended, and what it has. */
 export interface OpenRun {
@@ -34,14 +35,13 @@ export async function inspectActivity(lake: Lake, io: Io): Promise<LakeActivity>
 }
 
 function describeOpen({ runId, runNumber, journal }: LandedRun, isRunning: boolean): OpenRun {
-  const held = journal.last('held');
   const progress = foldProgress(journal.entries);
   return {
     runId,
     runNumber,
     begunAt: journal.last('begin')?.at ?? '',
-    state: isRunning ? 'running' : held === undefined ? 'interrupted' : 'held',
-    checks: held?.checks ?? [],
+    state: isRunning ? 'running' : readRunState(journal) === 'held' ? 'held' : 'interrupted',
+    checks: journal.last('held')?.checks ?? [],
     tries: progress.tries,
     calls: progress.calls,
     landed: {

@@ -17,6 +17,7 @@ import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { RunPlanner } from '../run/run-planner.js';
+import { readRunState } from '../run/run-state.js';
 import { openWindow } from '../tables/cursor-window.js';
 import { isItemId } from '../typing/item-names.js';
 import type { TypingQueue } from '../typing/typing-queue.js';
@@ -92,8 +93,7 @@ async function landWholeRows(run: Run, planner: RunPlanner, planned: PlannedRun 
 async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
   const { client, landing } = run;
   const { journal } = landing;
-  const isLanded = journal.last('datasets') !== undefined && journal.last('hydrate.done') !== undefined;
-  if (!isLanded) return readPlan(run);
+  if (['begun', 'asked'].includes(readRunState(journal))) return readPlan(run);
   const makeNoCall = (reason: string) => {
     client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
     return undefined;

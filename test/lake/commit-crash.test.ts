@@ -13,6 +13,7 @@ import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from 
 const INFO = { runId: 'r2', operation: 'TEST', at: AT };
 const rows = (title: string) => select('items', { ...ITEM, title: `'${title}'` }, 'range(30) AS r(i)');
 
+// I3 of SPEC.md
 test('a crash before the commit point leaves the previous version, and recovery clears what was moved in', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: rows('old') });

@@ -10,6 +10,7 @@ import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from 
 const INFO = { runId: 'r', operation: 'TEST', at: AT };
 const source = select('items', ITEM, 'range(10) AS r(i)');
 
+// I3 of SPEC.md
 test('of writers that race for a version one wins, the others change nothing', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: source });

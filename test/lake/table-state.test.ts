@@ -18,6 +18,7 @@ type Entries = readonly (readonly [string, bigint])[];
 const logOf = (...commits: Entries[]) =>
   new Map(commits.flat().map(([appId, version]) => [appId, { version }] as const));
 
+// I1 of SPEC.md
 test('what a commit notes is what the next run reads', () => {
   expect(decodeApplied(logOf(encodeApplied(APPLIED, logOf())))).toEqual(APPLIED);
 });

@@ -69,6 +69,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
+  // I6 of SPEC.md
   test('loses a last line that a crash cut short, wherever it was cut, and goes on behind the one before', async () => {
     await write(BEGIN, page(0n, 2));
     const whole = await readFile(file);

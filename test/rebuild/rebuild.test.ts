@@ -88,6 +88,7 @@ async function expectSameValues(): Promise<void> {
 }
 
 describe('rebuild', () => {
+  // I9 of SPEC.md
   test('makes every row anew, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
     const names = await readdir(pipeline.lake.path, { recursive: true });
     const find = (table: string) => names.filter((name) => name.startsWith(`${table}/`) && name.endsWith('.parquet'));

@@ -27,6 +27,7 @@ test.each(['400', '410'] as const)(
   },
 );
 
+// I2 of SPEC.md
 test('what the feed of one dataset brings ahead of the common cursor is in history at once, and stays when the service forgets it', async () => {
   const habits = { scope: 'two', mode: 'auto', oldCursor: 'leaves a gap', historyDays: 7 } as const;
   const simulation = await openSimulation({ seed: 3, items: 24, habits });

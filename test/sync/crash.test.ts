@@ -114,6 +114,7 @@ function expectNothingTwice(step: string, requests: string[]): void {
 }
 
 describe('a run that is killed at any step and started again', () => {
+  // I0 of SPEC.md
   test('ends in the tables of a first run that was never killed', async () => {
     const stills = await syncWithStills(bootstrapped);
     first = await readTables(bootstrapped);

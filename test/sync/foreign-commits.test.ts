@@ -136,6 +136,7 @@ describe('a commit by another program is refused', () => {
     expect((await failure(sync())).message).toContain(`version ${version} (DELETE`);
   });
 
+  // I7 of SPEC.md
   test('that comes while a run works, before its own and before lake.json', async () => {
     for (const [event, code] of [
       ['audited', 'lake_locked'],

@@ -52,6 +52,7 @@ const readLetThrough = () =>
   readLake(pipeline.lake.path, (glob) => `SELECT name FROM ${glob('check_results')} WHERE let_through ORDER BY name`);
 
 describe('a held batch', () => {
+  // I5 of SPEC.md
   test('is held again while nothing was changed, without a call', async () => {
     expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({ code: 'gate_failed' });
     expect(world.requests).toEqual([]);

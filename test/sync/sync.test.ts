@@ -46,6 +46,7 @@ describe('sync', () => {
     expect(first.checks.filter((check) => check.severity === 'gate' && check.violations > 0n)).toEqual([]);
   });
 
+  // I8 of SPEC.md
   test('a run without news writes no file', async () => {
     world.renew(copied);
     const before = await listFiles(world.lakePath);

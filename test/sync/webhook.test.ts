@@ -165,6 +165,7 @@ describe('the changes of webhooks', () => {
     expect(await listEvents(world.lakePath)).toEqual([]);
   });
 
+  // I2 of SPEC.md
   test('ahead of the feed go into history; the feed moves the cursor, is applied, and repeats none', async () => {
     const changes = await advance(40);
     late = idOf(changes[14] ?? '');
@@ -223,6 +224,7 @@ describe('the changes of webhooks', () => {
     await expectExactCopy();
   });
 
+  // I4 of SPEC.md
   test('ahead of the feed are not in items before the feed has come past them, and then they are', async () => {
     const { changes, items } = await world.sandbox.dump();
     const busy = new Set(changes.slice(-60).map((line) => /"item":\{"id":(\d+)/.exec(line)?.[1]));

@@ -23,6 +23,7 @@ test('on a first copy, whole rows show what happened up to the watermark; histor
   expect(findHeld(window)).toBe(0n);
 });
 
+// I4 of SPEC.md
 test('where a crash left history ahead of items, they are applied from where items stand', () => {
   const window = openWindow(tablesAt(9n, 7n), { from: 9n, to: 12n, watermark: undefined });
   expect(window.applyFrom).toBe(7n);
