@@ -11,8 +11,7 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
-import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
-import { RESERVED_CALLS } from '../plan/choose-copy.js';
+import { allowance, countBesideRun, countCallsLeft, refuseCall } from '../plan/allowance.js';
 import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
 import { listReadHistories } from './read-histories.js';
 
@@ -51,7 +50,7 @@ export async function takeHistories(
       const plan = await fetchPlan(client);
       client.setRate(plan.limits.ratePerSecond ?? null);
       const allowed = allowance(plan, pipeline.budget);
-      const calls = allowed.calls === undefined ? null : countLeft(allowed.calls);
+      const calls = countCallsLeft(allowed, 0n);
       client.setCallLimit(calls === null ? null : Number(calls), (made) => refuseCall(allowed, made));
       const waiting = await listWaitingHistories(lake.root);
       const portion = choosePortion(missing, waiting, calls);
@@ -87,6 +86,5 @@ export async function findMissingHistories(lake: Lake, items: Record<string, unk
 
 /** What waits, and as many others as calls are left beside those of the run. */
 function choosePortion(missing: readonly bigint[], waiting: readonly bigint[], calls: bigint | null): bigint[] {
-  const room = calls === null ? missing.length : Math.max(0, Number(calls - RESERVED_CALLS));
-  return [...waiting, ...missing.slice(0, room)];
+  return [...waiting, ...missing.slice(0, countBesideRun(missing.length, calls))];
 }

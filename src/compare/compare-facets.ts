@@ -1,8 +1,8 @@
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { listParts } from '../extract/dataset-client.js';
 import { landFacets } from '../extract/facets.js';
 import { skipSample } from '../extract/sample.js';
-import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 
@@ -22,11 +22,11 @@ export const NO_FACET_COMPARISON: FacetComparison = { compared: 0n, different: 0
  * left skips it.
  */
 export async function askFacets(
-  { client, selection, landing, io, pipeline, drift }: Run,
-  { mode }: Extract,
+  { client, landing, io, drift }: Run,
+  { plan: { comparisons, parts } }: Extract,
 ): Promise<string | undefined> {
-  const [part, ...others] = listSelectedParts(client, selection);
-  if (mode !== 'snapshot' || !pipeline.proof.facets || part === undefined || others.length > 0) return undefined;
+  const [part] = listParts(client, parts);
+  if (!comparisons.facets || part === undefined) return undefined;
   const answer = await landFacets(part.client, landing, io).catch((error: unknown) => skipSample(error, io));
   if (answer !== undefined) drift.look('/facets', JSON.parse(answer));
   return answer;

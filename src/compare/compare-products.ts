@@ -1,8 +1,9 @@
 import { readModel } from '../duckdb/model-sql.js';
+import { listParts } from '../extract/dataset-client.js';
 import { choosePage, landProducts } from '../extract/products.js';
 import { skipSample } from '../extract/sample.js';
 import { loadServiceProducts } from '../merge/service-products.js';
-import { listSelectedParts } from '../run/dataset-selection.js';
+import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 
 /** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
@@ -19,12 +20,11 @@ export const NO_PRODUCT_COMPARISON: ProductComparison = { compared: 0n, differen
  * Lands products of the service (all of them, or a page as a sample), and compares them with views `products` and
  * `product_prices`. Leaves them typed in table `landed_service_products`.
  */
-export async function compareProducts(run: Run): Promise<ProductComparison> {
-  const { db, landing, io, pipeline, workFolder } = run;
-  const isWanted = pipeline.source.products === 'all';
-  const [part, ...others] = listSelectedParts(run.client, run.selection);
-  // The service groups the offers of one dataset, or of all that the key can read.
-  if ((!isWanted && !pipeline.proof.products) || part === undefined || others.length > 0) return NO_PRODUCT_COMPARISON;
+export async function compareProducts(run: Run, { plan: { comparisons, parts } }: Extract): Promise<ProductComparison> {
+  const { db, landing, io, workFolder } = run;
+  const isWanted = comparisons.products === 'all';
+  const [part] = listParts(run.client, parts);
+  if (comparisons.products === 'none' || part === undefined) return NO_PRODUCT_COMPARISON;
   const count = await db.row('SELECT count(*) AS n FROM products');
   const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
   const files = await landProducts(part.client, landing, only, io).catch((error: unknown) => {

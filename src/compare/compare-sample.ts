@@ -3,6 +3,7 @@ import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
 import { createItemViews } from '../merge/batch.js';
+import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
@@ -25,8 +26,8 @@ export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>
  * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
  * others; with none left for it, or a service that does not answer, nothing is sampled.
  */
-export async function compareSample(run: Run): Promise<SampleComparison> {
-  const size = run.pipeline.proof.sample;
+export async function compareSample(run: Run, { plan }: Extract): Promise<SampleComparison> {
+  const size = plan.comparisons.sample;
   if (size === 0) return NO_SAMPLE;
   const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
   const comparison = await sampleItems(run, size, lowWatermark).catch((error: unknown) => skipSample(error, run.io));

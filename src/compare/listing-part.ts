@@ -5,7 +5,7 @@ import { ListingJournal } from '../extract/listing-journal.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
 import { allowSkipping } from '../extract/sample.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
-import { countLeft } from '../plan/allowance.js';
+import { countCallsLeft } from '../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
 import { reachBack } from '../plan/reach-back.js';
 import type { Extract } from '../run/landed-run.js';
@@ -150,9 +150,8 @@ export class ListingPart {
   #plan(state: ListingState) {
     const { client, dataset } = this.#part;
     const isSecond = this.#journal.all('listing.counts').length > 1;
-    const calls = this.#extract.planned?.gate.left().calls;
-    const left = calls === undefined ? null : countLeft(calls) - BigInt(client.calls());
-    const callsLeft = left !== null && left < 0n ? 0n : left;
+    const allowance = this.#extract.planned?.gate.left();
+    const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
     // Where removals come with the poll, a difference is most likely news.
     const news = state.returnsRemovals && !isSecond;

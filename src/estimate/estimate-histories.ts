@@ -1,7 +1,6 @@
 import type { PlannedRun } from '../account/read-plan.js';
 import { findMissingHistories } from '../backfill/fetch-histories.js';
-import { countLeft } from '../plan/allowance.js';
-import { RESERVED_CALLS } from '../plan/choose-copy.js';
+import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import type { Ahead } from '../plan/estimate.js';
 import type { EstimateSource } from './estimate-source.js';
 
@@ -21,9 +20,7 @@ export async function estimateHistories(
   const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
   const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
   if (missing === 0) return undefined;
-  const { calls } = gate.left();
-  const room = calls === undefined ? missing : Math.max(0, Number(countLeft(calls) - RESERVED_CALLS));
-  const asked = Math.min(missing, room);
+  const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
   const { sample, products } = pipeline.proof;
   const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
   // The plan is asked for before them and behind them.

@@ -1,7 +1,7 @@
 import type { PlannedRun } from '../account/read-plan.js';
 import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
 import { createItemViews } from '../merge/batch.js';
-import { countLeft } from '../plan/allowance.js';
+import { countCallsLeft } from '../plan/allowance.js';
 import { chooseReadings } from '../plan/choose-readings.js';
 import type { Ahead } from '../plan/estimate.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
@@ -20,8 +20,7 @@ export async function estimateListing(source: EstimateSource, { gate }: PlannedR
   if (await findEvidence(db, since)) {
     return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
   }
-  const { calls: bound } = gate.left();
-  const callsLeft = bound === undefined ? null : countLeft(bound) - BigInt(client.calls());
+  const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
   const sites = await countLakeSites(db);
   const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
   const { calls, limit, wanted } = chooseReadings(facts);

@@ -1,22 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
 import type { PlannedRun } from '../account/read-plan.js';
-import { int64 } from '../api/contract.js';
+import { ITEMS_A_PAGE } from '../api/contract.js';
 import { createItemViews } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges } from '../merge/changes.js';
 import { findNeeds } from '../merge/merge.js';
-import { countLeft, findTightest } from '../plan/allowance.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
-import { chooseHydration } from '../plan/choose-hydration.js';
-import type { Ahead } from '../plan/estimate.js';
+import { type Ahead, countPages } from '../plan/estimate.js';
+import { planHydration } from '../plan/plan-hydration.js';
 import { listSelectedParts } from '../run/dataset-selection.js';
+import { countItems } from '../run/run-planner.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
 import type { EstimateSource } from './estimate-source.js';
-
-const counted = z.looseObject({ totalElements: int64 });
-const ITEMS_A_PAGE = 500n;
 
 /**
  * What reading items whole would take: those that a page of the feed tells too little of, found and read as a run does
@@ -32,25 +28,22 @@ export async function estimateNeeds(
   const rowsOfPage = BigInt(feed.page?.changes.length ?? 1);
   const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
   if (needed === 1) return { calls: 1, rows: 0n, exact: feed.changes.exact, reason: 'an item' };
-  const query = { status: 'all', changedSince: need.changedSince, size: 1 };
   let changed = 0n;
   let broken: BrokenExport | undefined;
-  for (const { client, dataset } of listSelectedParts(source.client, source.selection)) {
-    broken ??= changedExport(gate.memory, dataset).findBroken(source.io.now());
-    changed += (await client.json('/items', query, counted)).totalElements;
+  for (const part of listSelectedParts(source.client, source.selection)) {
+    broken ??= changedExport(gate.memory, part.dataset).findBroken(source.io.now());
+    changed += await countItems(part, { changedSince: need.changedSince });
   }
-  const { calls, rows, quota } = gate.left();
-  const tightest = findTightest(rows, quota);
-  const pages = Number((changed + ITEMS_A_PAGE - 1n) / ITEMS_A_PAGE);
-  const choice = chooseHydration({
-    needed,
-    pages: Math.max(0, pages - 1),
-    rows: changed,
-    callsLeft: calls === undefined ? null : countLeft(calls),
-    rowsLeft: tightest === undefined ? null : countLeft(tightest),
-    ratePerSecond: plan.limits.ratePerSecond ?? null,
-    withoutExport: broken && explainBroken(broken),
-  });
+  const pages = countPages(changed, ITEMS_A_PAGE);
+  const { choice } = planHydration(
+    { needed, pages: Math.max(0, pages - 1), rows: changed },
+    {
+      allowance: gate.left(),
+      callsMade: BigInt(source.client.calls()),
+      ratePerSecond: plan.limits.ratePerSecond ?? null,
+      broken,
+    },
+  );
   // The first page is read before the way is chosen; it may hold all that is needed.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;

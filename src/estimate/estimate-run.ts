@@ -17,7 +17,7 @@ import type { ModeChoice } from '../plan/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
 import { countOverage } from '../plan/export-allowance.js';
 import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-selection.js';
-import { readTables } from '../run/open-run.js';
+import { planRepairs, readTables } from '../run/open-run.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import type { EstimateSource } from './estimate-source.js';
@@ -65,12 +65,13 @@ export async function estimateRun(
     const unfinished = await peekUnfinishedRun(lake.root);
     const typing = new TypingQueue(db, { runId: 'plan', workFolder });
     const tables = await readTables(lake);
+    const repairs = await planRepairs(lake, Object.values(tables), pipeline);
     refuseNarrowing(pipeline, tables.items, unfinished?.journal);
     const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;
     const selection = begun === undefined ? pipeline.source.datasets : readRunSelection(begun.journal);
     const journal = unfinished?.journal ?? JournalEntries.none();
     const opened = { pipeline, selection, caps, io, lake, db, client, typing, tables, workFolder };
-    return await estimate({ ...opened, repairs: {}, journal, isAtWork: false }, unfinished);
+    return await estimate({ ...opened, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
     db.close();

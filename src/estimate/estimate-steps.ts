@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { isComparisonWorthIt } from '../account/count-usage.js';
 import type { PlannedRun } from '../account/read-plan.js';
 import { int64 } from '../api/contract.js';
+import { hasOpenBackfill } from '../backfill/land-histories.js';
 import type { PricelakeError } from '../errors/errors.js';
 import { listParts } from '../extract/dataset-client.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Ahead, Count } from '../plan/estimate.js';
 import type { RunPlan } from '../plan/plan-run.js';
 import type { RunPlanner } from '../run/run-planner.js';
+import { isAtRest } from '../sync/run-record.js';
+import { listEvents } from '../webhook/event-files.js';
 import { estimateCopy, estimatePolls } from './estimate-copy.js';
 import { estimateFeed } from './estimate-feed.js';
 import { estimateHistories } from './estimate-histories.js';
@@ -32,6 +35,7 @@ const NOTHING: Ahead = {
   changes: undefined,
   hydration: undefined,
   histories: undefined,
+  publishes: true,
   datasets: 0,
   facets: 0,
   products: 0,
@@ -49,12 +53,13 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
   const { journal } = source;
   const has = (type: JournalEntry['type']) => journal.last(type) !== undefined;
   const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed');
-  const { decision, copy, copied, proofs } = plan;
+  const { decision, copy, copied, comparisons } = plan;
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
   const changedItems = await estimatePolls(source, planner.facts, polls);
   const feed = plan.feed.isRead && !has('feed.done') ? await estimateFeed(source, plan.feed.starts) : undefined;
-  const isIdle = !has('begin') && copied.length === 0 && !isAny(feed?.changes) && !isAny(changedItems);
+  const isNews = isAny(feed?.changes) || has('feed.page');
+  const isIdle = !has('begin') && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));
   const checks = (plan.checksDatasets ? 1 : 0) + (planner.asked.has('readable') ? 1 : 0);
   const ahead: Ahead = {
     plan: true,
@@ -65,10 +70,11 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
     changes: feed?.changes,
     hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, planned, feed),
     histories: await estimateHistories(source, planned, copy?.items),
+    publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (has('datasets') || (isIdle && mode === 'feed') ? 0 : 1) + checks,
-    facets: proofs.facets && !has('facets') ? 1 : 0,
+    facets: comparisons.facets && !has('facets') ? 1 : 0,
     products: isIdle ? 0 : await countProductCalls(source, plan),
-    sample: isIdle || has('sample.done') ? 0 : proofs.sample,
+    sample: isIdle || has('sample.done') ? 0 : comparisons.sample,
     countsUsage: (calls, rows) =>
       !isIdle && (planned.plan.usage ?? null) !== null && isComparisonWorthIt(calls, rows > 0n),
   };
@@ -82,6 +88,13 @@ function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): n
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
+/** Whether anything waits for a run beside what the service tells. */
+async function hasWaiting(source: EstimateSource): Promise<boolean> {
+  const { root } = source.lake;
+  if ((await listEvents(root)).length > 0 || (await hasOpenBackfill(root))) return true;
+  return !(await isAtRest(source));
+}
+
 function isAny(count: Count | undefined): boolean {
   return count !== undefined && count.count > 0n;
 }
@@ -89,10 +102,13 @@ function isAny(count: Count | undefined): boolean {
 const counted = z.looseObject({ totalElements: int64 });
 const PRODUCTS_A_PAGE = 200n;
 
-async function countProductCalls({ client, journal }: EstimateSource, { proofs, parts }: RunPlan): Promise<number> {
+async function countProductCalls(
+  { client, journal }: EstimateSource,
+  { comparisons, parts }: RunPlan,
+): Promise<number> {
   const [part] = listParts(client, parts);
-  if (part === undefined || proofs.products === 'none' || journal.last('products.done') !== undefined) return 0;
-  if (proofs.products === 'page') return 1;
+  if (part === undefined || comparisons.products === 'none' || journal.last('products.done') !== undefined) return 0;
+  if (comparisons.products === 'page') return 1;
   const { totalElements } = await part.client.json('/products', { size: 1 }, counted);
   const landed = BigInt(journal.all('products.page').length);
   const pages = (totalElements + PRODUCTS_A_PAGE - 1n) / PRODUCTS_A_PAGE;

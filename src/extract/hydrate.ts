@@ -5,10 +5,10 @@ import type { Io } from '../io/io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
-import { countLeft, findTightest } from '../plan/allowance.js';
-import { changedExport, explainBroken, refuseBroken } from '../plan/broken-exports.js';
-import { chooseHydration, type HydrationChoice, type HydrationFacts } from '../plan/choose-hydration.js';
+import { changedExport } from '../plan/broken-exports.js';
+import type { HydrationChoice, HydrationFacts } from '../plan/choose-hydration.js';
 import type { ExportGate } from '../plan/export-gate.js';
+import { planHydration } from '../plan/plan-hydration.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import { type DatasetPart, listParts } from './dataset-client.js';
 import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
@@ -42,32 +42,22 @@ export interface HydrationMeans {
 const PLAIN_EXPORT = { format: 'ndjson', isId: (name: string) => name === 'id' } as const;
 const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 
-/** What is left after so many calls of this run; overage is never worth it here. */
-function countMeans({ gate, ratePerSecond }: HydrationMeans, calls: number) {
-  if (gate === undefined) return { callsLeft: null, rowsLeft: 0n, ratePerSecond };
-  const { calls: bound, rows, quota } = gate.left();
-  const tightest = findTightest(rows, quota);
-  return {
-    callsLeft: bound === undefined ? null : countLeft(bound) - BigInt(calls),
-    rowsLeft: tightest === undefined ? null : countLeft(tightest),
-    ratePerSecond,
-  };
-}
-
-/** Throws `snapshot_incomplete` where the calls don't suffice, and the export is not to be tried yet. */
+/** How the rest of a part is read. Throws `snapshot_incomplete` where nothing may bring it now. */
 function chooseWay(
-  { dataset }: DatasetPart,
+  { dataset, client }: DatasetPart,
   journal: Journal,
-  facts: HydrationFacts,
-  { gate }: HydrationMeans,
+  changed: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>,
+  { gate, ratePerSecond }: HydrationMeans,
   io: Io,
 ): HydrationChoice {
-  const broken = gate === undefined ? undefined : changedExport(gate.memory, dataset).findBroken(io.now());
-  const isTaken = hasTakenExport(journal, dataset);
-  const withoutExport = isTaken ? 'the export that was taken lacks the rest' : broken && explainBroken(broken);
-  const choice = chooseHydration({ ...facts, withoutExport });
-  const isShort = facts.callsLeft !== null && BigInt(choice.calls) > facts.callsLeft;
-  if (broken !== undefined && isShort) throw refuseBroken(broken);
+  const { choice, refusal } = planHydration(changed, {
+    allowance: gate?.left(),
+    callsMade: BigInt(client.calls()),
+    ratePerSecond,
+    broken: gate && changedExport(gate.memory, dataset).findBroken(io.now()),
+    isTaken: hasTakenExport(journal, dataset),
+  });
+  if (refusal !== undefined) throw refusal;
   return choice;
 }
 
@@ -125,7 +115,7 @@ export async function landHydration(
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
       if (hasBegunSingles(landing)) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
-        const choice = chooseWay(part, journal, { ...facts, ...countMeans(means, client.calls()) }, means, io);
+        const choice = chooseWay(part, journal, facts, means, io);
         io.log('info', 'hydration.chosen', { ...choice });
         const { way, reason } = choice;
         await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });

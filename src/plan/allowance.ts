@@ -118,6 +118,25 @@ export function countLeft({ allowed, used }: Pick<Bound, 'allowed' | 'used'>): b
   return atLeastZero(allowed - used);
 }
 
+/** Calls that are left after so many; null is unlimited. */
+export function countCallsLeft({ calls }: Pick<Allowance, 'calls'>, made: bigint): bigint | null {
+  return calls === undefined ? null : atLeastZero(countLeft(calls) - made);
+}
+
+/** Export rows that are left without a bill; null is unlimited. */
+export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>): bigint | null {
+  const tightest = findTightest(rows, quota);
+  return tightest === undefined ? null : countLeft(tightest);
+}
+
+/** Calls that the rest of a run takes: datasets, the feed, whole reads, the sample. */
+export const RESERVED_CALLS = 50n;
+
+/** How many of the wanted calls may be made beside a run. */
+export function countBesideRun(wanted: number, callsLeft: bigint | null): number {
+  return callsLeft === null ? wanted : Math.min(wanted, Math.max(0, Number(callsLeft - RESERVED_CALLS)));
+}
+
 function atLeastZero(count: bigint): bigint {
   return count > 0n ? count : 0n;
 }

@@ -1,11 +1,8 @@
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
-import { type Allowance, countLeft } from './allowance.js';
+import { type Allowance, countCallsLeft, RESERVED_CALLS } from './allowance.js';
 import { countPages } from './estimate.js';
 import { refuseExport } from './export-allowance.js';
-
-/** Calls that the rest of a run takes: datasets, the feed, whole reads, the sample. */
-export const RESERVED_CALLS = 50n;
 
 /** What the choice of a copy's route rests on. */
 export interface CopyFacts {
@@ -43,8 +40,8 @@ export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { calls } = allowance;
   const pages = BigInt(countPages(items, ITEMS_A_PAGE)) + BigInt(parts) - 1n;
   const missing = pages > pagesLanded ? pages - pagesLanded : 1n;
-  const callsLeft = calls === undefined ? undefined : countLeft(calls) - callsMade;
-  const fitsNow = callsLeft === undefined || missing + RESERVED_CALLS <= callsLeft;
+  const callsLeft = countCallsLeft(allowance, callsMade);
+  const fitsNow = callsLeft === null || missing + RESERVED_CALLS <= callsLeft;
   if (pagesLanded > 0n && fitsNow) return byPages(`${missing} pages are left`, true);
   const refusal = cut ?? broken ?? refuseExport(allowance, exportRows);
   if (refusal === undefined) return { route: 'export', reason: 'an export is allowed', thisMonth: true };

@@ -33,7 +33,8 @@ export function decideMode(facts: RunFacts): ModeDecision {
   if (cursorRefused !== undefined && decision?.mode === 'feed') {
     // The feed has forgotten changes that the lake lacks: only a complete copy can bring them.
     const reason = `the service refuses the cursor of the feed: ${cursorRefused}`;
-    return { ...keep({ mode: 'snapshot', reason }), isNew: true };
+    const { added } = decision;
+    return { ...keep({ mode: 'snapshot', reason, ...(added === undefined ? {} : { added }) }), isNew: true };
   }
   if (account === undefined) return keep(decision ?? { mode: 'feed', reason: '' });
   if (decision !== undefined && (isDecidedNow || isStillGood(facts, account, decision))) return keep(decision);

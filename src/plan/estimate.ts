@@ -28,7 +28,9 @@ export interface Ahead {
   hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Histories of items, a call each; `left` are those that no call is left for. */
   histories: { calls: number; left: number } | undefined;
-  /** Calls for what a run that publishes asks beside: datasets, counts, products, the sample. */
+  /** False where the run may find that it has read nothing new, and end without its last steps. */
+  publishes: boolean;
+  /** Calls for what a run asks beside: datasets, counts; and where it publishes: products, the sample. */
   datasets: number;
   facets: number;
   products: number;
@@ -96,13 +98,13 @@ export function estimateSteps(ahead: Ahead): Step[] {
     histories === undefined ? undefined : call('histories', histories.calls, false, explainHistories(histories)),
     call('datasets', ahead.datasets, true, 'as the service describes them'),
     call('facets', ahead.facets, true, 'counts of the service, to compare with the copy'),
-    call('products', ahead.products, true, 'the grouping of the service, to compare with ours'),
-    call('sample', ahead.sample, true, 'items read again, to compare them with the lake'),
+    call('products', ahead.products, ahead.publishes, 'the grouping of the service, to compare with ours'),
+    call('sample', ahead.sample, ahead.publishes, 'items read again, to compare them with the lake'),
   ];
   const known = steps.filter((step) => step !== undefined && step.calls > 0) as Step[];
   const { calls, exportRows } = sumSteps(known);
   return ahead.countsUsage(calls, exportRows)
-    ? [...known, call('usage', 1, true, 'to compare the ledger with what the service counted')]
+    ? [...known, call('usage', 1, ahead.publishes, 'to compare the ledger with what the service counted')]
     : known;
 }
 

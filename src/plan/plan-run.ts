@@ -29,7 +29,7 @@ export interface RunPlan {
   /** Polls behind the copy, in their order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  proofs: ProofPlan;
+  comparisons: ComparisonPlan;
 }
 
 /** Fields of `RunFacts`, in the order in which they are asked for. */
@@ -51,7 +51,7 @@ export interface FeedStart {
 }
 
 /** What a run that publishes asks for beside, to prove the copy. */
-export interface ProofPlan {
+export interface ComparisonPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';
   /** Items that are read again. */
@@ -86,7 +86,7 @@ export function planRun(facts: RunFacts): RunPlan {
     copy,
     polls,
     feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, mode, parts, added) },
-    proofs: planProofs(facts, mode, parts),
+    comparisons: planComparisons(facts, mode, parts),
   };
 }
 
@@ -117,7 +117,11 @@ function planFeed(
 }
 
 /** Of several datasets the service counts and groups each by itself, so there is nothing to compare with. */
-function planProofs({ settings: { proof, products } }: RunFacts, mode: RunMode, parts: readonly Dataset[]): ProofPlan {
+function planComparisons(
+  { settings: { proof, products } }: RunFacts,
+  mode: RunMode,
+  parts: readonly Dataset[],
+): ComparisonPlan {
   const isOne = parts.length === 1;
   return {
     facets: mode === 'snapshot' && proof.facets && isOne,

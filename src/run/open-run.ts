@@ -219,7 +219,11 @@ function readStates(lake: Lake): Promise<TableState[]> {
  * What other programs changed, where this run repairs it: it takes a complete copy, and has not committed the tables.
  * @throws PricelakeError `lake_invalid` where it does not
  */
-async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Run['repairs']> {
+export async function planRepairs(
+  lake: Lake,
+  states: readonly TableState[],
+  { source }: Pipeline,
+): Promise<Run['repairs']> {
   const changes = await findForeignChanges(lake, states, await readPointer(lake));
   if (changes.length === 0) return {};
   const unfinished = await peekUnfinishedRun(lake.root);

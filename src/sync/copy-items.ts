@@ -12,21 +12,18 @@ import type { PollPlan } from '../plan/plan-polls.js';
 import type { Run } from '../run/open-run.js';
 import type { RunPlanner } from '../run/run-planner.js';
 
-/** Gets files of pages. */
-type OnPage = (file: ItemFile) => void;
-
 /** Copies items of a run by its plan, and hands what lands to the typing. */
 export class ItemCopy {
   readonly #run: Run;
   readonly #planner: RunPlanner;
   readonly #gate: ExportGate;
-  readonly #onPage: OnPage;
+  /** Files that are being typed: a plan that is made again may name them again. */
+  readonly #handed = new Set<string>();
 
   constructor(run: Run, planner: RunPlanner, gate: ExportGate) {
     this.#run = run;
     this.#planner = planner;
     this.#gate = gate;
-    this.#onPage = typePages(run);
   }
 
   /**
@@ -38,8 +35,7 @@ export class ItemCopy {
   }
 
   async #landAll(): Promise<void> {
-    const { landing, typing } = this.#run;
-    for (const segment of listCutSegments(landing)) typing.addItems({ ...segment, origin: 'export' });
+    for (const segment of listCutSegments(this.#run.landing)) this.#type(segment, 'export');
     for (;;) {
       const { copy } = await this.#planner.plan('counts', 'listed');
       if (copy === undefined) return;
@@ -67,15 +63,18 @@ export class ItemCopy {
   #readPages({ datasets }: CopyPlan): Promise<void> {
     const { client, landing, io } = this.#run;
     const poll = { changedSince: undefined, untilSettled: true };
-    return landPoll(listParts(client, datasets), landing, poll, this.#onPage, io);
+    return landPoll(listParts(client, datasets), landing, poll, (file) => this.#type(file, 'page'), io);
   }
 
   async #export(copy: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     const { client, landing, io, typing, pipeline } = this.#run;
     await this.#noteShards(copy, shards);
     const events: SnapshotEvents = {
-      onSegment: (segment, facts) => typing.addItems({ ...segment, origin: 'export' }, facts),
-      onVoid: (paths) => typing.forget(paths),
+      onSegment: (segment, facts) => this.#type(segment, 'export', facts),
+      onVoid: (paths) => {
+        for (const path of paths) this.#handed.delete(path);
+        typing.forget(paths);
+      },
       whenRoom: () => typing.whenRoom(),
     };
     const options = { shards, format: pipeline.source.export, gate: this.#gate };
@@ -97,23 +96,19 @@ export class ItemCopy {
     const { client, landing, io } = this.#run;
     const parts = listParts(client, datasets);
     if (reopens && changedSince !== undefined) await reopenPoll(landing, parts, changedSince);
-    await landPoll(parts, landing, { changedSince, untilSettled }, this.#onPage, io);
+    await landPoll(parts, landing, { changedSince, untilSettled }, (file) => this.#type(file, 'page'), io);
+  }
+
+  #type(file: ItemFile, origin: 'export' | 'page', facts?: { mayBecomeVoid: boolean }): void {
+    if (this.#handed.has(file.path)) return;
+    this.#handed.add(file.path);
+    this.#run.typing.addItems({ ...file, origin }, facts);
   }
 }
 
 /** The service cut an export at the month's rows, or the gate refuses one that it would cut. */
 function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
-}
-
-/** Hands files of pages to the typing, each once. */
-function typePages({ typing }: Run): OnPage {
-  const handed = new Set<string>();
-  return (file) => {
-    if (handed.has(file.path)) return;
-    handed.add(file.path);
-    typing.addItems({ ...file, origin: 'page' });
-  };
 }
 
 /** Drops a run whose export is refused before anything has landed, so that the next run decides for itself. */

@@ -10,7 +10,7 @@ import { isExportFile } from '../extract/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { hasReadLists, landRereads } from '../extract/reread.js';
 import { landLowWatermark } from '../extract/watermark.js';
-import { countLeft, NO_EXPORTS } from '../plan/allowance.js';
+import { countCallsLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
 import type { RunPlan } from '../plan/plan-run.js';
 import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
@@ -32,8 +32,9 @@ export async function extractRun(run: Run): Promise<Extract> {
   const planned = await readPlanOfRun(run);
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
   const planner = await RunPlanner.open(source, planned);
+  const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
   for (;;) {
-    const extract = await landByPlan(run, planner, planned);
+    const extract = await landByPlan(run, planner, planned, copy);
     if (extract !== undefined) return extract;
   }
 }
@@ -43,6 +44,7 @@ async function landByPlan(
   run: Run,
   planner: RunPlanner,
   planned: PlannedRun | undefined,
+  copy: ItemCopy,
 ): Promise<Extract | undefined> {
   const { client, landing, io } = run;
   const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
@@ -51,7 +53,7 @@ async function landByPlan(
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const backfill = await takeBackfill(landing, run.lake.root);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
-  if (lowWatermark !== undefined) await landWholeRows(run, planner, planned);
+  if (lowWatermark !== undefined) await landWholeRows(planner, copy);
   const plan = await planner.plan();
   const feeds = plan.feed.starts.flatMap(({ dataset, from = 0n, ...start }): FeedPart[] =>
     listParts(client, [dataset]).map((part) => ({ ...part, from, ...start })),
@@ -80,8 +82,7 @@ async function decide({ landing, client, io }: Run, planner: RunPlanner): Promis
 }
 
 /** The copy first: where it is refused, nothing has landed that would bind the next run. */
-async function landWholeRows(run: Run, planner: RunPlanner, planned: PlannedRun | undefined): Promise<void> {
-  const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
+async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
 }
@@ -137,8 +138,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
 export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
   const { client, landing, io, typing } = run;
   if (planned === undefined || !hasReadLists(landing)) return false;
-  const { calls } = planned.gate.left();
-  const left = calls === undefined ? null : countLeft(calls) - BigInt(client.calls());
+  const left = countCallsLeft(planned.gate.left(), BigInt(client.calls()));
   const before = listItemFiles(landing, 'hydrate.page').length;
   await landRereads(client, landing, itemIds, left, io);
   const files = listItemFiles(landing, 'hydrate.page').slice(before);

@@ -19,9 +19,13 @@ import { reportDrift } from './report-drift.js';
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
   const { lowWatermark, feed, events, backfill } = extract;
-  if (run.tables.stale_items.files.some(({ rows }) => rows > 0n)) return false;
-  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0 || !isWhole(run))
-    return false;
+  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
+  return isAtRest(run);
+}
+
+/** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
+export async function isAtRest(run: Pick<Run, 'lake' | 'tables' | 'repairs'>): Promise<boolean> {
+  if (run.tables.stale_items.files.some(({ rows }) => rows > 0n) || !isWhole(run)) return false;
   return (await readPointer(run.lake)) !== undefined;
 }
 
@@ -48,7 +52,7 @@ function isSelectionNoted({ selection, tables, landing }: Run): boolean {
 }
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */
-function isWhole({ tables, repairs }: Run): boolean {
+function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean {
   if (Object.keys(repairs).length > 0) return false;
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&

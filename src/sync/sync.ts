@@ -108,10 +108,10 @@ async function runSteps(
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
     const staged = await stageRun(run, batch, datasets, extract);
-    const products = await compareProducts(run);
+    const products = await compareProducts(run, extract);
     const counts = await compareFacets(run, facets);
     await stageServiceProducts(run, staged);
-    const compared = await compareSample(run);
+    const compared = await compareSample(run, extract);
     const found = { ...batch.comparison, compared, products, facets: counts, usage: await countUsage(run) };
     const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];

@@ -16,6 +16,7 @@ function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
     changes: undefined,
     hydration: undefined,
     histories: undefined,
+    publishes: true,
     datasets: 1,
     facets: proof && ahead.exports !== undefined ? 1 : 0,
     products: proof ? 1 : 0,
