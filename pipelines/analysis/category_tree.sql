@@ -1,3 +1,4 @@
+-- part of: spread, product and report
 -- Slugs of a category and of those below it, from the paths of the categories that products have. The API does not tell
 -- what stands between the names of a path: it is what most paths have before their last name.
 -- Variable: category (a slug, or a path of names in any case)

@@ -1,3 +1,4 @@
+-- part of: spread --fx and query --fx
 -- Items with their prices in one currency, for price_spread.sql to compare shops across currencies:
 --   CREATE TEMP VIEW rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM 'rates.csv';
 --   SET VARIABLE base = 'EUR'; CREATE TEMP VIEW items_in_base AS (this); and price_spread.sql over it, named items.

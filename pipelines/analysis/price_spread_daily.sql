@@ -1,3 +1,4 @@
+-- part of: the daily tables of a run
 -- Daily price spread: how far the prices of one product lay apart at the end of each day (UTC), per currency, on days
 -- with offers in two or more shops. From offer_prices (offer_prices.sql) between first_day and last_day.
 -- The figures are those of price_spread.sql, made by the query of spread_figures.sql. They are made anew on days on which

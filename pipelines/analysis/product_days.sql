@@ -1,3 +1,4 @@
+-- part of: spread --product
 -- Day by day, what the offers of a product cost: lowest, median and highest price and how many there were, also while
 -- only one shop sold it. From offer_prices (offer_prices.sql) between first_day and last_day.
 -- Variables: product (product_id) · currency

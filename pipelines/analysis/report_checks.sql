@@ -1,3 +1,4 @@
+-- part of: the report
 -- What the checks of the newest run that was checked found: the gravest findings first.
 SELECT *
 FROM check_results

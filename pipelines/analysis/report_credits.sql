@@ -1,3 +1,4 @@
+-- part of: the report
 -- Licence and credit texts that must be passed on with the data, with the websites that ask for them.
 SELECT attribution, list({'name': name, 'host': host} ORDER BY name, site_id) AS sites
 FROM sites

@@ -1,3 +1,4 @@
+-- part of: the report
 -- Datasets as the service describes them, beside the listings of each in the copy.
 -- Variables, none of which need be set: top (50)
 WITH copied AS (

@@ -1,3 +1,4 @@
+-- part of: the report
 -- How much the copy holds and how fresh it is, one row.
 WITH listings AS (
   SELECT

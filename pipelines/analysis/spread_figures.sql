@@ -1,3 +1,4 @@
+-- part of: price_spread and price_spread_daily
 -- The figures of groups of prices, for price_spread.sql and price_spread_daily.sql. From price_groups: key, shops, total,
 -- prices (in order), cheapest and dearest (price and website in one number).
 -- Prices are counted in units of 0.0001 as integers, so that no figure of money passes a double;

@@ -10,14 +10,11 @@ export function readAnalysis(name: string): string {
   return text.replace(/^(?!--)(.*)\(FROM '(\w+)\.sql'\)/gmu, (_, before, other) => `${before}(${readAnalysis(other)})`);
 }
 
-/** What the report is made of, and queries over relations that a command makes first. */
-const INNER = /^(report_.*|category_tree|product_days|spread_figures|price_spread_daily|converted_.*)$/u;
-
-/** Names of the queries of pipelines/analysis that run over the tables alone. */
+/** Names of the queries of pipelines/analysis that run alone. The others say in their first line what they are part of. */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))
+    .filter((file) => !readFileSync(packagePath(`pipelines/analysis/${file}`), 'utf8').startsWith('-- part of: '))
     .map((file) => file.replace(/\.sql$/u, ''))
-    .filter((name) => !INNER.test(name))
     .sort();
 }
 

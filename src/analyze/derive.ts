@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { packagePath } from '../io/package-path.js';
+import { readModel } from '../duckdb/model-sql.js';
 import type { DerivedTableName, TableName } from '../tables/table.js';
 import { readAnalysis } from './analysis.js';
 
@@ -10,8 +9,6 @@ interface DerivedTable {
   byProduct: boolean;
   readSelect(): string;
 }
-
-const readModel = (name: string) => readFileSync(packagePath(`pipelines/models/${name}.sql`), 'utf8');
 
 const DERIVED: Record<DerivedTableName, DerivedTable> = {
   products: { reads: ['items'], byProduct: true, readSelect: () => readModel('products') },

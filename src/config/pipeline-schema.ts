@@ -4,9 +4,9 @@ import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { MAPPABLE_FIELDS } from '../typing/item-names.js';
+import { parseDuration } from './duration.js';
 
 const DAY_MS = 24 * 3600 * 1000;
-const UNITS: Record<string, number> = { h: 3600 * 1000, d: DAY_MS, w: 7 * DAY_MS };
 
 /** Messages go on from "it …" (pipeline-fault.ts). */
 const text = (meaning: string) => {
@@ -26,11 +26,7 @@ const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
 const duration = z
   .union([z.literal(0), z.string()], DURATION)
   .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
-  .transform((value) => readDuration(String(value)));
-
-function readDuration(text: string): number {
-  return text === '0' ? 0 : Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0);
-}
+  .transform((value) => parseDuration(String(value)) ?? 0);
 
 const DAYS = 'must be a number of days such as 90d, or 0';
 
@@ -52,7 +48,7 @@ const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
 const schedule = z
   .string(RECONCILE)
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
-  .transform((text) => (text === 'never' ? undefined : readDuration(text.slice('every '.length))));
+  .transform((text) => (text === 'never' ? undefined : parseDuration(text.slice('every '.length))));
 
 const SAMPLE = 'must be a whole number from 0 to 100000';
 

@@ -1,21 +1,9 @@
-import type { ColumnType, TableSchema } from '../tables/schemas.js';
-
-type DeltaType = string | { type: 'array'; elementType: string; containsNull: boolean };
-
-const DELTA_TYPES: Record<ColumnType, DeltaType> = {
-  BIGINT: 'long',
-  VARCHAR: 'string',
-  'DECIMAL(18,4)': 'decimal(18,4)',
-  'TIMESTAMP WITH TIME ZONE': 'timestamp',
-  DATE: 'date',
-  BOOLEAN: 'boolean',
-  DOUBLE: 'double',
-  'VARCHAR[]': { type: 'array', elementType: 'string', containsNull: true },
-};
+import type { TableSchema } from '../tables/schemas.js';
+import { SPARK_TYPES, type SparkType } from '../tables/spark-types.js';
 
 interface DeltaField {
   name: string;
-  type: DeltaType;
+  type: SparkType;
   nullable: boolean;
   metadata: Record<string, unknown>;
 }
@@ -25,7 +13,7 @@ export function writeDeltaSchema(schema: TableSchema): string {
   const fields = schema.columns.map(
     (column): DeltaField => ({
       name: column.name,
-      type: DELTA_TYPES[column.type],
+      type: SPARK_TYPES[column.type],
       nullable: true,
       metadata: { comment: column.description },
     }),

@@ -26,7 +26,7 @@ function expectCommand(words: readonly string[]): void {
   for (const [i, word] of rest.entries()) {
     if (!word.startsWith('--')) continue;
     expect(commands.get(name)).toMatch(new RegExp(`${word}\\s`));
-    if (word === '--deadline') expect(readDuration(word, rest[i + 1] ?? '')).toBeGreaterThan(0);
+    if (word === '--deadline') expect(readDuration(word, rest[i + 1] ?? '', 'refused')).toBeGreaterThan(0);
   }
 }
 

@@ -110,7 +110,7 @@ describe('pricelake webhook', () => {
 
   test.each([
     [{ 'max-age': '8d' }, '--max-age 8d is more than 7d'],
-    [{ 'max-skew': 'soon' }, '--max-skew soon is not a duration such as 30s'],
+    [{ 'max-skew': 'soon' }, '--max-skew soon is not a duration such as 90s'],
     [{ 'max-body': 0 }, '--max-body 0 is not a size in MB'],
     [{ path: '/health' }, '--path /health is not a path'],
     [{ port: 70_000 }, '--port 70000 is not from 0 to 65535'],

@@ -6,7 +6,7 @@ import { EventStore } from '../../webhook/event-store.js';
 import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
 import { SigningSecrets } from '../../webhook/signing-secrets.js';
 import { SyncTrigger } from '../../webhook/sync-trigger.js';
-import { parseDuration } from '../parse-duration.js';
+import { readDuration } from '../duration.js';
 import type { CommandContext } from '../run-command.js';
 import { runSyncProcess } from '../sync-process.js';
 
@@ -76,7 +76,7 @@ function describe(url: string): string {
 }
 
 function readLimits(argv: WebhookArguments) {
-  const maxAgeMs = parseDuration('max-age', argv['max-age']);
+  const maxAgeMs = readDuration('--max-age', argv['max-age'], 'allowed');
   // An event is told from its repeat as long as one may come.
   if (maxAgeMs > ID_MEMORY_MS) throw new PricelakeError('usage', `--max-age ${argv['max-age']} is more than 7d`);
   const maxBodyBytes = Math.round(argv['max-body'] * 1_000_000);
@@ -89,6 +89,11 @@ function readLimits(argv: WebhookArguments) {
   if (!(Number.isInteger(argv.port) && argv.port >= 0 && argv.port <= 65_535)) {
     throw new PricelakeError('usage', `--port ${argv.port} is not from 0 to 65535`);
   }
-  const maxSkewMs = parseDuration('max-skew', argv['max-skew']);
-  return { maxAgeMs, maxSkewMs, maxBodyBytes, syncAfterMs: parseDuration('sync-after', argv['sync-after']) };
+  const maxSkewMs = readDuration('--max-skew', argv['max-skew'], 'allowed');
+  return {
+    maxAgeMs,
+    maxSkewMs,
+    maxBodyBytes,
+    syncAfterMs: readDuration('--sync-after', argv['sync-after'], 'allowed'),
+  };
 }

@@ -60,7 +60,7 @@ Nothing is published unless the gate checks pass.`,
         const deadline =
           argv.deadline === undefined
             ? {}
-            : { deadline: setDeadline(readDuration('--deadline', argv.deadline), argv.deadline, io) };
+            : { deadline: setDeadline(readDuration('--deadline', argv.deadline, 'refused'), argv.deadline, io) };
         const pipeline = await readPipeline(argv.pipeline, process.env);
         if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
         io.protectSecret(pipeline.source.apiKey);
