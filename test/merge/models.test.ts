@@ -34,6 +34,16 @@ describe('items that must be read whole', () => {
     expect((await needed()).length > 0).toBe(needs);
   });
 
+  test.each([
+    ['the first title', null, 'B', true],
+    ['that it has no title any more', 'A', null, true],
+    ['no title, as before', null, null, false],
+    ['an empty title, where there was none', null, '', false],
+  ])('for a price change that names beside it %s', async (_name, before, title, needs) => {
+    await loadWorld(db, { base: [item({ title: before })], changes: [change({ title })] });
+    expect((await needed()).length > 0).toBe(needs);
+  });
+
   test('are asked for since the first of their changes, once each', async () => {
     await loadWorld(db, {
       base: [item({})],

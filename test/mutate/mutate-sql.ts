@@ -36,10 +36,11 @@ console.log(describe('all', all));
 
 async function judgeFile({ judge }: SqlRunner, file: string, tests: string[]): Promise<Judged[]> {
   const sql = readFileSync(file, 'utf8');
-  if ((await judge(file, sql, tests)) !== 'survived') throw new Error(`${file}: its tests fail without a mutant`);
+  const { verdict: plain, reason } = await judge(file, sql, tests);
+  if (plain !== 'survived') throw new Error(`${file}: its tests fail without a mutant: ${reason}`);
   const judged: Judged[] = [];
   for (const mutant of choose(file, findMutants(sql))) {
-    const verdict = await judge(file, applyMutant(sql, mutant), tests);
+    const { verdict } = await judge(file, applyMutant(sql, mutant), tests);
     judged.push({ ...mutant, file, verdict });
     if (judged.length % 10 === 0) console.log(describe(file, judged));
     if (verdict === 'survived') {

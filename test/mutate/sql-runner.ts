@@ -5,8 +5,8 @@ import { createVitest, type TestModule } from 'vitest/node';
 export type Verdict = 'killed' | 'survived' | 'invalid';
 
 export interface SqlRunner {
-  /** Runs the tests until one fails. */
-  judge(path: string, text: string, tests: string[]): Promise<Verdict>;
+  /** Runs the tests until one fails; `reason` is its error. */
+  judge(path: string, text: string, tests: string[]): Promise<{ verdict: Verdict; reason?: string }>;
   close(): Promise<void>;
 }
 
@@ -28,26 +28,29 @@ export async function openRunner(): Promise<SqlRunner> {
     async judge(path, text, tests) {
       vitest.provide('sqlMutant', { path, text });
       for (const file of tests) {
+        vitest.state.filesMap.clear(); // failures of the mutant before would end this run by `bail`
         const specifications = await vitest.globTestSpecifications([file]);
         const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
         if (testModules.every((module) => module.ok()) && unhandledErrors.length === 0) continue;
-        return isInvalid(testModules, unhandledErrors) ? 'invalid' : 'killed';
+        const reasons = [...listErrors(testModules), ...unhandledErrors].map((error) =>
+          String((error as Error).message),
+        );
+        if (reasons.length === 0) throw new Error(`${file}: its run ended before a test failed`);
+        const isInvalid = reasons.some((reason) => /^(Parser|Binder|Catalog) Error/.test(reason));
+        return { verdict: isInvalid ? 'invalid' : 'killed', reason: reasons.join('\n') };
       }
-      return 'survived';
+      return { verdict: 'survived' };
     },
     close: () => vitest.close(),
   };
 }
 
-function isInvalid(modules: readonly TestModule[], unhandled: readonly unknown[]): boolean {
-  const errors = modules.flatMap((module) => [
+function listErrors(modules: readonly TestModule[]): readonly unknown[] {
+  return modules.flatMap((module) => [
     ...module.errors(),
     ...[...module.children.allTests()].flatMap((test) => test.result().errors ?? []),
     ...[...module.children.allSuites()].flatMap((suite) => suite.errors()),
   ]);
-  return [...errors, ...unhandled].some((error) =>
-    /^(Parser|Binder|Catalog) Error/.test(String((error as Error).message)),
-  );
 }
 
 /** Test files of a target, by the names in SQL_TARGETS. */
