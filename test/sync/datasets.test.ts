@@ -211,22 +211,6 @@ test('a list that grows copies what is new to it alone, with its history; one th
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-test('a run that has copied a new dataset and turns to a complete copy copies the others, too', async () => {
-  choose([ELECTRONICS]);
-  await world.sync();
-  await moveOn(40);
-  choose([ELECTRONICS, CENTRAL]);
-  world.requests.length = 0;
-  const tooOld = { status: 410, error: 'Gone', message: 'the cursor is too old', docsUrl: 'https://docs.example' };
-  const what = () => Response.json(tooOld, { status: 410 });
-  happen = { matches: ofDataset('/changes', ELECTRONICS), nth: 1, what };
-  const { row } = await world.sync();
-  expect(row).toMatchObject({ mode: 'snapshot', gone: 0n });
-  expect(copies()).toEqual(['26', '11']);
-  expectEquation(row);
-  await expectExactCopy([ELECTRONICS, CENTRAL]);
-});
-
 test('several datasets are one copy: an item in two of them is one row, a change one change, no news one look', async () => {
   choose([ELECTRONICS, CENTRAL]);
   const said = await estimateRun(world.pipeline, testIo);
@@ -320,4 +304,20 @@ test('a dataset that the key can not read is told before anything is paid for', 
   expect([locked.code, exitCodeOf(locked)]).toEqual(['plan_refuses', 4]);
   expect(locked.facts).toMatchObject({ limit: 'datasets', dataset: '26' });
   expect(asked('/export')).toEqual([]);
+});
+
+test('a run that has copied a new dataset and turns to a complete copy copies the others, too', async () => {
+  choose([ELECTRONICS]);
+  await world.sync();
+  await moveOn(40);
+  choose([ELECTRONICS, CENTRAL]);
+  world.requests.length = 0;
+  const tooOld = { status: 410, error: 'Gone', message: 'the cursor is too old', docsUrl: 'https://docs.example' };
+  const what = () => Response.json(tooOld, { status: 410 });
+  happen = { matches: ofDataset('/changes', ELECTRONICS), nth: 1, what };
+  const { row } = await world.sync();
+  expect(row).toMatchObject({ mode: 'snapshot', gone: 0n });
+  expect(copies()).toEqual(['26', '11']);
+  expectEquation(row);
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
 });
