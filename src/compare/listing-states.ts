@@ -5,7 +5,10 @@ import { quoteList } from '../duckdb/quote.js';
 import type { Reading, SiteCount } from '../plan/choose-readings.js';
 import { loadFacets } from './compare-facets.js';
 
-/** Makes view `listing_items`, of all datasets or of those with these names; `gone` are not visible any more. */
+/** So many are read once; more stay in their files, so that memory stays the same however many there are. */
+const FEW_ITEMS = 50_000n;
+
+/** Makes `listing_items`, of all datasets or of those with these names; `gone` are not visible any more. */
 export async function createListingItems(
   db: Database,
   names: readonly string[] | undefined,
@@ -14,7 +17,9 @@ export async function createListingItems(
   await db.run(`SET VARIABLE listing_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(names ?? null)]);
   await db.run(`CREATE OR REPLACE TEMP TABLE gone_reads AS
     SELECT unnest(from_json('[${gone.join(', ')}]', '["BIGINT"]')) AS item_id`);
-  await db.run(`CREATE OR REPLACE TEMP VIEW listing_items AS ${readModel('listing_items')}`);
+  const count = await db.row('SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM exported_items) AS n');
+  const kind = (count?.n as bigint) > FEW_ITEMS ? 'view' : 'table';
+  await db.define(kind, 'listing_items', readModel('listing_items'));
 }
 
 /** Whether the service is seen to return removals by `changedSince`; `since` is what all that was read was polled by. */

@@ -73,6 +73,13 @@ export class Database {
     this.#defined.set(name, key);
   }
 
+  /** Temporary table `name` without rows, which stays so: not made again while it is there. */
+  async keepEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
+    if (this.#defined.get(name) === 'empty') return;
+    await this.defineEmpty(name, columns);
+    this.#defined.set(name, 'empty');
+  }
+
   /** Makes temporary table `name` without rows, in place of the view or table that is there. */
   async defineEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
     const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
@@ -133,8 +140,7 @@ export class Database {
 
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
-  await connection.run("SET TimeZone = 'UTC'");
   // Footers are read once, not by every query: the files of a lake never change.
-  await connection.run('SET parquet_metadata_cache = true');
+  await connection.run("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true");
   return connection;
 }

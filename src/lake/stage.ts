@@ -18,7 +18,7 @@ import {
   readPartitionTexts,
   readPartitionValues,
 } from './partition-value.js';
-import { planSlices } from './slices.js';
+import { planSlices, SLICE_ROWS } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 import { explainSystemFault } from './system-fault.js';
 
@@ -33,6 +33,8 @@ export interface Stage {
   metadata?: Record<string, string>;
   /** Column by whose values a large table is written in slices; default: the first of `partitionBy`. */
   sliceBy?: string;
+  /** Rows that the select has at most, where that is known: few need no slices. */
+  maxRows?: bigint | undefined;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
 }
@@ -85,7 +87,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, parti
 
 async function sliceSelect(db: Database, stage: Stage, partitionBy: string[]): Promise<string[]> {
   const column = stage.sliceBy ?? partitionBy[0];
-  if (column === undefined) return [stage.select];
+  if (column === undefined || (stage.maxRows ?? BigInt(SLICE_ROWS) + 1n) <= BigInt(SLICE_ROWS)) return [stage.select];
   const slices = await planSlices(db, stage.select, column);
   if (slices.length <= 1) return [stage.select];
   return slices.map((predicate) => `SELECT * FROM (${stage.select}\n) WHERE ${predicate}`);

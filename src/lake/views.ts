@@ -1,4 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import { type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { refuseOtherTypes } from './column-difference.js';
@@ -24,7 +25,8 @@ export async function createTableViews(
 ): Promise<void> {
   for (const table of TABLE_NAMES) {
     const { select, files } = await selectTable(lake, table, candidate[table]);
-    if (forRun && MUCH_READ.includes(table) && isSmall(files)) await db.keep(table, select);
+    if (files.length === 0) await db.keepEmpty(table, loadTableSchema(table).columns);
+    else if (forRun && MUCH_READ.includes(table) && isSmall(files)) await db.keep(table, select);
     else await db.define('view', table, select);
   }
 }

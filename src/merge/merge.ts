@@ -17,6 +17,8 @@ export interface Merge {
   select: string | undefined;
   /** Published files that the staged ones replace. */
   replaced: ItemsFile[];
+  /** Rows of the select at most, where that is known. */
+  maxRows?: bigint;
 }
 
 /** Files of a partition that are below this size take new rows in; larger ones are left and a file is added. */
@@ -104,7 +106,7 @@ export async function compareItems(
 ): Promise<Comparison> {
   const isWhole = base.kind === 'reload' && isReadWhole;
   const isCompared = base.kind === 'poll' || base.kind === 'reload';
-  await defineNoDifferences(db);
+  await defineNoDifferences(db, isCompared);
   if (!isCompared && unlisted.length === 0) return NO_COMPARISON;
   if (isCompared) {
     await db.define('table', 'different_items', readModel('compare'));
@@ -149,11 +151,13 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** What a comparison leaves where there is nothing to compare. */
-async function defineNoDifferences(db: Database): Promise<void> {
-  await db.defineEmpty('different_items', DIFFERENCE_COLUMNS);
-  await db.defineEmpty('mismatched_items', DIFFERENCE_COLUMNS);
-  await db.defineEmpty('diff_changes', loadTableSchema('history').columns);
+/** What a comparison leaves of what it does not do. */
+async function defineNoDifferences(db: Database, isCompared: boolean): Promise<void> {
+  if (!isCompared) {
+    await db.defineEmpty('different_items', DIFFERENCE_COLUMNS);
+    await db.defineEmpty('mismatched_items', DIFFERENCE_COLUMNS);
+    await db.defineEmpty('diff_changes', loadTableSchema('history').columns);
+  }
   await db.defineEmpty('missing_items', loadTableSchema('items').columns);
   await db.defineEmpty('doubted_items', [
     { name: 'item_id', type: 'BIGINT' },
@@ -194,9 +198,10 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
  * Applies pending changes and whole reads to the merge base (design: apply). Table `merged_items` holds the touched rows;
  * the select is what replaces `replaced`, or for a first run the whole table.
  */
-export async function mergeItems(db: Database, base: MergeBase): Promise<Merge> {
+export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<Comparison, 'gone'>): Promise<Merge> {
   await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
-  await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
+  if (gone > 0n)
+    await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
   const counts = await db.row('SELECT count(*) AS n FROM merged_items');
   const columns = selectColumns('items');
   const merged = `SELECT ${columns} FROM merged_items`;
@@ -208,7 +213,7 @@ export async function mergeItems(db: Database, base: MergeBase): Promise<Merge> 
   if (counts?.n === 0n) return { select: undefined, replaced: [] };
   const replaced = await chooseReplaced(db, base);
   const select = replaced.length === 0 ? merged : `${others(readFiles(replaced, base))} UNION ALL ${merged}`;
-  return { select, replaced };
+  return { select, replaced, maxRows: replaced.reduce((sum, { rows }) => sum + rows, counts?.n as bigint) };
 }
 
 /** Files with merged rows, and for partitions that only get new rows their smallest file, so that few stay small. */

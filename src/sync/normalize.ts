@@ -108,7 +108,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const { select: sites, renamed } = await selectSites(db, watermark ?? applyFrom);
   if (renamed > 0n) await createMergeBase(db, base, 'known');
-  const merge = await mergeItems(db, base);
+  const merge = await mergeItems(db, base, comparison);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const good = items.exported.typed + items.reread.typed + changes.typed;
   const itemsWritten = await countWritten(db, items.exported, base);
@@ -121,7 +121,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     stale,
     history: await supersedeDiffs(db, run.lake.root, run.tables.history),
     sites,
-    rejects: selectRejects(itemFiles, changeFiles, at),
+    rejects: typedRows === good ? undefined : selectRejects(itemFiles, changeFiles, at),
     // Counted as the bytes landed, not from the tables: the row equation compares the two.
     tally: {
       received: sumLanded(foldProgress(run.landing.journal.entries), LANDED_KINDS).rows,

@@ -34,9 +34,10 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
     select: string | undefined,
     remove: DataFile[],
     applied: Partial<Applied> = {},
+    maxRows?: bigint,
   ) => {
     if (isCommitted(run, table)) return;
-    const files = select === undefined ? [] : await stage(run, table, select, metadata);
+    const files = select === undefined || maxRows === 0n ? [] : await stage(run, table, select, metadata, maxRows);
     run.io.log('debug', 'staged', { table, files: files.length });
     const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
     candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
@@ -45,13 +46,17 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   const history = selectColumns('history');
   const { kept, replaced } = batch.history;
   const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;
-  await add('history', kept === undefined ? rows : `${rows} UNION ALL ${kept}`, replaced, {
-    cursor,
-    ahead: batch.ahead,
-  });
+  const fromHistory = { cursor, ahead: batch.ahead };
+  await add(
+    'history',
+    kept === undefined ? rows : `${rows} UNION ALL ${kept}`,
+    replaced,
+    fromHistory,
+    countEvents(batch),
+  );
   if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
   const items = { cursor, polledAt: readPolled(extract), datasets: noteDatasets(run, extract, datasets) };
-  await add('items', batch.merge.select, batch.merge.replaced, items);
+  await add('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows);
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
@@ -69,6 +74,12 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   if (await addDaily(run, candidate, metadata, batch.moment))
     await createTableViews(db, run.lake, candidate, { forRun: true });
   return { candidate, attributions };
+}
+
+/** Rows of history at most: an item that is new and removed has two. */
+function countEvents({ newChanges, comparison, history }: Batch): bigint {
+  const found = 2n * (comparison.differences + comparison.missed);
+  return history.replaced.reduce((sum, { rows }) => sum + rows, newChanges + found);
 }
 
 /** What the items are a copy of by now: of the datasets that can be read, those that were copied whole, now or before. */
@@ -160,6 +171,7 @@ async function stage(
   table: TableName,
   select: string,
   metadata: Record<string, string>,
+  maxRows?: bigint,
 ): Promise<StagedFile[]> {
   const partitionBy = table === 'items' ? run.pipeline.lake.tables.items?.partitionBy : undefined;
   return stageTable(run.db, run.lake, {
@@ -167,6 +179,7 @@ async function stage(
     runId: run.landing.runId,
     select,
     metadata,
+    maxRows,
     ...(table === 'items' ? { sliceBy: 'site_id' } : {}),
     ...(partitionBy === undefined ? {} : { partitionBy }),
   });

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
-import { quoteLiteral } from '../duckdb/quote.js';
+import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
@@ -55,8 +56,7 @@ export interface TypingTask {
  */
 export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
   const [first, ...others] = task.sources;
-  await db.run('SET VARIABLE run_id = $1', [task.runId]);
-  await db.run('SET VARIABLE origin = $1', [task.origin]);
+  await db.run(`SET VARIABLE run_id = ${quoteLiteral(task.runId)}; SET VARIABLE origin = ${quoteLiteral(task.origin)}`);
   const typed = await typeStrictly(db, task);
   if (typed !== undefined) {
     await removeCopies(task.sources);
@@ -126,9 +126,7 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
 }
 
-/** Small row groups in the order of the table's partitions: staging reads the typed files slice by slice. */
 const ROW_GROUP_ROWS = 20_480;
-const orderedItems = () => `SELECT * FROM (${readModel('items')}) ORDER BY site_id`;
 
 async function copyTyped(
   db: Database,
@@ -138,15 +136,22 @@ async function copyTyped(
 ): Promise<{ rows: number; rejected: number }> {
   const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
   const isChanges = CHANGE_ORIGINS.some((origin) => origin === task.origin);
-  const view = isChanges
-    ? `CREATE OR REPLACE TEMP VIEW landed_changes AS ${landedChangesSql(first)}`
-    : `CREATE OR REPLACE TEMP VIEW landed_items AS ${landedItemsSql([first, ...others], task.shape as Shape)}`;
-  await db.run(view);
-  const target = quoteLiteral(typedPath);
-  await db.run(`COPY (${isChanges ? readModel('history') : orderedItems()}) TO ${target}
-    (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`);
-  const counts = await db.row(
-    `SELECT count(*) AS row_count, count(reject_reason) AS rejected FROM read_parquet(${target})`,
-  );
-  return { rows: Number(counts?.row_count), rejected: Number(counts?.rejected) };
+  const rows = isChanges
+    ? `WITH landed_changes AS (${landedChangesSql(first)}) SELECT * FROM (${readModel('history')})`
+    : `WITH landed_items AS (${landedItemsSql([first, ...others], task.shape as Shape)})
+      SELECT * FROM (${readModel('items')}) ORDER BY site_id`;
+  // Small row groups in the order of the table's partitions: staging reads the typed files slice by slice.
+  const [written] = await db.rows(`COPY (${rows}) TO ${quoteLiteral(typedPath)}
+    (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, RETURN_STATS true)`);
+  const count = Number(written?.count ?? 0);
+  return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
+}
+
+/** Of a column, by the statistics that COPY returns; a file without rows has none. */
+function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
+  if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
+  const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;
+  const nulls = own instanceof DuckDBMapValue ? own.entries.find(({ key }) => key === 'null_count')?.value : undefined;
+  if (nulls === undefined) throw new Error(`COPY returned no statistics of ${column}`);
+  return Number(nulls);
 }
