@@ -3,8 +3,16 @@
 WITH pairs AS (
   SELECT d.is_new, d.differences, e, k
   FROM mismatched_items AS d
-  JOIN exported_items AS e USING (item_id)
-  LEFT JOIN items AS k USING (item_id)
+  JOIN (
+    SELECT
+      item_id, title, brand, mpn, gtin, price, price_changed_at, currency, url, image, attributes, category_path, site_id,
+      first_seen_at, last_seen_at, last_changed_at, removed_at, read_at
+    FROM exported_items
+  ) AS e USING (item_id)
+  LEFT JOIN (
+    SELECT item_id, title, brand, mpn, gtin, price, currency, url, image, attributes, category_path, site_id, removed_at
+    FROM items
+  ) AS k USING (item_id)
 ),
 steps AS (
   SELECT *,

@@ -4,7 +4,9 @@
 -- Views: pending_changes (changes not yet applied), base_items (the rows so far), stale_items (the lake's);
 -- table doubted_items; variable watermark (changes up to it happened before this run read whole rows; null: none were read).
 WITH known AS (
-  SELECT *, run_id = CAST(getvariable('run_id') AS VARCHAR) AS is_of_this_run
+  SELECT
+    item_id, change_id, site_id, currency, url, title, last_changed_at, last_seen_at, removed_at,
+    run_id = CAST(getvariable('run_id') AS VARCHAR) AS is_of_this_run
   FROM base_items SEMI JOIN pending_changes USING (item_id)
 ),
 steps AS (

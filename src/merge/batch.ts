@@ -108,7 +108,7 @@ async function readItems(
       QUALIFY row_number() OVER (PARTITION BY item_id
         ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
   }
-  await db.define(kind, name, keepAbsent(rows, absent));
+  await db.define(rows === select && absent.length === 0 ? 'view' : kind, name, keepAbsent(rows, absent));
   return tally;
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
-import { selectColumns } from './batch.js';
+import { FEW_ROWS, selectColumns } from './batch.js';
 
 /** Items of which no read shows yet what was told of them (table stale_items). */
 export interface StaleItems {
@@ -15,7 +15,7 @@ export interface StaleItems {
  */
 export async function measureFeedSkew(db: Database): Promise<void> {
   const skew = (await readSkew(db, ['pending_changes'])) ?? (await readSkew(db, ['pending_changes', 'history']));
-  await db.run('SET VARIABLE feed_skew = to_microseconds($1::BIGINT)', [skew ?? null]);
+  await db.run(`SET VARIABLE feed_skew = ${skew === undefined ? 'NULL' : `to_microseconds(${skew})`}`);
 }
 
 /** Of each read, the time to the change that is nearest; of these the middle. Undefined unless `changes` tell it surely. */
@@ -54,9 +54,13 @@ const SECOND_US = 1_000_000n;
  */
 export async function judgeReads(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE TEMP TABLE judged_reads AS ${readModel('judged_reads')}`);
-  await db.run(`CREATE OR REPLACE TEMP VIEW taken_reads AS
-    SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
-    FROM reread_items AS r JOIN judged_reads AS j USING (item_id) WHERE NOT j.is_rejected`);
+  const judged = await db.row('SELECT count(*) AS n FROM judged_reads');
+  await db.define(
+    (judged?.n as bigint) > FEW_ROWS ? 'view' : 'table',
+    'taken_reads',
+    `SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
+    FROM reread_items AS r JOIN judged_reads AS j USING (item_id) WHERE NOT j.is_rejected`,
+  );
 }
 
 /** Needed items that a read was found of, which shows too little. Needs `judged_reads`. */

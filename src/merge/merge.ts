@@ -113,7 +113,9 @@ export async function compareItems(
     await db.run('SET VARIABLE with_feed = $1', [withFeed]);
     await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
     await db.define('table', 'mismatched_items', readModel('mismatches'));
-    await db.define('table', 'diff_changes', readModel('diff'));
+    const mismatched = await db.row('SELECT count(*) AS n FROM mismatched_items');
+    if (mismatched?.n === 0n) await db.defineEmpty('diff_changes', loadTableSchema('history').columns);
+    else await db.define('table', 'diff_changes', readModel('diff'));
   }
   await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
   if (isWhole || unlisted.length > 0) {

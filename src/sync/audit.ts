@@ -4,7 +4,7 @@ import { loadChecks } from '../check/load.js';
 import { runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { createTableViews } from '../lake/views.js';
+import { createTableViews, isSmall } from '../lake/views.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
@@ -28,7 +28,7 @@ export async function auditRun(
   const { runs } = run.tables;
   const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
   await db.define(
-    'view',
+    isSmall(runs.files) ? 'table' : 'view',
     'runs',
     `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
   );

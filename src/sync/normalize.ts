@@ -78,7 +78,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   const typed = await typing.finish();
   const absent = base.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);
-  if (watermark !== undefined) await measureFeedSkew(db);
+  if (watermark !== undefined && whole.exported.typed + whole.reread.typed > 0n) await measureFeedSkew(db);
   const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const moment = await fixMoment(run);
   const { at } = moment;

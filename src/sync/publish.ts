@@ -27,7 +27,7 @@ const COMMIT_ORDER = [...new Set<TableName>(['history', 'price_spread_daily', ..
 export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
   const { lake, io, landing, pipeline } = run;
   const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
-  await stageLedger(run, staged, rows, checks);
+  await stageLedger(run, staged, checks);
   for (const table of COMMIT_ORDER) {
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
@@ -63,8 +63,8 @@ async function fillTables({ db, lake, pipeline, tables }: Run, staged: Staged, c
   });
 }
 
-/** Stages the tables that tell of the run itself: check results and the ledger. */
-async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+/** Stages the tables that tell of the run itself: check results and the ledger (table `next_runs`, which the audit leaves). */
+async function stageLedger(run: Run, staged: Staged, checks: CheckResult[]): Promise<void> {
   const { db, lake, landing, io } = run;
   const { runId, runNumber } = landing;
   const checked = checks.map((check) => ({
@@ -74,7 +74,6 @@ async function stageLedger(run: Run, staged: Staged, rows: RunRow[], checks: Che
     checked_at: io.now().toISOString(),
   }));
   await loadRows(db, 'next_check_results', 'check_results', checked);
-  await loadRows(db, 'next_runs', 'runs', rows);
   for (const table of ['check_results', 'runs'] as const) {
     if (isCommitted(run, table)) continue;
     const select = `SELECT ${selectColumns(table)} FROM next_${table}`;

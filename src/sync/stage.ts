@@ -1,4 +1,4 @@
-import { type DerivedSelect, listDerivedLevels } from '../analyze/derive.js';
+import { type DerivedSelect, derivedSelects, listDerivedLevels } from '../analyze/derive.js';
 import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
@@ -62,8 +62,10 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await add('rejects', batch.rejects, []);
   await createTableViews(db, run.lake, candidate, { forRun: true });
   const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
+  const isSame = isDerivedSame(run, batch);
   for (const level of listDerivedLevels()) {
-    await makeLevel(db, level, async ({ table, select }) => {
+    if (isSame) for (const { table } of level) await add(table, undefined, [], { itemsVersion });
+    await makeLevel(db, isSame ? [] : level, async ({ table, select }) => {
       const before = candidate[table]?.add ?? [];
       await add(table, select, run.tables[table].files, { itemsVersion });
       candidate[table]?.add.push(...before);
@@ -74,6 +76,16 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   if (await addDaily(run, candidate, metadata, batch.moment))
     await createTableViews(db, run.lake, candidate, { forRun: true });
   return { candidate, attributions };
+}
+
+/** True where nothing changed that products and spreads are made of, and they were made of all of it. */
+function isDerivedSame({ tables, repairs }: Run, { merge, sites }: Batch): boolean {
+  if (merge.select !== undefined || sites !== undefined || Object.keys(repairs).length > 0) return false;
+  return derivedSelects().every(
+    ({ table, reads }) =>
+      tables[table].applied.itemsVersion === tables.items.version &&
+      reads.every((read) => read === 'items' || read === 'sites'),
+  );
 }
 
 /** Rows of history at most: an item that is new and removed has two. */
