@@ -17,6 +17,10 @@ export interface DuckDbOptions {
   signal?: AbortSignal;
 }
 
+type Kind = 'view' | 'table';
+/** Stands for the SELECT of a table that has no rows. */
+const NO_ROWS = '';
+
 /** One DuckDB instance with UTC sessions. Values are bound, never pasted. */
 export class Database {
   readonly #instance: DuckDBInstance;
@@ -24,7 +28,7 @@ export class Database {
   readonly #signal: AbortSignal | undefined;
   readonly #release: () => void;
   /** What `define` and `keep` made, as it stands: the same is not made again. */
-  readonly #defined = new Map<string, string>();
+  readonly #defined = new Map<string, { kind: Kind; of?: string }>();
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal | undefined) {
     this.#instance = instance;
@@ -59,43 +63,52 @@ export class Database {
    * Makes temporary view or table `name` of a SELECT, in place of whichever is there. A statement over small tables is
    * planned several times faster than one over views of files, which are bound again at each use.
    */
-  async define(kind: 'view' | 'table', name: string, select: string): Promise<void> {
-    if (kind === 'view' && this.#defined.get(name) === select) return;
+  async define(kind: Kind, name: string, select: string): Promise<void> {
+    if (kind === 'view' && this.#isDefined(kind, name, select)) return;
     await this.#replace(kind, name, `AS ${select}`);
-    if (kind === 'view') this.#defined.set(name, select);
+    this.#defined.set(name, kind === 'view' ? { kind, of: select } : { kind });
   }
 
   /** Makes temporary table `name` of a SELECT over files, which never change: not again while it is there. */
   async keep(name: string, select: string): Promise<void> {
-    const key = `table ${select}`;
-    if (this.#defined.get(name) === key) return;
+    if (this.#isDefined('table', name, select)) return;
     await this.#replace('table', name, `AS ${select}`);
-    this.#defined.set(name, key);
+    this.#defined.set(name, { kind: 'table', of: select });
   }
 
   /** Temporary table `name` without rows, which stays so: not made again while it is there. */
   async keepEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
-    if (this.#defined.get(name) === 'empty') return;
+    if (this.#isDefined('table', name, NO_ROWS)) return;
     await this.defineEmpty(name, columns);
-    this.#defined.set(name, 'empty');
+    this.#defined.set(name, { kind: 'table', of: NO_ROWS });
   }
 
   /** Makes temporary table `name` without rows, in place of the view or table that is there. */
   async defineEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
     const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
     await this.#replace('table', name, `(${list.join(', ')})`);
+    this.#defined.set(name, { kind: 'table' });
   }
 
-  async #replace(kind: 'view' | 'table', name: string, definition: string): Promise<void> {
+  #isDefined(kind: Kind, name: string, of: string): boolean {
+    const defined = this.#defined.get(name);
+    return defined?.kind === kind && defined.of === of;
+  }
+
+  async #replace(kind: Kind, name: string, definition: string): Promise<void> {
+    const before = this.#defined.get(name);
     this.#defined.delete(name);
+    const drop = (other: string) => this.run(`DROP ${other} IF EXISTS ${quoteIdentifier(name)}`);
+    if (before !== undefined && before.kind !== kind) await drop(before.kind);
     const sql = `CREATE OR REPLACE TEMP ${kind} ${quoteIdentifier(name)} ${definition}`;
     try {
       await this.run(sql);
     } catch (error) {
+      // Another statement made it.
       const message = error instanceof Error ? error.message : '';
       const other = /^Catalog Error: Existing object .* is of type (Table|View), trying to/.exec(message)?.[1];
       if (other === undefined) throw error;
-      await this.run(`DROP ${other} ${quoteIdentifier(name)}`);
+      await drop(other);
       await this.run(sql);
     }
   }

@@ -9,24 +9,24 @@ import { readTable } from './read.js';
 /** Tables that a run reads again and again. */
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items'];
 
-/** A table up to this size is quicker read once than planned over its files by each statement. */
-const FEW_ROWS = 50_000n;
+/** A table up to this size is quicker read once than planned over its files by each statement of a whole run. */
+export const FEW_ROWS = 50_000n;
 const FEW_BYTES = 16 * 1024 * 1024;
 
 /**
  * Creates a temporary view per table on `db`'s connection: the published state, or for the tables in `candidate`
- * the state that committing the change would give. With `forRun`, small tables that a run reads much are read once.
+ * the state that committing the change would give. Tables that a run reads much are read once, up to `readOnce` rows.
  */
 export async function createTableViews(
   db: Database,
   lake: Lake,
   candidate: Partial<Record<TableName, TableChange>> = {},
-  { forRun = false }: { forRun?: boolean } = {},
+  { readOnce = 0n }: { readOnce?: bigint } = {},
 ): Promise<void> {
   for (const table of TABLE_NAMES) {
     const { select, files } = await selectTable(lake, table, candidate[table]);
     if (files.length === 0) await db.keepEmpty(table, loadTableSchema(table).columns);
-    else if (forRun && MUCH_READ.includes(table) && isSmall(files)) await db.keep(table, select);
+    else if (MUCH_READ.includes(table) && isSmall(files, readOnce)) await db.keep(table, select);
     else await db.define('view', table, select);
   }
 }
@@ -54,10 +54,10 @@ async function selectTable(lake: Lake, table: TableName, change: TableChange | u
 }
 
 /** True for few rows in files of our own, whose log counts them. */
-export function isSmall(files: readonly DataFile[]): boolean {
+export function isSmall(files: readonly DataFile[], fewRows = FEW_ROWS): boolean {
   return (
     files.every(({ sha256 }) => sha256 !== undefined) &&
-    files.reduce((sum, { rows }) => sum + rows, 0n) <= FEW_ROWS &&
+    files.reduce((sum, { rows }) => sum + rows, 0n) <= fewRows &&
     files.reduce((sum, { bytes }) => sum + bytes, 0) <= FEW_BYTES
   );
 }

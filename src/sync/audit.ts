@@ -4,7 +4,7 @@ import { loadChecks } from '../check/load.js';
 import { runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { createTableViews, isSmall } from '../lake/views.js';
+import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
@@ -23,7 +23,7 @@ export async function auditRun(
   { waived }: { waived: boolean },
 ): Promise<CheckResult[]> {
   const { db, io, landing } = run;
-  await createTableViews(db, run.lake, candidate, { forRun: true });
+  await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
   await loadRows(db, 'next_runs', 'runs', rows);
   const { runs } = run.tables;
   const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));

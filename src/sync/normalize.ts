@@ -63,10 +63,13 @@ export interface Moment {
   serviceAt?: string | null | undefined;
 }
 
+/** Of the lake before the run, few statements read the items: a larger table is quicker left in its files. */
+const FEW_ROWS_BEFORE = 5_000n;
+
 /** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typing } = run;
-  await createTableViews(db, run.lake, {}, { forRun: true });
+  await createTableViews(db, run.lake, {}, { readOnce: FEW_ROWS_BEFORE });
   const changeFiles = await typeChanges(run, extract);
   const { feed, window } = extract;
   const { applyFrom, watermark } = window;

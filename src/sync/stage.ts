@@ -4,7 +4,7 @@ import type { LandedDatasets } from '../extract/datasets.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { tablePath } from '../lake/layout.js';
 import { stageTable } from '../lake/stage.js';
-import { createTableViews } from '../lake/views.js';
+import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
@@ -60,7 +60,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
-  await createTableViews(db, run.lake, candidate, { forRun: true });
+  await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
   const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
   const isSame = isDerivedSame(run, batch);
   for (const level of listDerivedLevels()) {
@@ -71,10 +71,10 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
       candidate[table]?.add.push(...before);
     });
     // A table of the next level reads these as they will be.
-    await createTableViews(db, run.lake, candidate, { forRun: true });
+    await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
   }
   if (await addDaily(run, candidate, metadata, batch.moment))
-    await createTableViews(db, run.lake, candidate, { forRun: true });
+    await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
   return { candidate, attributions };
 }
 
