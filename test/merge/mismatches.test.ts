@@ -18,6 +18,9 @@ interface World {
   /** Changes that this run brought, and those of the runs before. */
   told?: Row[];
   history?: Row[];
+  /** Changes that history held ahead of the cursor. */
+  pending?: Row[];
+  cursor?: bigint;
   stale?: boolean;
   withFeed?: boolean;
   added?: string[];
@@ -27,11 +30,23 @@ const other = (hour: number, row: Row = {}) => change({ item_id: 2, observed_at:
 const minute = (text: string) => `2026-11-20T${text}Z`;
 
 /** Whether the item, which has another brand than in the lake, is one that no change tells of. */
-async function isMismatch({ exported, lake, told, history, stale, withFeed, added }: World): Promise<boolean> {
+async function isMismatch({
+  exported,
+  lake,
+  told,
+  pending,
+  cursor,
+  history,
+  stale,
+  withFeed,
+  added,
+}: World): Promise<boolean> {
   await loadRows(db, 'exported_items', 'items', [fullItem({ brand: 'B', last_changed_at: at(6), ...exported })]);
   await loadRows(db, 'items', 'items', lake === null ? [] : [fullItem(lake ?? {})]);
   await loadRows(db, 'new_changes', 'history', told ?? []);
+  await loadRows(db, 'pending_changes', 'history', pending ?? []);
   await loadRows(db, 'history', 'history', history ?? []);
+  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 9223372036854775807n]);
   await loadRows(db, 'stale_items', 'stale_items', stale ? [{ item_id: 1 }] : []);
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS ${readModel('compare')}`);
   await db.run('SET VARIABLE with_feed = $1', [withFeed ?? true]);
@@ -43,6 +58,8 @@ describe('beside a feed, an item that differs is a mismatch', () => {
   test.each<[string, World, boolean]>([
     ['once the feed has come past the time of its change', { history: [other(7)] }, true],
     ['as a change of this run shows, too', { told: [other(7)] }, true],
+    ['not by a change ahead of the cursor', { told: [other(7, { change_id: 300 })], cursor: 200n }, false],
+    ['unless a change ahead of the cursor is of the item', { history: [other(7)], pending: [change({})] }, false],
     ['by the latest of all changes', { told: [other(7)], history: [other(5)] }, true],
     ['not before: the feed may still bring it', { history: [other(6)] }, false],
     [
