@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Allowance, allowance, type Budget, countLeft, NO_EXPORTS, refuseCall } from '../../src/plan/allowance.js';
 import { countOverage, refuseExport, takeExport } from '../../src/plan/export-allowance.js';
 
@@ -141,7 +141,10 @@ test('a run whose rows have all landed exports nothing more, and waits for no mo
 });
 
 describe('after an export', () => {
-  const left = allowance(paid(0n, 0n), { ...CAREFUL, overage: 3 }, { maxRows: 100_000 });
+  let left: Allowance;
+  beforeEach(() => {
+    left = allowance(paid(0n, 0n), { ...CAREFUL, overage: 3 }, { maxRows: 100_000 });
+  });
 
   test('its rows are off every rule', () => {
     const after = takeExport(left, { rows: 45_000n, overage: false });
