@@ -22,7 +22,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // One more than a machine of two has cores: while one waits for the disk or a child process, the others go on.
     maxWorkers: 3,
-    // Starting a process and loading everything anew for each file takes a quarter of the whole time.
+    // Starting a process and loading everything again for each file takes a quarter of the whole time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
   },

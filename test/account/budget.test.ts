@@ -76,7 +76,7 @@ describe('an export beyond', () => {
       { plan: 'trial', limits: { exportRowsPerMonth: 199, datasets: null } },
       'quota',
     ],
-  ])('%s is never asked for, and the next run decides anew', async (_, options, code) => {
+  ])('%s is never asked for, and the next run decides for itself', async (_, options, code) => {
     await openSmall(options);
     world.pipeline.budget.exportRows = code === 'quota' ? { percent: 100 } : { percent: 90 };
     leaveCalls(40);

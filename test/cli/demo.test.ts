@@ -29,7 +29,7 @@ describe('the demo', () => {
     expect(spread.code).toBe(0);
   });
 
-  test('makes its lake anew when it is run again', async () => {
+  test('replaces its lake when it runs again', async () => {
     const before = await readPointer();
     const { code, stdout } = await runPricelake(['demo', '--items', '100', '--json'], { cwd });
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);

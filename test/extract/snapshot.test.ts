@@ -98,7 +98,7 @@ describe('a snapshot', () => {
     expect(countExports(service)).toBe(3);
   });
 
-  test('that an earlier run could not complete is taken anew', async () => {
+  test('that an earlier run could not complete is taken again', async () => {
     const broken = await startExport({ rows: '51' });
     await expect(land(broken, await openLanding())).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     const service = await startExport({});

@@ -16,7 +16,7 @@ async function startInFolder() {
   return { path, heartbeat: startHeartbeat(path, file, 'owner', realIo, 20) };
 }
 
-test('a heartbeat dates the lock anew and leaves its text alone', async () => {
+test('a heartbeat renews the date of the lock and leaves its text alone', async () => {
   const { path, heartbeat } = await startInFolder();
   await utimes(path, 0, 0);
   await expect.poll(async () => (await stat(path)).mtimeMs, PATIENT).toBeGreaterThan(Date.now() - 60_000);

@@ -84,7 +84,7 @@ describe('a run', () => {
     expect(await listRuns()).toEqual([]);
   });
 
-  test('with a damaged journal is refused, not begun anew', async () => {
+  test('with a damaged journal is refused and does not start over', async () => {
     const runId = await leaveRun(1n);
     await writeFile(path.join(lake, '_pricelake', 'landing', runId, 'journal.ndjson'), 'oops\n');
     await expect(findRun()).rejects.toMatchObject({ code: 'lake_invalid' });

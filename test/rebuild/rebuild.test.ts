@@ -89,7 +89,7 @@ async function expectSameValues(): Promise<void> {
 
 describe('rebuild', () => {
   // I9 of SPEC.md
-  test('makes every row anew, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
+  test('makes every row again, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
     const names = await readdir(pipeline.lake.path, { recursive: true });
     const find = (table: string) => names.filter((name) => name.startsWith(`${table}/`) && name.endsWith('.parquet'));
     for (const table of ['items', 'history', 'products', 'sites']) {
@@ -116,7 +116,7 @@ describe('rebuild', () => {
     expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
   });
 
-  test('starts at the last complete copy where older runs are gone, keeps what only they tell, and lays items out anew', async () => {
+  test('starts at the last complete copy where older runs are gone, keeps what only they tell, and lays items out again', async () => {
     await removeLandings(0, 1);
     pipeline.lake.tables = { items: { partitionBy: [] } };
     const report = await rebuildLake(pipeline, testIo, signal);

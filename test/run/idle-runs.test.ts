@@ -83,7 +83,7 @@ describe('the ledger of runs that found nothing', () => {
     expect((await readIdleRuns(lake)).map((row) => row.run_id)).toEqual(['run', 'next']);
   });
 
-  test('of which nothing but a torn first line is left begins anew', async () => {
+  test('of which nothing but a torn first line is left start over', async () => {
     await appendFile(file, '{"run_nu');
     await addIdleRun(lake, ROW);
     expect(await readIdleRuns(lake)).toEqual([ROW]);

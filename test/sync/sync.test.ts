@@ -82,7 +82,7 @@ describe('sync', () => {
     expect(runs[2]?.[2]).toBe('0');
   });
 
-  test('a deleted lake.json is derived anew, without a row', async () => {
+  test('a deleted lake.json is derived again, without reading a row', async () => {
     world.renew(copied);
     await world.sync();
     const pointer = path.join(world.lakePath, 'lake.json');

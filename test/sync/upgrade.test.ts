@@ -150,7 +150,7 @@ test('a table of a newer version is not dropped from lake.json', async () => {
   expect(world.requests).toEqual([]);
 });
 
-test('a column of another type is read as no other; a rebuild makes the lake anew, with all columns', async () => {
+test('a column of another type is read as no other; a rebuild makes the lake again, with all columns', async () => {
   const expected = await readItems(current);
   world.renew(older);
   const log = path.join(world.lakePath, 'items', '_delta_log', '00000000000000000000.json');
