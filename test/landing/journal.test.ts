@@ -18,6 +18,8 @@ const BEGIN = {
   pipeline: 'prices',
   cursorFrom: 9223372036854775807n,
 } as const satisfies JournalEntry;
+/** As its line has it. */
+const BEGIN_LINE = { ...BEGIN, runNumber: '9007199254740993', cursorFrom: '9223372036854775807' };
 const page = (after: bigint, calls: number): JournalEntry => ({
   type: 'feed.page',
   after,
@@ -256,4 +258,12 @@ test('calls that were refused are counted process by process, and are none where
   );
   expect(foldProgress((await JournalEntries.read(file)).entries).refused).toBe(7);
   expect(foldProgress((await JournalEntries.read(file)).entries).calls).toBe(27);
+});
+
+test('entries that older versions wrote under other names are read as what they are', async () => {
+  const at = '2026-11-20T06:00:00.000Z';
+  const fence = { type: 'fence', cursor: '7', changedAt: at, items: '3', at, calls: 2 };
+  const passed = { type: 'let_through', at, checks: ['few'] };
+  await writeFile(file, [BEGIN_LINE, fence, passed].map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+  expect((await read()).map(({ type }) => type)).toEqual(['begin', 'watermark', 'waived']);
 });
