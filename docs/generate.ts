@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { loadChecks } from '../src/check/load.js';
 import { exitCodeOf } from '../src/cli/exit-codes.js';
 import { buildProgram } from '../src/cli/program.js';
 import { renderTable, writeMarkdown } from '../src/contracts/markdown.js';
@@ -97,9 +98,30 @@ ${renderTable(['table', 'what it holds'], index)}
 ${sections.join('\n')}`;
 }
 
+/** `docs/checks.md`. */
+export async function renderChecks(): Promise<string> {
+  const sections = (await loadChecks()).map(({ name, severity, description, next, parameters }) => {
+    const rows = parameters.map((one) => [`\`${one.name}\``, one.type, `\`${one.default}\``, one.meaning]);
+    const table = rows.length === 0 ? '' : `\n${renderTable(['parameter', 'type', 'default', 'meaning'], rows)}`;
+    return `## ${name}\n\n**${severity}** · ${description}\n\nIf it fails: ${next}\n${table}`;
+  });
+  return `# Checks
+
+Made from the headers of \`pipelines/checks/*.sql\` by \`npm run docs\`.
+
+A gate holds the batch: nothing is published. An error or a warning is recorded in \`check_results\`, logged, and shown by
+\`status\` and the report. Set severity and parameters under \`checks:\` of the pipeline file.
+
+${sections.join('\n')}`;
+}
+
 /** The documents that are generated whole, by path in the project; of docs/analysts.md it is the outputs alone. */
 export async function renderAll(): Promise<Record<string, string>> {
-  return { 'docs/cli.md': await renderCli(), 'docs/tables.md': renderTables() };
+  return {
+    'docs/cli.md': await renderCli(),
+    'docs/tables.md': renderTables(),
+    'docs/checks.md': await renderChecks(),
+  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

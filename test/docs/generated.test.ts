@@ -4,7 +4,7 @@ import { listErrorCodes, listHelps, renderAll } from '../../docs/generate.js';
 import { packagePath } from '../../src/io/package-path.js';
 
 describe('the documents', () => {
-  test.each(['docs/cli.md', 'docs/tables.md'])('%s is up to date: npm run docs', async (file) => {
+  test.each(['docs/cli.md', 'docs/tables.md', 'docs/checks.md'])('%s is up to date: npm run docs', async (file) => {
     expect(await readFile(packagePath(file), 'utf8')).toBe((await renderAll())[file]);
   });
 
