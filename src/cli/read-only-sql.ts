@@ -1,7 +1,6 @@
 import { type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
-import { escapeGlob } from '../duckdb/glob.js';
-import { quoteList } from '../duckdb/quote.js';
+import { escapeGlob, quoteList } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 
 /**

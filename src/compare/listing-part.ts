@@ -7,7 +7,7 @@ import { allowSkipping } from '../extract/sample.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import { countCallsLeft } from '../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
-import { reachBack } from '../plan/reach-back.js';
+import { reachBack } from '../plan/plan-polls.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { readPollStart } from '../run/poll-start.js';

@@ -13,3 +13,8 @@ export function quoteLiteral(text: string): string {
 export function quoteList(texts: readonly string[]): string {
   return `[${texts.map(quoteLiteral).join(', ')}]`;
 }
+
+/** A path for DuckDB's readers, which take `*`, `?` and `[` for patterns. */
+export function escapeGlob(path: string): string {
+  return path.replaceAll(/[*?[]/g, '[$&]');
+}

@@ -1,6 +1,5 @@
 import { Database } from '../duckdb/connection.js';
-import { escapeGlob } from '../duckdb/glob.js';
-import { quoteLiteral } from '../duckdb/quote.js';
+import { escapeGlob, quoteLiteral } from '../duckdb/quote.js';
 
 /** Columns of a checkpoint (protocol, "Checkpoint Schema"), one nullable struct an action. */
 const CHECKPOINT_COLUMNS = {

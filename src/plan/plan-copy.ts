@@ -2,8 +2,8 @@ import { NO_EXPORTS } from './allowance.js';
 import { findBrokenCopy, refuseBroken } from './broken-exports.js';
 import { type CopyChoice, chooseCopy } from './choose-copy.js';
 import type { PollPlan } from './plan-polls.js';
+import { reachBack } from './plan-polls.js';
 import { type Dataset, planExports, type Shard } from './plan-shards.js';
-import { reachBack } from './reach-back.js';
 import type { RunFacts } from './run-facts.js';
 
 /** How all items of some parts are copied. */

@@ -1,7 +1,6 @@
 import type { RunMode } from '../tables/table.js';
 import { hasOutlastedHistory } from './decide-mode.js';
 import type { Dataset } from './plan-shards.js';
-import { reachBack } from './reach-back.js';
 import type { RunFacts } from './run-facts.js';
 
 /** Items of some parts that changed since a time. */
@@ -34,4 +33,12 @@ export function planPolls(
     polls.push({ datasets: parts, since: reachBack(Date.parse(changedAt)), untilSettled: true, reopens: true });
   }
   return polls;
+}
+
+/** How far before a low watermark a poll reaches: a change may show later than its time says. */
+const POLL_OVERLAP_MS = 3600 * 1000;
+
+/** A time as a poll asks for it. */
+export function reachBack(time: number): string {
+  return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
 }

@@ -3,6 +3,7 @@ import { NO_USAGE, type Usage } from '../account/count-usage.js';
 import { type FacetComparison, NO_FACET_COMPARISON } from '../compare/compare-facets.js';
 import { NO_PRODUCT_COMPARISON, type ProductComparison } from '../compare/compare-products.js';
 import { NO_SAMPLE, type SampleComparison } from '../compare/compare-sample.js';
+import { listDrift } from '../drift/list-drift.js';
 import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
@@ -14,7 +15,6 @@ import type { RowTally, RunRow } from '../run/ledger.js';
 import { noteCalls, type Run, readBegin } from '../run/open-run.js';
 import { DERIVED_TABLES } from '../tables/table.js';
 import type { Batch } from './normalize.js';
-import { reportDrift } from './report-drift.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
@@ -194,4 +194,14 @@ function describeExports({ exports }: RunProgress) {
 
 function pickTally({ received, written, rejected, deduplicated }: RowTally): RowTally {
   return { received, written, rejected, deduplicated };
+}
+
+/**
+ * Logs, once a run, in which ways the answers were not as the API document describes them. Returns them as JSON text for
+ * the ledger, where check `schema_drift` looks; none where the pipeline allows drift.
+ */
+function reportDrift({ drift, pipeline, io }: Pick<Run, 'drift' | 'pipeline' | 'io'>): string {
+  const found = listDrift(drift.seen);
+  if (found.length > 0) io.log('info', 'schema.drift', { found });
+  return pipeline.checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found);
 }

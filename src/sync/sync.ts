@@ -5,9 +5,11 @@ import { compareProducts } from '../compare/compare-products.js';
 import { compareSample } from '../compare/compare-sample.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
 import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
+import { createTableView } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
 import { type Deadline, NO_DEADLINE } from '../run/deadline.js';
 import { addIdleRun, readIdleRuns } from '../run/idle-runs.js';
@@ -16,7 +18,6 @@ import type { RunRow } from '../run/ledger.js';
 import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import { auditRun } from './audit.js';
-import { compactRun } from './compact-run.js';
 import { extractDatasets, extractRun } from './extract.js';
 import { type Batch, normalizeRun } from './normalize.js';
 import { publishRun } from './publish.js';
@@ -132,4 +133,10 @@ async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunRe
   await addIdleRun(run.lake, row);
   await refreshPointer(run.lake); // a crash in a compaction leaves it behind
   return { published: false, resumed: run.resumed, row, checks: [] };
+}
+
+/** Joins the small files of tables that have many, after the run has published. Costs nothing where there are few. */
+async function compactRun({ db, lake, io, stop }: Run): Promise<void> {
+  await createTableView(db, lake, 'sites', 'sites');
+  await compactLake(db, lake, 'due', io, stop);
 }

@@ -1,5 +1,4 @@
-import { escapeGlob } from '../duckdb/glob.js';
-import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { escapeGlob, quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { type Column, loadTableSchema } from './schemas.js';
 import type { DataFile, TableName } from './table.js';
 

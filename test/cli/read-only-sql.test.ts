@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { escapeGlob } from '../../src/duckdb/glob.js';
+import { escapeGlob } from '../../src/duckdb/quote.js';
 
 let db: Database;
 let folder: string;
