@@ -1,4 +1,4 @@
--- Price spread: how far the prices of one product lie apart, per currency, for products in two or more shops.
+-- Price spread: how much the prices of one product differ, per currency, for products in two or more shops.
 -- Prices are counted in units of 0.0001 as integers. (FROM 'spread_figures.sql') stands for the query of that file, which
 -- makes the figures: pricelake query --analysis price_spread runs both.
 WITH offer_prices AS (

@@ -1,7 +1,7 @@
 -- part of: the report
 -- Products whose price history is worth a look, each in the currency with the most offers.
 -- Variables, none of which need be set: product_ids: these products; without any, the widest spreads among products in
--- min_shops (4) shops or more that have no far-off price · currency · top (6)
+-- min_shops (4) shops or more that have no outlier · currency · top (6)
 WITH candidates AS (
   SELECT
     prices.product_id,

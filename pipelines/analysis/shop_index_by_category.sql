@@ -1,6 +1,6 @@
 -- Shops against the market, in all and by category: of the products that two or more shops sell in one currency, how
 -- many a shop has the lowest price of (ties count for all who share it), and its price index: 100 is the median price of
--- each product, averaged geometrically, so that half and twice the price cancel out; the middle half of its products lies between index_p25 and
+-- each product, averaged geometrically, so that half and twice the price cancel out; the middle 50 % of its products lie between index_p25 and
 -- index_p75. Prices far from all others are left
 -- out. A row without a category is the shop as a whole.
 -- Variables, none of which need be set: currency · category (slug) · min_products (5): with so many compared products

@@ -1,4 +1,4 @@
--- The widest price spreads, with the product's title and the names of the cheapest and the dearest shop.
+-- The widest price spreads, with the product's title and the names of the cheapest and the most expensive shop.
 -- Variables, none of which need be set: currency · category_slugs (list) · brand, in any case · min_shops (2) ·
 -- with_outliers (true; false leaves out products with a price far from all others) · top (20): so many rows
 SELECT

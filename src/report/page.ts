@@ -90,7 +90,7 @@ const PAGE_POLICY = [
 
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
-/** The report in three lines: is the copy whole, what did the checks find, how far do prices lie apart. */
+/** The report in three lines: is the copy whole, what did the checks find, how much do prices differ. */
 function renderVerdict(facts: LakeFacts): Html {
   const verdicts = [judgeCopy(facts), judgeChecks(facts), judgeSpread(facts)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
@@ -141,6 +141,6 @@ function judgeSpread({ summary, selection }: LakeFacts): Verdict {
   if (summary.median_pct === null) {
     return { state: 'note', text: `No product is sold by two shops${scope}, so there are no prices to compare.` };
   }
-  const text = `Half of the products sold by two shops or more${scope} cost at least ${summary.median_pct.toFixed(1)} % more at the dearest than at the cheapest.`;
+  const text = `Half of the products sold by two shops or more${scope} cost at least ${summary.median_pct.toFixed(1)} % more at the most expensive shop than at the cheapest.`;
   return { state: 'note', text };
 }

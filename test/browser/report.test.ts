@@ -91,7 +91,7 @@ describe('the report in a browser', () => {
 
   it('sorts by keyboard, and says how', async () => {
     const { page, trouble } = await openReport();
-    const head = page.locator('#widest th', { hasText: 'Dearest' });
+    const head = page.locator('#widest th', { hasText: 'Most expensive' });
     expect(await firstProduct(page)).toContain('script');
     await head.locator('button').focus();
     await page.keyboard.press('Enter');

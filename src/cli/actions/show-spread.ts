@@ -42,7 +42,7 @@ const SHOWN = {
   max: 'max',
   spread_pct: 'spread %',
   cheapest_shop: 'cheapest',
-  dearest_shop: 'dearest',
+  dearest_shop: 'most expensive',
   converted_min: 'min in base',
   converted_median: 'median in base',
   converted_max: 'max in base',

@@ -26,7 +26,7 @@ const upperCase = (code?: string) => code?.toUpperCase();
 
 export const spreadCommand: CommandModule<object, SpreadArguments> = {
   command: 'spread [pipeline]',
-  describe: 'Show the products whose prices lie farthest apart, or the offers of one',
+  describe: 'Show the products with the widest price spreads, or the offers of one',
   builder: (yargs) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)

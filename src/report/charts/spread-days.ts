@@ -2,7 +2,7 @@ import { type Chart, COLOR } from '../chart.js';
 import { countOf, formatPercent } from '../format.js';
 import type { DaySpread } from '../rows.js';
 
-/** The median spread of each closed day, and the range that the middle half of the products lie in. */
+/** The median spread of each closed day, and the range that the middle 50 % of the products lie in. */
 export function spreadDaysChart(days: readonly DaySpread[]): Chart {
   const [first, last] = [days[0], days.at(-1)];
   const x = {
@@ -15,7 +15,7 @@ export function spreadDaysChart(days: readonly DaySpread[]): Chart {
   return {
     label:
       `Median spread of ${countOf(days.length, 'day')}: ${formatPercent(first?.median ?? 0)} on ${first?.day}, ` +
-      `${formatPercent(last?.median ?? 0)} on ${last?.day}, with the range of the middle half.`,
+      `${formatPercent(last?.median ?? 0)} on ${last?.day}, with the range of the middle 50 %.`,
     height: 196,
     padding: { left: 44, right: 14, top: 12, bottom: 26 },
     values: days.map(({ day, p25, median, p75 }) => ({ at: Date.parse(day), p25, median, p75 })),

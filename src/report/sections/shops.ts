@@ -56,7 +56,7 @@ async function drawShops(shops: readonly Shop[]): Promise<Html> {
       axisTitle: '% of compared products',
     },
   );
-  return html`${which}<div class="pair">${renderFigure('Price index', await drawChart(index), 'Mean and middle half')}${renderFigure('Win rate', await drawChart(wins), 'How often the shop has the lowest price')}</div>`;
+  return html`${which}<div class="pair">${renderFigure('Price index', await drawChart(index), 'Mean and middle 50 %')}${renderFigure('Win rate', await drawChart(wins), 'How often the shop has the lowest price')}</div>`;
 }
 
 function describeEnds(shops: readonly Shop[], describe: (shop: Shop) => string): string {
@@ -94,7 +94,7 @@ const COLUMNS: Column<Shop>[] = [
     cell: ({ price_index }) => price_index.toFixed(1),
   },
   {
-    label: 'Middle half',
+    label: 'Middle 50 %',
     numeric: true,
     cell: ({ index_p25, index_p75 }) => `${index_p25.toFixed(1)} – ${index_p75.toFixed(1)}`,
   },

@@ -12,7 +12,7 @@ import { renderFigure, renderFigures, type Section } from './section.js';
 const CATEGORIES_DRAWN = 12;
 const ROWS_OPEN = 15;
 
-/** How far the prices of one product lie apart: all of them, by category, and the widest. */
+/** How much the prices of one product differ: all of them, by category, and the widest. */
 export async function spreadSection(facts: LakeFacts): Promise<Section> {
   const { summary, histogram, days, categories, selection } = facts;
   const scope = selection.currency === undefined ? 'one currency' : selection.currency;
@@ -20,7 +20,7 @@ export async function spreadSection(facts: LakeFacts): Promise<Section> {
     return { id: 'spread', title: 'Price spread', body: html`<p>No product is sold by two shops in ${scope}.</p>` };
   }
   const body: Content[] = [
-    html`<p>The spread of a product is how much more its dearest offer costs than its cheapest, in percent of the cheapest;
+    html`<p>The spread of a product is how much more its most expensive offer costs than its cheapest, in percent of the cheapest;
 here for products that two or more shops sell in ${scope}. ${explainOutliers(summary.with_outliers)}</p>`,
     renderFigures([
       { name: 'Compared', value: formatCount(summary.spreads), note: 'products, per currency' },
@@ -45,7 +45,7 @@ here for products that two or more shops sell in ${scope}. ${explainOutliers(sum
       renderFigure(
         'Spread by day',
         await drawChart(spreadDaysChart(days)),
-        'Median and middle half at the end of each day, in %',
+        'Median and middle 50 % at the end of each day, in %',
       ),
     );
   }
@@ -71,8 +71,8 @@ async function drawCategories(categories: readonly Category[]): Promise<Html> {
     high: category.p75,
   }));
   const [most, least] = [drawn[0], drawn.at(-1)].map((one) => (one === undefined ? '' : cutText(nameOf(one), 40)));
-  const label = `Median spread of ${countOf(drawn.length, 'category', 'categories')} with the range of the middle half, from ${most} down to ${least}. The table by category has the figures.`;
-  const legend = `Median and middle half${drawn.length < categories.length ? ` of the ${drawn.length} categories with the most products` : ''}`;
+  const label = `Median spread of ${countOf(drawn.length, 'category', 'categories')} with the range of the middle 50 %, from ${most} down to ${least}. The table by category has the figures.`;
+  const legend = `Median and middle 50 %${drawn.length < categories.length ? ` of the ${drawn.length} categories with the most products` : ''}`;
   return renderFigure('By category', await drawChart(rangesChart(ranges, { label, axisTitle: 'spread in %' })), legend);
 }
 
@@ -112,8 +112,8 @@ ${renderTable({ caption, columns, rows: categories, sorted: { by: 'Products', or
 
 function renderWidest({ spreads, summary }: LakeFacts): Html {
   const { min_shops, in_many_shops } = summary;
-  if (spreads.length === 0) return html`<p>No product without a far-off price is sold by ${min_shops} shops.</p>`;
-  const those = `spreads among products in ${min_shops} shops or more without a far-off price`;
+  if (spreads.length === 0) return html`<p>No product without an outlier is sold by ${min_shops} shops.</p>`;
+  const those = `spreads among products in ${min_shops} shops or more without an outlier`;
   const table = renderTable({
     id: 'widest',
     caption:
@@ -155,7 +155,7 @@ const WIDEST: Column<Spread>[] = [
     cell: ({ median, currency }) => money(median, currency),
   },
   {
-    label: 'Dearest',
+    label: 'Most expensive',
     numeric: true,
     named: true,
     sortBy: ({ max }) => max,
