@@ -3,6 +3,8 @@
 -- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
 -- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
 -- pending_changes, renamed_sites, different_items (whole rows of the merge base that are not as the lake has them).
+-- needs: base_items, different_items, pending_changes, renamed_sites, taken_reads; variables run_id, watermark
+-- makes: merged_items
 WITH touched AS (
   SELECT item_id FROM pending_changes
   UNION

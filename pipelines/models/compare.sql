@@ -2,6 +2,8 @@
 -- When an item was last seen, the order of attributes, and a website's name (table sites) are no difference. A row that
 -- is older than the lake's is none either: lists and exports may lag behind the feed, or behind an earlier answer.
 -- Views: exported_items (whole rows, one an item), items (the lake).
+-- needs: exported_items, items
+-- makes: different_items, compared_items
 SELECT
   e.item_id,
   k.item_id IS NULL AS is_new,

@@ -1,5 +1,7 @@
 -- Products of the service that the derived ones differ from, and in what: missing, offers, shops, prices.
 -- Views: landed_service_products (table service_products' columns), products, product_prices.
+-- needs: landed_service_products, product_prices, products
+-- makes: different_products
 WITH theirs AS (
   SELECT service_id, product_id, offers, shops,
     list_sort(list_transform(from_json(prices, '[{"currency": "VARCHAR", "min": "VARCHAR", "max": "VARCHAR", "offers": "VARCHAR"}]'),

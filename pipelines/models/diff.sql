@@ -1,5 +1,7 @@
 -- Rows of history for what no change of the feed tells: the differences between whole rows and the lake.
 -- Views: mismatched_items (mismatches), exported_items, items (the lake), history.
+-- needs: exported_items, history, items, mismatched_items; variables run_id
+-- makes: diff_changes
 WITH pairs AS (
   SELECT d.is_new, d.differences, e, k
   FROM mismatched_items AS d

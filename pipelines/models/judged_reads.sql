@@ -4,6 +4,8 @@
 -- What pages brought beside the needed items is left to the changes that tell of it.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
 -- history (the lake's), pending_changes; variable read_at.
+-- needs: base_items, history, needed_items, pending_changes, reread_items, stale_items; variables read_at
+-- makes: judged_reads
 WITH told AS (
   SELECT
     item_id,

@@ -3,6 +3,8 @@
 -- Views: exported_items (reads of the sample), missing_sample (items that the service does not show), items, history,
 -- stale_items (the lake); variables sample_watermark (up to when a lake without the feed is complete; null is not
 -- known) and feed_cursor (the change up to which items are applied).
+-- needs: compared_items, exported_items, history, items, missing_sample, stale_items; variables feed_cursor, sample_watermark
+-- makes: judged_sample
 WITH told AS (
   SELECT coalesce(
     (SELECT max(observed_at) FROM history

@@ -4,6 +4,8 @@
 -- Views: different_items (compare), exported_items, new_changes, pending_changes (those that history held ahead of the
 -- cursor included), history, stale_items; variables with_feed, feed_cursor (null without a feed), and added_datasets
 -- (names of datasets that are new to the lake: their items are no news).
+-- needs: different_items, exported_items, history, new_changes, pending_changes, stale_items; variables added_datasets, feed_cursor, with_feed
+-- makes: mismatched_items
 WITH told AS (
   SELECT max(observed_at) AS until FROM (
     SELECT max(observed_at) AS observed_at FROM new_changes WHERE change_id <= getvariable('feed_cursor')

@@ -3,6 +3,8 @@
 -- Only a price change is told whole. NEW, RELISTED and other values need more; REMOVED does not tell removedAt.
 -- Views: pending_changes (changes not yet applied), base_items (the rows so far), stale_items (the lake's);
 -- table doubted_items; variable watermark (changes up to it happened before this run read whole rows; null: none were read).
+-- needs: base_items, doubted_items, pending_changes, stale_items; variables run_id, watermark
+-- makes: needed_items
 WITH known AS (
   SELECT
     item_id, change_id, site_id, currency, url, title, last_changed_at, last_seen_at, removed_at,

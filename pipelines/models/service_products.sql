@@ -1,5 +1,7 @@
 -- Landed products of the service → typed, one row each. Our id is made of the same values as an item's.
 -- View landed_products: every value as the text that arrived (section 2, Product).
+-- needs: landed_products; variables read_at, run_id
+-- makes: landed_service_products
 SELECT
   id AS service_id,
   product_key(coalesce(gtin, CASE WHEN regexp_full_match(id, '[0-9]+') THEN id END), brand, mpn) AS product_id,

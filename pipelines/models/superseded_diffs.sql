@@ -2,6 +2,8 @@
 -- history once. A comparison finds an event after it happened, so the time of the feed is not later than the row says,
 -- but for what the feed dates changes later.
 -- Views: diff_rows (rows of history without a change id, with their file), new_changes (changes that history lacks).
+-- needs: diff_rows, new_changes
+-- makes: superseded_diffs
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
 JOIN new_changes AS c ON c.item_id = d.item_id AND c.kind = d.kind
