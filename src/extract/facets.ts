@@ -1,14 +1,20 @@
 import { stringify } from 'lossless-json';
+import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 
+/** A service may leave out what is null. */
+export const facetsAnswer = facets.extend({
+  categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
+});
+
 /** Reads `/facets` (section 4), JSON text; the answer lands in the journal and is not asked for again. */
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
   const landed = landing.journal.last('facets');
   if (landed !== undefined) return landed.answer;
-  const answer = stringify(await client.json('/facets', {}, facets)) ?? '{}';
+  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) ?? '{}';
   await landing.journal.append({ type: 'facets', answer, calls: client.calls() });
   io.log('debug', 'landed', { what: 'facets' });
   return answer;

@@ -1,10 +1,11 @@
 import { stringify } from 'lossless-json';
 import pLimit from 'p-limit';
-import { facets, ITEMS_A_PAGE } from '../api/contract.js';
+import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import type { Reading } from '../plan/choose-readings.js';
 import type { DatasetPart } from './dataset-client.js';
+import { facetsAnswer } from './facets.js';
 import { ItemFiles } from './item-files.js';
 import { ListingJournal } from './listing-journal.js';
 import { readItemPage } from './page.js';
@@ -16,7 +17,7 @@ const CONCURRENCY = 4;
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
-  const answer = stringify(await client.json('/facets', {}, facets)) ?? '{}';
+  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) ?? '{}';
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
