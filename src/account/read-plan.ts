@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.js';
 import type { Journal } from '../landing/journal.js';
 import { foldProgress } from '../landing/run-progress.js';
-import { allowance, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
+import { type Allowance, allowance, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { createExportGate, type ExportGate } from '../plan/export-gate.js';
 import type { Run } from '../run/open-run.js';
 import { openExportMemory } from './export-memory.js';
@@ -37,11 +37,16 @@ export async function openPlan(
   journal: Pick<Journal, 'entries'>,
 ): Promise<PlannedRun> {
   const plan = await fetchPlan(client);
-  client.setRate(plan.limits.ratePerSecond ?? null);
   const allowed = allowance(plan, pipeline.budget, reduceCaps(caps, journal));
+  limitClient(client, plan, allowed);
+  return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
+}
+
+/** Holds the client to the plan's rate (section 8) and to the calls that are left. */
+export function limitClient(client: ApiClient, plan: SeenPlan, allowed: Allowance): void {
+  client.setRate(plan.limits.ratePerSecond ?? null);
   const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
   client.setCallLimit(calls, (made) => refuseCall(allowed, made));
-  return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
 }
 
 /** What the service has counted this month; null for an operator's token. */

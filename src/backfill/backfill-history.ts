@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { fetchPlan, pickUsage } from '../account/read-plan.js';
+import { fetchPlan, limitClient, pickUsage } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
@@ -8,7 +8,7 @@ import type { Io } from '../io/io.js';
 import { withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
-import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import { allowance } from '../plan/allowance.js';
 import { refuseNarrowing } from '../run/dataset-selection.js';
 import { type RunReport, syncPipeline } from '../sync/sync.js';
 import { backfillFolder, landHistories } from './land-histories.js';
@@ -45,10 +45,8 @@ export async function backfillHistory(
     const client = createClient({ baseUrl, apiKey, signal: stop }, io);
     try {
       const plan = await fetchPlan(client);
-      client.setRate(plan.limits.ratePerSecond ?? null);
       const allowed = allowance(plan, pipeline.budget);
-      const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
-      client.setCallLimit(calls, (made) => refuseCall(allowed, made));
+      limitClient(client, plan, allowed);
       await mkdir(backfillFolder(lake.root), { recursive: true });
       const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
       const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { fetchPlan, pickUsage } from '../account/read-plan.js';
+import { fetchPlan, limitClient, pickUsage } from '../account/read-plan.js';
 import type { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
@@ -11,7 +11,7 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
-import { allowance, countBesideRun, countCallsLeft, refuseCall } from '../plan/allowance.js';
+import { allowance, countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
 import { listReadHistories } from './read-histories.js';
 
@@ -48,12 +48,10 @@ export async function takeHistories(
     const client = connect({ baseUrl, apiKey, signal: locked.stop }, io);
     try {
       const plan = await fetchPlan(client);
-      client.setRate(plan.limits.ratePerSecond ?? null);
       const allowed = allowance(plan, pipeline.budget);
-      const calls = countCallsLeft(allowed, 0n);
-      client.setCallLimit(calls === null ? null : Number(calls), (made) => refuseCall(allowed, made));
+      limitClient(client, plan, allowed);
       const waiting = await listWaitingHistories(lake.root);
-      const portion = choosePortion(missing, waiting, calls);
+      const portion = choosePortion(missing, waiting, countCallsLeft(allowed, 0n));
       const left = missing.length + waiting.length - portion.length;
       const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
       await mkdir(backfillFolder(lake.root), { recursive: true });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fetchPlan } from '../account/read-plan.js';
+import { fetchPlan, limitClient } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { Database } from '../duckdb/connection.js';
@@ -11,7 +11,7 @@ import { type Lake, openLake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { Journal } from '../landing/journal.js';
-import { allowance, countLeft, refuseCall } from '../plan/allowance.js';
+import { allowance } from '../plan/allowance.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { type SampleComparison, sampleItems } from './compare-sample.js';
 
@@ -37,16 +37,14 @@ export async function compareItemSample(
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
   try {
     const plan = await fetchPlan(client);
-    client.setRate(plan.limits.ratePerSecond ?? null);
     const allowed = allowance(plan, pipeline.budget);
-    const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
-    client.setCallLimit(calls, (made) => refuseCall(allowed, made));
+    limitClient(client, plan, allowed);
     await db.run('SET VARIABLE run_id = $1', [runId]);
     await createMacros(db);
     await createTableViews(db, lake);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
     const landing = { runNumber: 0n, runId, folder, journal };
-    return await sampleItems({ db, landing, client, typing, io }, size, await readFence(lake, db));
+    return await sampleItems({ db, landing, client, typing, io }, size, await readKnownUntil(lake, db));
   } finally {
     db.close();
     await journal.close();
@@ -56,7 +54,7 @@ export async function compareItemSample(
 }
 
 /** Up to when a lake without the feed is known to be complete. Notes the cursor of one with the feed. */
-async function readFence(lake: Lake, db: Database): Promise<string> {
+async function readKnownUntil(lake: Lake, db: Database): Promise<string> {
   const { cursor, polledAt: polled } = (await readTable(lake, 'items')).applied;
   await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? null]);
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();

@@ -7,7 +7,7 @@ import type { EstimateSource } from './estimate-source.js';
 /** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
 const RUN_BEHIND = 5;
 
-/** What reading items' histories one by one would take, where the pipeline asks for it. */
+/** The cost of reading items' histories one by one, if the pipeline asks for them. */
 export async function estimateHistories(
   { pipeline, tables, db, lake, journal }: EstimateSource,
   { gate }: PlannedRun,

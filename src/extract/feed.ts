@@ -41,7 +41,7 @@ const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 
 
 /** Id of the newest change that shows (section 4, /changes/recent): every change up to it shows in the feed by now. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
-  // Of the change only its id is needed: what else it holds is no reason to stop a run.
+  // Parse only the id, so drift in other fields can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
   return changes[0]?.id;
 }

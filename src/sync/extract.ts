@@ -88,8 +88,8 @@ async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void>
 }
 
 /**
- * The plan for the calls that are left to make; undefined when the run has made all of them. What has landed needs no
- * call to be published: then a service that refuses is no reason to fail, and what would only prove the copy is left out.
+ * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
+ * landed needs no call: then a run goes on although the service refuses, and skips comparisons.
  */
 async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
   const { client, landing } = run;

@@ -108,7 +108,7 @@ function noteDatasets(
   return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
 }
 
-/** The service's own products, where the pipeline asks for them. Needs table `landed_service_products`. */
+/** Stages the service's own products if the pipeline asks for them. Needs table `landed_service_products`. */
 export async function stageServiceProducts(run: Run, { candidate, attributions }: Staged): Promise<void> {
   const table = 'service_products';
   if (run.pipeline.source.products === 'none' || isCommitted(run, table)) return;

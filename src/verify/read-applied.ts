@@ -5,6 +5,8 @@ interface Applied {
   ahead: bigint | undefined;
   run: bigint | undefined;
   accepted: bigint | undefined;
+  /** Version of items that a derived table was made from. */
+  itemsVersion: bigint | undefined;
 }
 
 /** Decodes Delta's `txn` once more: a fault of the writer's decoder (src/lake/table-state.ts) must not hide from a proof. */
@@ -15,5 +17,6 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
     ahead: read('pricelake.webhook'),
     run: read('pricelake.run'),
     accepted: read('pricelake.accepted'),
+    itemsVersion: read('pricelake.items'),
   };
 }
