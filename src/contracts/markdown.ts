@@ -1,6 +1,6 @@
 import type { TableSchema } from '../tables/schemas.js';
 
-/** A table's contract as a section of docs/tables.md. */
+/** A table's contract as a section of docs/reference/tables.md. */
 export function writeMarkdown({ table, description, key, partitionBy, source, columns }: TableSchema): string {
   const names = (list: string[]) => list.map((name) => `\`${name}\``).join(', ');
   const facts = [

@@ -1,4 +1,4 @@
-/** Stable codes that callers branch on; the CLI maps each to an exit code (docs/cli.md). */
+/** Stable codes that callers branch on; the CLI maps each to an exit code (docs/reference/errors.md). */
 export type ErrorCode =
   | 'usage' // a flag or argument is wrong
   | 'config' // the pipeline file is wrong

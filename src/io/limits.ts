@@ -1,6 +1,6 @@
 /**
  * How much of an answer is taken, and for how long: everything that comes from the service is bounded. Each figure stands
- * far beyond what an honest service needs, so that only a broken or hostile one meets it. docs/operations.md, "Limits".
+ * far beyond what an honest service needs, so that only a broken or hostile one meets it. docs/reference/answers.md, "Limits".
  */
 
 const KIB = 1024;

@@ -37,7 +37,7 @@ export class ExportBounds {
         { hint: 'nothing was published; run the same command again' },
       );
     }
-    const hint = 'Nothing was published. Tell the service; limits: docs/operations.md, "Limits".';
+    const hint = 'Nothing was published. Tell the service; limits: docs/reference/answers.md, "Limits".';
     if (openBytes > this.#limits.lineBytes) {
       throw new PricelakeError(
         'contract',

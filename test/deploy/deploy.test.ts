@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { listHelps } from '../../docs/generate.js';
+import { listHelps } from '../../docs/render/cli.js';
 import { readDuration } from '../../src/cli/duration.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';

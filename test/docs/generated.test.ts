@@ -1,14 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { listErrorCodes, listHelps, renderAll } from '../../docs/generate.js';
+import { GENERATED } from '../../docs/generate.js';
+import { listHelps } from '../../docs/render/cli.js';
+import { VARIABLES } from '../../docs/render/environment.js';
+import { listErrorCodes } from '../../docs/render/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
+import { listSources } from './list-sources.js';
 
-describe('the documents', () => {
-  test.each(['docs/cli.md', 'docs/tables.md', 'docs/checks.md'])('%s is up to date: npm run docs', async (file) => {
-    expect(await readFile(packagePath(file), 'utf8')).toBe((await renderAll())[file]);
+describe('the reference', () => {
+  test.each(Object.entries(GENERATED))('%s is up to date: npm run docs', async (file, render) => {
+    expect(readFileSync(packagePath(file), 'utf8')).toBe(await render());
   });
 
-  test('describe every command, with what it does, each of its options and examples', async () => {
+  test('describes every command, with what it does, each of its options and examples', async () => {
     const helps = await listHelps();
     const names = helps.map((help) => help.name);
     expect(names).toEqual(
@@ -23,10 +27,17 @@ describe('the documents', () => {
     }
   });
 
-  test('explain every error code', () => {
+  test('explains every error code', () => {
     const codes = listErrorCodes();
     expect(codes.length).toBeGreaterThan(15);
     expect(codes.map(({ code }) => code)).toContain('gate_failed');
     for (const { code, meaning } of codes) expect(meaning, code).not.toBe('');
+  });
+
+  test('names every environment variable of the command line', () => {
+    const found = listSources().flatMap((text) => text.match(/\bPRICELAKE_[A-Z_]+\b/g) ?? []);
+    const inside = ['PRICELAKE_VERSION'];
+    const names = new Set(found.filter((name) => !inside.includes(name)));
+    expect(names).toEqual(new Set(VARIABLES.map(([name]) => name).filter((name) => name.startsWith('PRICELAKE_'))));
   });
 });

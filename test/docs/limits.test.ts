@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_TIMEOUTS } from '../../src/api/transport.js';
 import * as limits from '../../src/io/limits.js';
-import { readOperationsTable } from './operations-table.js';
+import { readAnswersTable } from './answers-table.js';
 
 const MIB = 1024 * 1024;
 const { lineBytes, baseBytes, bytesARow, reserveBytes, workShare, stepBytes } = limits.EXPORT_LIMITS;
 
 test('the table of limits has the figures of the code', () => {
-  const table = readOperationsTable('what');
+  const table = readAnswersTable('what');
   const row = (name: string) => table.find(([what = '']) => what.startsWith(name))?.[1];
   expect(row('time until the headers')).toContain(`${DEFAULT_TIMEOUTS.headersMs / 1000} s`);
   expect(row('time of a JSON answer')).toBe(`${limits.JSON_BODY_MS / 1000} s`);

@@ -2,7 +2,7 @@
 # Writes lakes (hard values; those that runs leave: of an upgraded version, compacted, with a retention, with tables
 # without rows; and those that other programs write to) and reads every table of them with other readers: pandas,
 # pyarrow, Polars, delta-rs, DuckDB (PyPI) and Apache Spark (PyPI and Maven Central, needs Java 17; --no-spark leaves it
-# out). --page writes docs/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.
+# out). --page writes docs/reference/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=${INTEROP_DIR:-$(mktemp -d)}
@@ -11,7 +11,7 @@ spark=--spark engines='delta-rs Spark' page=
 for option in "$@"; do
   case $option in
     --no-spark) spark='' engines=delta-rs ;;
-    --page) page="--page $here/../../docs/interop.md" ;;
+    --page) page="--page $here/../../docs/reference/interop.md" ;;
   esac
 done
 
@@ -32,5 +32,5 @@ npx tsx test/interop/write-foreign.ts "$work/states" "$python" $engines
 failed=0
 "$python" "$here/read_lake.py" "$work/data" $spark || failed=1
 "$python" "$here/read_states.py" "$work/states" $spark $page || failed=1
-[ -z "$page" ] || npx biome check --write docs/interop.md
+[ -z "$page" ] || npx biome check --write docs/reference/interop.md
 exit $failed

@@ -9,7 +9,7 @@ import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { realIo } from '../../src/io/io.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
-import { readOperationsTable } from '../docs/operations-table.js';
+import { readAnswersTable } from '../docs/answers-table.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';
 
 let world: World;
@@ -67,7 +67,7 @@ function answerAgain(): void {
   world.sandbox.armFaults([]);
 }
 
-const ROWS = readOperationsTable('answer') as [answer: string, limit: string, code: string, exit: string][];
+const ROWS = readAnswersTable('answer') as [answer: string, limit: string, code: string, exit: string][];
 /** Where section 7 of the API document has an answer on some endpoints only. */
 const ONLY: Record<string, FaultEndpoint[]> = {
   '400': ['items', 'recent', 'export'],

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { toResultSet } from '../src/cli/output/result-set.js';
-import { writeTable } from '../src/cli/output/table.js';
-import { Database } from '../src/duckdb/connection.js';
-import { quoteLiteral } from '../src/duckdb/quote.js';
+import { toResultSet } from '../../src/cli/output/result-set.js';
+import { writeTable } from '../../src/cli/output/table.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { quoteLiteral } from '../../src/duckdb/quote.js';
 
 const MOST_LINES = 10;
 
@@ -11,11 +11,11 @@ const MOST_LINES = 10;
 const BLOCK = /^```(\w+) ?(.*)\n([\s\S]*?)^```$/gmu;
 
 /**
- * docs/analysts.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in plain
+ * docs/guides/questions.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in plain
  * DuckDB over the lake, and each `text` block becomes what the statement before it returns.
  * @param folder holds `lake/`
  */
-export async function renderAnalysts(text: string, folder: string): Promise<string> {
+export async function renderQuestions(text: string, folder: string): Promise<string> {
   const db = await openCatalog(folder);
   const credits = await readCredits(db);
   try {
@@ -27,7 +27,8 @@ export async function renderAnalysts(text: string, folder: string): Promise<stri
       end = index + block.length;
       if (language === 'csv') await writeFile(path.join(folder, file), body);
       if (language === 'sql') output = await runAsTable(db, body, credits);
-      if (language === 'text' && output === '') throw new Error('docs/analysts.md: a text block before any statement');
+      if (language === 'text' && output === '')
+        throw new Error('docs/guides/questions.md: a text block before any statement');
       rendered += language === 'text' ? `\`\`\`text\n${output}\`\`\`` : block;
     }
     return rendered + text.slice(end);

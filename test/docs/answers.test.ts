@@ -5,7 +5,7 @@ import { explainRefusal } from '../../src/api/refusal.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { FAULT_KINDS } from '../../src/sandbox/faults/fault-kinds.js';
-import { readOperationsTable } from './operations-table.js';
+import { readAnswersTable } from './answers-table.js';
 
 /** What an answer becomes that no attempt mends. */
 function explain(status: number, limit: string): PricelakeError {
@@ -18,7 +18,7 @@ function explain(status: number, limit: string): PricelakeError {
 
 describe('the table of errors', () => {
   test('has each status and limit of the document, with the code and the exit code that they get', () => {
-    const rows = readOperationsTable('answer');
+    const rows = readAnswersTable('answer');
     for (const [answer = '', limit = '', code, exit] of rows) {
       const error = explain(answer === '5xx' ? 503 : answer === 'other' ? 418 : Number(answer), limit);
       expect([answer, limit, error.code, String(exitCodeOf(error))]).toEqual([answer, limit, code, exit]);
@@ -36,7 +36,7 @@ describe('the table of errors', () => {
 
   test('has each fault that the sandbox makes', () => {
     expect(
-      readOperationsTable('fault')
+      readAnswersTable('fault')
         .map(([fault]) => fault)
         .sort(),
     ).toEqual([...FAULT_KINDS].sort());

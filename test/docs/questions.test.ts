@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AnalystLake, makeAnalystLake } from '../../docs/analyst-lake.js';
-import { listQueries, renderAnalysts } from '../../docs/analysts.js';
+import { makeQuestionLake, type QuestionLake } from '../../docs/render/question-lake.js';
+import { listQueries, renderQuestions } from '../../docs/render/questions.js';
 import { readLake } from '../../src/cli/read-lake.js';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
-const text = readFileSync(packagePath('docs/analysts.md'), 'utf8');
-let lake: AnalystLake;
+const text = readFileSync(packagePath('docs/guides/questions.md'), 'utf8');
+let lake: QuestionLake;
 beforeAll(async () => {
-  lake = await makeAnalystLake();
+  lake = await makeQuestionLake();
 });
 afterAll(() => lake.close());
 
-describe('docs/analysts.md', () => {
+describe('docs/guides/questions.md', () => {
   test('shows what its SQL returns in plain DuckDB, from catalog.sql alone: npm run docs', async () => {
-    expect(text).toBe(await renderAnalysts(text, lake.folder));
+    expect(text).toBe(await renderQuestions(text, lake.folder));
   });
 
   test('has SQL that pricelake query runs, too, where it reads nothing but the lake', async () => {
@@ -43,6 +43,6 @@ describe('docs/analysts.md', () => {
   });
 
   test('is linked from where an analyst begins', () => {
-    expect(readFileSync(packagePath('README.md'), 'utf8')).toContain('docs/analysts.md');
+    expect(readFileSync(packagePath('README.md'), 'utf8')).toContain('docs/guides/questions.md');
   });
 });

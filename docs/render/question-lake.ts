@@ -1,24 +1,24 @@
-/** The lake that docs/analysts.md shows: a seeded sandbox, its clock and the runs' injected, so that it is the same anywhere. */
+/** The lake that docs/guides/questions.md shows: a seeded sandbox, its clock and the runs' injected, so that it is the same anywhere. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pipelineSchema } from '../src/config/pipeline-schema.js';
-import { realIo } from '../src/io/io.js';
-import { startSandbox } from '../src/sandbox/start.js';
-import { syncPipeline } from '../src/sync/sync.js';
+import { pipelineSchema } from '../../src/config/pipeline-schema.js';
+import { realIo } from '../../src/io/io.js';
+import { startSandbox } from '../../src/sandbox/start.js';
+import { syncPipeline } from '../../src/sync/sync.js';
 
 const START = Date.parse('2026-11-20T06:00:00Z');
 const HOURS = 48;
 
-export interface AnalystLake {
+export interface QuestionLake {
   /** The folder that `lake/` is in. */
   folder: string;
   close(): Promise<void>;
 }
 
 /** Copies 2,000 listings with their history, lets two days pass, in which a licence text changes, and brings the changes. */
-export async function makeAnalystLake(): Promise<AnalystLake> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-analysts-'));
+export async function makeQuestionLake(): Promise<QuestionLake> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-questions-'));
   let hours = 0;
   const sandbox = await startSandbox({
     seed: 1,

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { renderTable } from '../../src/contracts/markdown.js';
+import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
+import { packagePath } from '../../src/io/package-path.js';
+
+/** Exit codes with what happened and what to do, in the order of the page. */
+const EXITS: [code: string, happened: string, next: string][] = [
+  ['0', 'The command is done, or nothing was new.', ''],
+  ['1', 'Something unexpected, or a full disk.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
+  ['2', 'The command line, the pipeline file or the folder is wrong.', 'Correct what the message names.'],
+  ['3', 'A check or a proof failed.', 'Read [held batches](../concepts/held-batches.md).'],
+  ['4', 'The service refuses the key or the plan.', 'Renew the key, or change the plan in the portal.'],
+  [
+    '5',
+    "The budget or the month's quota is used up.",
+    'Wait until `nextRunAt`, or [raise the budget](../guides/budget.md).',
+  ],
+  ['6', 'Another run holds the lake.', 'Nothing: that run does the work.'],
+  [
+    '75',
+    'A fault that may pass, or `--deadline`.',
+    'Run again later. `nextRunAt` says when, if the service named a time.',
+  ],
+  ['130', 'SIGINT stopped the command.', 'Run it again. It continues where it stopped.'],
+  ['143', 'SIGTERM stopped the command.', 'Run it again. It continues where it stopped.'],
+];
+
+/** Error codes with what they mean, as src/errors/errors.ts lists them. */
+export function listErrorCodes(): { code: ErrorCode; meaning: string; exit: number }[] {
+  const source = readFileSync(packagePath('src/errors/errors.ts'), 'utf8');
+  const [, union = ''] = /export type ErrorCode =\n((?: .*\n)+)/.exec(source) ?? [];
+  return [...union.matchAll(/\| '(\w+)';?(?: \/\/ (.*))?/g)].map(([, name = '', meaning = '']) => {
+    const code = name as ErrorCode;
+    return {
+      code,
+      meaning: meaning === '' ? code.replaceAll('_', ' ') : meaning,
+      exit: exitCodeOf(new PricelakeError(code, '', { signal: 'SIGINT' })),
+    };
+  });
+}
+
+/** `docs/reference/errors.md`. */
+export function renderErrors(): string {
+  const codes = listErrorCodes().map(({ code, meaning, exit }) => [`\`${code}\``, meaning, String(exit)]);
+  return `# Errors and exit codes
+
+\`npm run docs\` generates this page from the code.
+
+Schedulers branch on the exit code. Programs branch on \`error.code\` of the JSON that \`--json\` prints. The codes are stable;
+the messages are not.
+
+## Exit codes
+
+${renderTable(['exit code', 'what happened', 'what to do'], EXITS)}
+Network faults, 429 and 5xx are retried within a run before it gives up.
+
+## Error codes
+
+${renderTable(['code', 'meaning', 'exit code'], codes)}
+Every other error has the code \`unexpected\` and exit code 1. \`stopped\` exits with 130 after SIGINT and with 143 after
+SIGTERM.
+`;
+}
