@@ -38,6 +38,8 @@ export interface SandboxOptions {
   pastDays?: number;
   /** NDJSON or NDJSON.gz of the user's own Items, served instead of a generated world. */
   dataFile?: string;
+  /** NDJSON or NDJSON.gz of the Changes that led to those Items: the recorded past, served as it is. */
+  changesFile?: string;
   /** Default `pro`. */
   plan?: PlanCode;
   /** Requests per second; null is unlimited. Default: the plan's. */
@@ -114,7 +116,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
   const { seed = 1, items = 20_000, pastDays = 90, clock = 'frozen', startAt = START_AT } = options;
   if (options.dataFile !== undefined) {
-    const latest = await loadWorld(world, options.dataFile, seed);
+    const latest = await loadWorld(world, { items: options.dataFile, changes: options.changesFile }, seed);
     return new SimulatedClock(options.startAt ?? new Date(Math.ceil(latest / 1000) * 1000 + HOUR_MS), clock);
   }
   const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));

@@ -17,6 +17,7 @@ export interface SandboxArguments extends WebhookArguments {
   sites: number | undefined;
   'past-days': number | undefined;
   data: string | undefined;
+  changes: string | undefined;
   plan: (typeof PLANS)[number];
   rate: number | undefined;
   limit: string[] | undefined;
@@ -56,6 +57,10 @@ export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
     .example('$0 sandbox', 'A world of 20,000 listings on any free port')
     .example('$0 sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, as fast as it goes')
     .example('$0 sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial')
+    .example(
+      '$0 sandbox --data items.ndjson.gz --changes changes.ndjson.gz --limit historyDays=null',
+      'Your own past: its changes through the feed and in histories',
+    )
     .example('$0 sandbox --limit exportRowsPerMonth=5000 --no-overage', 'Exports that end at the quota')
     .example(
       '$0 sandbox --fault export:drop@1 --fault any:429@5%',
@@ -89,7 +94,12 @@ function addWorldOptions(yargs: Argv) {
     .option('items', { ...own, type: 'number', default: 20_000, describe: 'Listings of the made-up world' })
     .option('sites', { ...own, type: 'number', describe: 'Shops; default grows with --items, 8 to 400' })
     .option('past-days', { ...own, type: 'number', describe: 'Days of changes behind it; default 90' })
-    .option('data', { ...own, type: 'string', describe: 'Your own Items instead: NDJSON, plain or gzip' });
+    .option('data', { ...own, type: 'string', describe: 'Your own Items instead: NDJSON, plain or gzip' })
+    .option('changes', {
+      ...own,
+      type: 'string',
+      describe: 'With --data: the recorded Changes that led to them, oldest first; served instead of a made-up past',
+    });
 }
 
 function addAccountOptions<T>(yargs: Argv<T>) {
@@ -116,12 +126,17 @@ function addAccountOptions<T>(yargs: Argv<T>) {
 }
 
 export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxOptions> {
-  const { port, seed, items, sites, data, plan, rate, clock, start, overage, revoked } = argv;
+  const { port, seed, items, sites, data, changes, plan, rate, clock, start, overage, revoked } = argv;
   requireInteger('port', port, 0, 65_535);
   requireInteger('seed', seed, 0, 1_000_000);
   requireInteger('items', items, 1, 50_000_000);
   if (sites !== undefined) requireInteger('sites', sites, 1, 2000);
   if (argv['past-days'] !== undefined) requireInteger('past-days', argv['past-days'], 5, 3650);
+  if (changes !== undefined && data === undefined) {
+    throw new PricelakeError('usage', '--changes is given without --data', {
+      hint: 'Give the Items that the changes led to with --data.',
+    });
+  }
   requirePositive('rate', rate);
   requirePositive('overdue-days', argv['overdue-days']);
   if (start !== undefined && Number.isNaN(Date.parse(start))) {
@@ -143,6 +158,7 @@ export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxO
     ...(sites === undefined ? {} : { sites }),
     ...(argv['past-days'] === undefined ? {} : { pastDays: argv['past-days'] }),
     ...(data === undefined ? {} : { dataFile: data }),
+    ...(changes === undefined ? {} : { changesFile: changes }),
     ...(rate === undefined ? {} : { ratePerSecond: rate === 0 ? null : rate }),
     ...(overage === undefined ? {} : { overage }),
     ...(revoked === undefined ? {} : { revoked }),

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { isLosslessNumber } from 'lossless-json';
-import { item } from '../../api/contract.js';
+import type { z } from 'zod';
+import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
 
 /** What may be null may be left out as well: DuckDB reads both alike. */
@@ -21,14 +22,51 @@ const loadableItem = item.partial({
   removedAt: true,
 });
 
-/** The first line of an NDJSON file that is no Item (section 2), or null when all are. Lines count from 1. */
-export async function findBadLine(path: string): Promise<{ line: number; reason: string } | null> {
-  let line = 0;
+export interface BadLine {
+  /** From 1 on. */
+  line: number;
+  reason: string;
+}
+
+/** The first line of an NDJSON file that is no Item (section 2), or null when all are. */
+export function findBadItem(path: string): Promise<BadLine | null> {
   const ids = new Set<bigint>();
+  return findBadLine(path, (value) => {
+    const parsed = loadableItem.safeParse(value);
+    if (!parsed.success) return describeIssues('an Item', parsed.error.issues);
+    const { id } = parsed.data;
+    if (ids.has(id)) return `the id ${id} occurred before`;
+    ids.add(id);
+    return null;
+  });
+}
+
+/** What may be null may be left out as well; of the item everything has to be there, as in the feed. */
+const loadableChange = change.partial({ price: true, previousPrice: true, item: true });
+
+/** The first line of an NDJSON file that is no Change (section 2), or stands behind a later one; null when all are fine. */
+export function findBadChange(path: string, hasItem: (id: bigint) => boolean): Promise<BadLine | null> {
+  let last: { id: bigint; at: string } | undefined;
+  return findBadLine(path, (value) => {
+    const parsed = loadableChange.safeParse(value);
+    if (!parsed.success) return describeIssues('a Change', parsed.error.issues);
+    const { id, observedAt, item: of } = parsed.data;
+    if (last !== undefined && id <= last.id) return `the id ${id} follows ${last.id}: ids have to increase`;
+    if (last !== undefined && Date.parse(observedAt) < Date.parse(last.at)) {
+      return `observedAt ${observedAt} follows ${last.at}: changes have to be in order of time`;
+    }
+    last = { id, at: observedAt };
+    return of && !hasItem(of.id) ? `the item ${of.id} is not among the Items` : null;
+  });
+}
+
+/** @param judge what is wrong with the value of a line, or null */
+async function findBadLine(path: string, judge: (value: unknown) => string | null): Promise<BadLine | null> {
+  let line = 0;
   for await (const text of readLines(path)) {
     line++;
     if (text.trim() === '') continue;
-    const reason = findFault(text, ids);
+    const reason = findFault(text, judge);
     if (reason !== null) return { line, reason };
   }
   return line === 0 ? { line: 1, reason: 'the file is empty' } : null;
@@ -45,25 +83,19 @@ async function* readLines(path: string): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-function findFault(text: string, ids: Set<bigint>): string | null {
+function findFault(text: string, judge: (value: unknown) => string | null): string | null {
   let value: unknown;
   try {
     value = parseExactJson(text);
   } catch (error) {
     return `not JSON (${error instanceof Error ? error.message : error})`;
   }
-  const parsed = loadableItem.safeParse(value);
-  if (!parsed.success) {
-    const faults = parsed.error.issues
-      .slice(0, 3)
-      .map(({ path, message }) => `${path.join('.') || 'the line'}: ${message}`);
-    return `not an Item (${faults.join('; ')})`;
-  }
-  const inexact = findInexactPrice(value);
-  if (inexact !== null) return inexact;
-  if (ids.has(parsed.data.id)) return `the id ${parsed.data.id} occurred before`;
-  ids.add(parsed.data.id);
-  return null;
+  return judge(value) ?? findInexactPrice(value);
+}
+
+function describeIssues(kind: string, issues: z.core.$ZodIssue[]): string {
+  const faults = issues.slice(0, 3).map(({ path, message }) => `${path.join('.') || 'the line'}: ${message}`);
+  return `not ${kind} (${faults.join('; ')})`;
 }
 
 /** Money is kept in DECIMAL(18,4): a price of more digits would be served rounded. */

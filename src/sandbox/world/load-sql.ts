@@ -96,6 +96,6 @@ SELECT n, 2, removed_at, price, NULL, '{}', mask FROM told WHERE removed_at > fi
 UNION ALL
 SELECT n, 1, last_changed_at, price, NULL, concat('{"title":[null,', json_text(title), ']}'), mask FROM told
 WHERE last_changed_at > told_at;
-DROP TABLE loaded;
-DROP TABLE extras;
 `;
+
+export const DROP_LOADED = 'DROP TABLE loaded; DROP TABLE extras;';

@@ -1,19 +1,18 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import { listValue } from '@duckdb/node-api';
 import { item } from '../../api/contract.js';
-import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { createCategoryChoice } from '../readings/reading-sql.js';
 import { markLongNumbers } from './exact-numbers.js';
-import { findBadLine } from './find-bad-line.js';
+import { findBadItem } from './find-bad-line.js';
+import { publishRecordedPast } from './load-changes.js';
 import {
   COUNT_BROKEN,
   CREATE_LOAD_MACROS,
+  DROP_LOADED,
   FIND_REPEATED,
   INSERT_LOADED_PAST,
   LOAD_ITEMS,
@@ -22,19 +21,27 @@ import {
 } from './load-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { CLONE_ITEMS } from './step-sql.js';
+import { unpackFile } from './unpack-file.js';
 import type { World } from './world.js';
 import type { SqlRow, WorldSession } from './world-database.js';
 
 /** Dataset of items that name none. */
 const UNNAMED = 'Items';
 
+/** NDJSON, gzip too. */
+export interface DataFiles {
+  items: string;
+  /** The recorded past, entries of the feed in its order. Without it the items tell what they can. */
+  changes?: string | undefined;
+}
+
 /**
- * Fills an empty world with the Items of a file (NDJSON, gzip too).
+ * Fills an empty world with the Items of a file, and with a recorded past.
  * Returns the latest moment that the file knows of, in milliseconds since 1970.
  * @throws PricelakeError `usage` when the file can't be read, `config` naming the line that is no Item
  */
-export async function loadWorld(world: World, file: string, seed: number): Promise<number> {
-  const path = await unpack(world, file);
+export async function loadWorld(world: World, { items: file, changes }: DataFiles, seed: number): Promise<number> {
+  const path = await unpackFile(world.directory, file, 'Item');
   return world.database.use(async (session) => {
     await readItems(world, session, file, path);
     const extraFields = await readExtraFields(session);
@@ -48,7 +55,8 @@ export async function loadWorld(world: World, file: string, seed: number): Promi
       sampleMask: maskOf([SAMPLE_DATASET]),
       sampleOneIn: Math.max(3, Math.ceil(items / 150)),
     });
-    await session.run(INSERT_LOADED_PAST + createCategoryChoice(world.readings));
+    if (changes === undefined) await session.run(INSERT_LOADED_PAST);
+    await session.run(DROP_LOADED + createCategoryChoice(world.readings));
     world.facts = {
       seed,
       datasets,
@@ -59,30 +67,13 @@ export async function loadWorld(world: World, file: string, seed: number): Promi
         open.run(CLONE_ITEMS, { ...batch, known: world.itemCount, maxId: world.lastItemId() }),
     };
     await world.noteItems(session);
-    await publishChanges(world, session, seed);
+    const past = changes === undefined ? 0 : await publishRecordedPast(world, session, changes);
+    if (changes === undefined) await publishChanges(world, session, seed);
     const latest = await session.row(
       'SELECT epoch_ms(greatest(max(last_seen_at), max(last_changed_at), max(removed_at))) AS latest FROM items',
     );
-    return Number(latest?.latest);
+    return Math.max(Number(latest?.latest), past);
   });
-}
-
-/** A plain file is read where it lies; Node unpacks gzip, since DuckDB takes a damaged one for a shorter file. */
-async function unpack(world: World, file: string): Promise<string> {
-  try {
-    const source = await open(file);
-    const { buffer, bytesRead } = await source.read(Buffer.alloc(2), 0, 2, 0);
-    await source.close();
-    if (bytesRead < 2 || buffer.readUInt16BE() !== 0x1f8b) return file;
-    const path = join(world.directory, 'data.ndjson');
-    await pipeline(createReadStream(file), createGunzip(), createWriteStream(path));
-    return path;
-  } catch (cause) {
-    const isMissing = hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES');
-    const reason = isMissing ? 'the file cannot be read' : 'the gzip data are damaged';
-    const hint = 'Give the path of an NDJSON file, one Item a line, plain or gzip.';
-    throw new PricelakeError(isMissing ? 'usage' : 'config', `${file}: ${reason}`, { hint }, { cause });
-  }
 }
 
 async function readItems(world: World, session: WorldSession, file: string, path: string): Promise<void> {
@@ -112,7 +103,7 @@ async function describeBadFile(
   otherwise: string,
   cause?: unknown,
 ): Promise<PricelakeError> {
-  const bad = await findBadLine(path);
+  const bad = await findBadItem(path);
   const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
   const hint = 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.';
   return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });

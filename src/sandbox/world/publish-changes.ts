@@ -14,22 +14,36 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
   const nextId = feed.length === 0 ? FIRST_CHANGE_ID : feed.id(feed.length - 1) + 1n;
   await session.run(ORDER_PENDING, { nextId, salt });
   await session.run('DELETE FROM pending');
+  return publishOrdered(world, session, SELECT_CHANGE_LINES);
+}
+
+/**
+ * Adds the changes of table `ordered` to the feed, and drops it. Returns how many there were of each kind.
+ * @param selectLines the text of changes $from to $to, in their order
+ */
+export async function publishOrdered(world: World, session: WorldSession, selectLines: string): Promise<number[]> {
   const kinds = [0, 0, 0, 0];
   for (const row of await session.rows('SELECT kind, count(*) AS changes FROM ordered GROUP BY kind')) {
     kinds[Number(row.kind)] = Number(row.changes);
   }
   const count = kinds.reduce((sum, kind) => sum + kind, 0);
   for (let from = 0; from < count; from += SEGMENT) {
-    await publishSegment(world, session, from, Math.min(count, from + SEGMENT));
+    await publishSegment(world, session, selectLines, from, Math.min(count, from + SEGMENT));
   }
   await session.run('DROP TABLE ordered');
   return kinds;
 }
 
-async function publishSegment(world: World, session: WorldSession, from: number, to: number): Promise<void> {
+async function publishSegment(
+  world: World,
+  session: WorldSession,
+  selectLines: string,
+  from: number,
+  to: number,
+): Promise<void> {
   const { feed } = world;
   const path = join(world.directory, 'changes.part');
-  await session.copyLines(SELECT_CHANGE_LINES, path, { from, to });
+  await session.copyLines(selectLines, path, { from, to });
   const first = feed.length;
   await feed.rows.append(
     path,
