@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readModel } from '../duckdb/model-sql.js';
 import type { DerivedTableName, TableName } from '../tables/table.js';
 import { readAnalysis } from './analysis.js';
@@ -23,18 +24,24 @@ export interface DerivedSelect {
   byProduct: boolean;
   /** Gives the columns of `schemas/<table>.yaml`, in their order and types. Its `run_id` is the DuckDB variable `run_id`. */
   select: string;
+  /** Tells the query from another one: a hash of its text and of the macros. */
+  query: bigint;
 }
 
 /** The derived tables in levels: the tables of a level read none of their own level or of a later one. */
 export function listDerivedLevels(): DerivedSelect[][] {
   return sortIntoLevels(
-    Object.entries(DERIVED).map(([table, { reads, byProduct, readSelect }]) => ({
-      table: table as DerivedTableName,
-      reads,
-      byProduct,
-      select: readSelect(),
-    })),
+    Object.entries(DERIVED).map(([table, { reads, byProduct, readSelect }]) => {
+      const select = readSelect();
+      return { table: table as DerivedTableName, reads, byProduct, select, query: hashQuery(select) };
+    }),
   );
+}
+
+/** 48 bits: every reader of the log takes such a number. */
+function hashQuery(select: string): bigint {
+  const digest = createHash('sha256').update(readModel('macros')).update(select).digest();
+  return BigInt(digest.readUIntBE(0, 6));
 }
 
 /** The derived tables, each behind those that it reads. */

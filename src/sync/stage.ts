@@ -1,5 +1,3 @@
-import { type DerivedSelect, derivedSelects, listDerivedLevels } from '../analyze/derive.js';
-import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { tablePath } from '../lake/layout.js';
@@ -9,11 +7,12 @@ import { selectColumns } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
-import type { Applied, CopiedDatasets, DataFile, StagedFile, TableChange, TableName } from '../tables/table.js';
+import type { CopiedDatasets, StagedFile, TableChange, TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Batch, Moment } from './normalize.js';
 import { settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
+import { type AddTable, stageDerived } from './stage-derived.js';
 
 /** What the run will commit, by table; nothing of it is visible yet. */
 export type Candidate = Partial<Record<TableName, TableChange>>;
@@ -29,13 +28,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   const attributions = await readAttributions(db, 'next_sites');
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
-  const add = async (
-    table: TableName,
-    select: string | undefined,
-    remove: DataFile[],
-    applied: Partial<Applied> = {},
-    maxRows?: bigint,
-  ) => {
+  const add: AddTable = async (table, select, remove, applied = {}, maxRows) => {
     if (isCommitted(run, table)) return;
     const files = select === undefined || maxRows === 0n ? [] : await stage(run, table, select, metadata, maxRows);
     run.io.log('debug', 'staged', { table, files: files.length });
@@ -61,31 +54,10 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
   await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
-  const itemsVersion = run.tables.items.version + (candidate.items === undefined ? 0n : 1n);
-  const isSame = isDerivedSame(run, batch);
-  for (const level of listDerivedLevels()) {
-    if (isSame) for (const { table } of level) await add(table, undefined, [], { itemsVersion });
-    await makeLevel(db, isSame ? [] : level, async ({ table, select }) => {
-      const before = candidate[table]?.add ?? [];
-      await add(table, select, run.tables[table].files, { itemsVersion });
-      candidate[table]?.add.push(...before);
-    });
-    // A table of the next level reads these as they will be.
-    await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
-  }
+  await stageDerived(run, batch, candidate, add);
   if (await addDaily(run, candidate, metadata, batch.moment))
     await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
   return { candidate, attributions };
-}
-
-/** True where nothing changed that products and spreads are made of, and they were made of all of it. */
-function isDerivedSame({ tables, repairs }: Run, { merge, sites }: Batch): boolean {
-  if (merge.select !== undefined || sites !== undefined || Object.keys(repairs).length > 0) return false;
-  return derivedSelects().every(
-    ({ table, reads }) =>
-      tables[table].applied.itemsVersion === tables.items.version &&
-      reads.every((read) => read === 'items' || read === 'sites'),
-  );
 }
 
 /** Rows of history at most: an item that is new and removed has two. */
@@ -154,30 +126,6 @@ function readPolled({ feed, lowWatermark }: Extract): bigint {
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/** Items that are grouped by product at a time: what groups hold can't all be spilled. */
-const PART_ITEMS = 1_500_000n;
-
-/** Makes the derived tables of a level: one part of the products after the other, and the other tables at once. */
-export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct'>>(
-  db: Database,
-  level: readonly T[],
-  make: (one: T) => Promise<void>,
-  partItems = PART_ITEMS,
-): Promise<void> {
-  const byProduct = level.filter((one) => one.byProduct);
-  const makeAll = async (tables: readonly T[]) => {
-    for (const table of tables) await make(table);
-  };
-  const count = await db.row('SELECT count(*) AS n FROM items');
-  const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
-  if (parts <= 1n) return makeAll(level);
-  for (let part = 0n; part < parts; part++) {
-    const select = `SELECT * FROM items_itself WHERE hash(product_id) % ${parts} = ${part}`;
-    await db.substitute('items', select, () => makeAll(byProduct));
-  }
-  await makeAll(level.filter((one) => !one.byProduct));
-}
-
 async function stage(
   run: Run,
   table: TableName,
@@ -197,11 +145,7 @@ async function stage(
   });
 }
 
-async function addDatasets(
-  run: Run,
-  { datasets, readAt }: LandedDatasets,
-  add: (table: TableName, select: string, remove: DataFile[]) => Promise<void>,
-): Promise<void> {
+async function addDatasets(run: Run, { datasets, readAt }: LandedDatasets, add: AddTable): Promise<void> {
   const { selection } = run;
   const copied = datasets.filter(({ id }) => selection === 'all' || selection.includes(id));
   const rows = copied.map((dataset) => ({

@@ -80,6 +80,8 @@ export interface Applied {
   datasets: CopiedDatasets;
   /** Of a derived table: the version of `items` that it was computed from. */
   itemsVersion: bigint | undefined;
+  /** Of a derived table: the query that made it (src/analyze/derive.ts). */
+  query: bigint | undefined;
   /** Of price_spread_daily: days since 1970 up to which it is made; 0 where it is not kept. */
   day: bigint;
   /** The first of these days; older lakes lack it. */

@@ -1,0 +1,166 @@
+import path from 'node:path';
+import { type DerivedSelect, listDerivedLevels } from '../analyze/derive.js';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { createTableViews, FEW_ROWS } from '../lake/views.js';
+import { selectColumns } from '../merge/batch.js';
+import { createChangedProducts } from '../merge/changed-products.js';
+import type { Run } from '../run/open-run.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import type { Applied, DataFile, TableName, TableState } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import type { Batch } from './normalize.js';
+import type { Candidate } from './stage.js';
+
+/** Adds a change of a table to the candidate: the rows of a select in place of files. */
+export type AddTable = (
+  table: TableName,
+  select: string | undefined,
+  remove: DataFile[],
+  applied?: Partial<Applied>,
+  maxRows?: bigint,
+) => Promise<void>;
+
+/**
+ * Stages the derived tables, level by level. Where the lake's rows follow from the items before the run, only products
+ * with changed offers are computed, and only files that hold rows which became different are written again.
+ */
+export async function stageDerived(run: Run, batch: Batch, candidate: Candidate, add: AddTable): Promise<void> {
+  const { db, lake, tables } = run;
+  const itemsVersion = tables.items.version + (candidate.items === undefined ? 0n : 1n);
+  const levels = listDerivedLevels();
+  const renewable = findRenewable(run, batch, levels.flat());
+  const changed = renewable.size === 0 ? 0n : await createChangedProducts(db, batch.merge, tables.items);
+  // Where many products changed, all are computed.
+  if (changed * FEW_PRODUCTS > countRows(tables.products)) renewable.clear();
+  else if (changed > 0n)
+    await db.define('table', 'changed_items', `SELECT * FROM items SEMI JOIN changed_products USING (product_id)`);
+  for (const level of levels) {
+    for (const derived of level.filter(({ table }) => renewable.has(table))) {
+      const state = tables[derived.table];
+      const { select, remove } = changed === 0n ? NOTHING : await renewTable(db, lake.root, state, derived, renewable);
+      await add(derived.table, select, remove, { itemsVersion, query: derived.query });
+    }
+    const remade = level.filter(({ table }) => !renewable.has(table));
+    await makeLevel(db, remade, async ({ table, select, query }) => {
+      const before = candidate[table]?.add ?? [];
+      await add(table, select, tables[table].files, { itemsVersion, query });
+      candidate[table]?.add.push(...before);
+    });
+    // A table of the next level reads these as they will be.
+    await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS });
+  }
+}
+
+/** One changed product in so many is many. */
+const FEW_PRODUCTS = 4n;
+const NOTHING: Renewal = { select: undefined, remove: [] };
+
+/** Rows that take the place of files; no select where none became different. */
+interface Renewal {
+  select: string | undefined;
+  remove: DataFile[];
+}
+
+const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
+
+/**
+ * The derived tables whose other rows stay as they are: the same query made them from the items before the run, and
+ * nothing else changed that they read.
+ */
+function findRenewable({ tables, repairs }: Run, batch: Batch, derived: readonly DerivedSelect[]): Set<TableName> {
+  const renewable = new Set<TableName>();
+  if (Object.keys(repairs).length > 0) return renewable;
+  const isSame = (read: TableName) =>
+    read === 'items' || renewable.has(read) || (read === 'sites' && batch.sites === undefined);
+  for (const { table, reads, byProduct, query } of derived) {
+    const { version, applied, hasOlderFiles } = tables[table];
+    const follows = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === query;
+    if (follows && !hasOlderFiles && byProduct && reads.every(isSame)) renewable.add(table);
+  }
+  return renewable;
+}
+
+/** Computes the changed products: the rows that take the place of files, and these files. */
+async function renewTable(
+  db: Database,
+  root: string,
+  { table, files, hasOlderFiles }: TableState,
+  { reads, select }: Pick<DerivedSelect, 'reads' | 'select'>,
+  renewable: ReadonlySet<TableName>,
+): Promise<Renewal> {
+  const byPath = new Map(files.map((file) => [path.join(root, table, file.path), file]));
+  const read = (paths: Iterable<string>, more?: string) => {
+    const relations = [...paths].map((path) => toRelationFile(byPath.get(path) as DataFile, path));
+    return tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
+  };
+  const changed = reads.filter((one) => one === 'items' || renewable.has(one));
+  await substituteAll(db, changed, () => db.define('table', `made_${table}`, select));
+  await db.define(
+    'table',
+    `stored_${table}`,
+    `SELECT * FROM ${read(byPath.keys(), 'filename = true')} SEMI JOIN changed_products USING (product_id)`,
+  );
+  const values = selectValues(table);
+  await db.define(
+    'table',
+    `renewed_${table}`,
+    `SELECT DISTINCT product_id FROM (SELECT ${values}, 1 AS side FROM made_${table}
+      UNION ALL SELECT ${values}, -1 AS side FROM stored_${table}) GROUP BY ${values} HAVING sum(side) <> 0`,
+  );
+  const found = await db.rows(
+    `SELECT DISTINCT filename FROM renewed_${table} LEFT JOIN stored_${table} USING (product_id)`,
+  );
+  if (found.length === 0) return NOTHING;
+  const paths = found.flatMap(({ filename }) => (filename === null ? [] : [String(filename)]));
+  // Products that are new go into the smallest file, so that few stay small.
+  const smallest = [...byPath].sort(([, a], [, b]) => a.bytes - b.bytes)[0]?.[0];
+  const replaced = paths.length > 0 || smallest === undefined ? paths : [smallest];
+  const columns = selectColumns(table);
+  return {
+    select: `SELECT ${columns} FROM ${read(replaced)} ANTI JOIN renewed_${table} USING (product_id)
+      UNION ALL SELECT ${columns} FROM made_${table} SEMI JOIN renewed_${table} USING (product_id)`,
+    remove: replaced.map((path) => byPath.get(path) as DataFile),
+  };
+}
+
+/** Lets the rows of the changed products stand in for each of these tables. */
+function substituteAll(
+  db: Database,
+  [table, ...others]: readonly TableName[],
+  work: () => Promise<void>,
+): Promise<void> {
+  if (table === undefined) return work();
+  const rows = table === 'items' ? 'changed_items' : `made_${table}`;
+  return db.substitute(table, `SELECT * FROM ${rows}`, () => substituteAll(db, others, work));
+}
+
+/** Columns that follow from other tables: a row that did not change keeps the id of the run that made it. */
+function selectValues(table: TableName): string {
+  const columns = loadTableSchema(table).columns.filter(({ name }) => name !== 'run_id');
+  return columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+}
+
+/** Items that are grouped by product at a time: what groups hold can't all be spilled. */
+const PART_ITEMS = 1_500_000n;
+
+/** Makes the derived tables of a level: one part of the products after the other, and the other tables at once. */
+export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct'>>(
+  db: Database,
+  level: readonly T[],
+  make: (one: T) => Promise<void>,
+  partItems = PART_ITEMS,
+): Promise<void> {
+  const byProduct = level.filter((one) => one.byProduct);
+  const makeAll = async (tables: readonly T[]) => {
+    for (const table of tables) await make(table);
+  };
+  const count = await db.row('SELECT count(*) AS n FROM items');
+  const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
+  if (parts <= 1n) return makeAll(level);
+  for (let part = 0n; part < parts; part++) {
+    const select = `SELECT * FROM items_itself WHERE hash(product_id) % ${parts} = ${part}`;
+    await db.substitute('items', select, () => makeAll(byProduct));
+  }
+  await makeAll(level.filter((one) => !one.byProduct));
+}
