@@ -73,6 +73,10 @@ async function listDifferent(tables: readonly TableName[] = TABLE_NAMES): Promis
   return tables.filter((table) => JSON.stringify(after[table]) !== JSON.stringify(before[table]));
 }
 
+async function expectSound(): Promise<void> {
+  expect((await inspectLake(await openLake(pipeline.lake.path, { create: false }))).damaged.size).toBe(0);
+}
+
 async function removeLandings(count: number): Promise<void> {
   const names = (await readdir(inLake('_pricelake', 'landing'))).sort();
   for (const name of names.slice(0, count)) await rm(inLake('_pricelake', 'landing', name), { recursive: true });
@@ -86,41 +90,49 @@ async function cutLastLine(file: string, plain = false): Promise<void> {
 
 const lastEntry = async (table: TableName) => (await listLog(pipeline.lake.path, table)).at(-1) ?? '';
 
-describe('sync names the damage and the way out, and a rebuild repairs it from the raw bytes alone:', () => {
-  test.each([
-    ['a truncated log entry', async () => truncate(await lastEntry('items'), 200)],
-    ['a log entry that is cut between two lines', async () => cutLastLine(await lastEntry('items'))],
-    [
-      'a log entry of an older version that is cut between two lines',
-      async () => cutLastLine(await lastEntry('items'), true),
-    ],
-    ['a deleted log entry', async () => rm((await listLog(pipeline.lake.path, 'history'))[1] ?? '')],
-    ['a deleted newest log entry', async () => rm(await lastEntry('products'))],
-    ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')],
-    ['garbage in format.json', () => writeFile(inLake('_pricelake', 'format.json'), '{"x')],
-  ])('%s', async (_name, damage) => {
+const DAMAGES: [string, () => Promise<void>][] = [
+  ['a truncated log entry', async () => truncate(await lastEntry('price_spread'), 200)],
+  ['a log entry that is cut between two lines', async () => cutLastLine(await lastEntry('sites'))],
+  [
+    'a log entry of an older version that is cut between two lines',
+    async () => cutLastLine(await lastEntry('items'), true),
+  ],
+  ['a deleted log entry', async () => rm((await listLog(pipeline.lake.path, 'history'))[1] ?? '')],
+  ['a deleted newest log entry', async () => rm(await lastEntry('products'))],
+  ['garbage in format.json', () => writeFile(inLake('_pricelake', 'format.json'), '{"x')],
+];
+
+test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')]])(
+  'sync names the damage and the way out, before any request: %s',
+  async (_name, damage) => {
     await damage();
-    const refused = await failure(syncPipeline(pipeline, testIo));
-    expect(refused).toMatchObject({
+    expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({
       code: 'lake_invalid',
       facts: { hint: expect.stringContaining('pricelake rebuild') },
     });
     expect(world.requests).toEqual([]);
-    const context = openContext();
-    await runRebuild({ lake: pipeline.lake.path }, context);
-    expect(context.output.text).toMatch(/^damaged: /m);
-    expect(await listDifferent()).toEqual([]);
-    await runVerify({ lake: pipeline.lake.path }, openContext(true));
-    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
-    expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
-  });
+  },
+);
+
+test('a rebuild repairs every one of these damages from the raw bytes alone, and the next run goes on', async () => {
+  for (const [, damage] of DAMAGES) await damage();
+  const context = openContext();
+  await runRebuild({ lake: pipeline.lake.path }, context);
+  for (const damaged of ['items', 'sites', 'price_spread', 'history', 'products', 'format.json']) {
+    expect(context.output.text).toMatch(new RegExp(`^damaged: .*${damaged}`, 'm'));
+  }
+  expect(world.requests).toEqual([]);
+  expect(await listDifferent()).toEqual([]);
+  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+  expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
 });
 
-test('a rebuild repairs all of it at once; of the ledger it says what is lost', async () => {
+test('of a damaged ledger without lake.json a rebuild says what is lost', async () => {
   await truncate(await lastEntry('items'), 200);
   await truncate(await lastEntry('runs'), 200);
-  await writeFile(inLake('lake.json'), 'garbage');
   await rm(inLake('_pricelake', 'format.json'));
+  await writeFile(inLake('lake.json'), 'garbage');
   const { lost } = await rebuild();
   expect(lost).toEqual([expect.stringMatching(/^runs: what runs took/)]);
   expect(await listDifferent(['history', 'items', 'sites', 'products', 'price_spread_daily', 'check_results'])).toEqual(
@@ -170,7 +182,7 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
     expect(await readFile(inLake('lake.json'), 'utf8')).toBe('garbage');
     const { lost } = await rebuild({ acceptLoss: true });
     expect(lost).toEqual([expect.stringMatching(/^history: those that runs before/)]);
-    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+    await expectSound();
   });
 });
 
@@ -182,7 +194,7 @@ test('a rebuild undoes a DELETE of history by another program, also where older 
   const { damage } = await rebuild();
   expect(damage.join()).toMatch(/history: version \d+ \(DELETE by delta-rs:py-1\.6\.6\) changed rows/);
   expect(await listDifferent(['history', 'sites', 'rejects'])).toEqual([]);
-  expect((await inspectLake(await openLake(pipeline.lake.path, { create: false }))).damaged.size).toBe(0);
+  await expectSound();
 });
 
 describe('a change of history by another program, without the raw bytes for a rebuild', () => {
