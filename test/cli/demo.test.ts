@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readJsonLine, runPricelake } from './pricelake.js';
+import { readJsonLine, runHere, runPricelake } from './pricelake.js';
 
 let cwd: string;
 beforeAll(async () => {
@@ -15,23 +15,23 @@ const readPointer = async () =>
 
 describe('the demo', () => {
   test('copies, syncs, checks and compares, and what it prints to go on with works', async () => {
-    const { code, stdout } = await runPricelake(['demo', '--items', '500'], { cwd });
+    const { code, stdout } = await runPricelake(['demo', '--items', '300'], { cwd });
     expect(code).toBe(0);
     for (const step of ['1. ', '2. ', '3. ', '4. ', '5. ', '6. ']) expect(stdout).toContain(step);
     expect(stdout).toMatch(/Run 1 \(snapshot: [^)]+\) published to \.\/demo-lake/);
     expect(stdout).toMatch(/Run 2 \(feed: [^)]+\) published to \.\/demo-lake/);
     expect(stdout).toContain('Nothing changed');
     const [, sql = ''] = /npx pricelake query --lake \.\/demo-lake "([^"]+)"/.exec(stdout) ?? [];
-    const query = await runPricelake(['query', '--lake', './demo-lake', sql, '--json'], { cwd });
+    const query = await runHere(['query', '--lake', './demo-lake', sql, '--json'], { cwd });
     expect(query.code).toBe(0);
     expect(readJsonLine(query)).toMatchObject({ ok: true });
-    const spread = await runPricelake('spread --lake ./demo-lake --currency EUR --min-shops 5'.split(' '), { cwd });
+    const spread = await runHere('spread --lake ./demo-lake --currency EUR --min-shops 5'.split(' '), { cwd });
     expect(spread.code).toBe(0);
   });
 
   test('replaces its lake when it runs again', async () => {
     const before = await readPointer();
-    const { code, stdout } = await runPricelake(['demo', '--items', '100', '--json'], { cwd });
+    const { code, stdout } = await runHere(['demo', '--items', '100', '--json'], { cwd });
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
     const { runs } = JSON.parse(stdout) as { runs: { items: number; run_number: number; published: boolean }[] };
     expect(runs.map((run) => [run.run_number, run.published])).toEqual([
@@ -47,7 +47,7 @@ describe('the demo', () => {
     const pointer = path.join(cwd, 'demo-lake', 'lake.json');
     const theirs = (await readFile(pointer, 'utf8')).replace('"demo"', '"prices"');
     await writeFile(pointer, theirs);
-    const outcome = await runPricelake(['demo', '--json'], { cwd });
+    const outcome = await runHere(['demo', '--json'], { cwd });
     expect(outcome.code).toBe(2);
     expect(readJsonLine(outcome)).toMatchObject({
       error: { message: './demo-lake is the lake of pipeline "prices", not of a demo' },
@@ -63,7 +63,7 @@ describe('the demo', () => {
   });
 
   test('leaves a folder that is no lake alone', async () => {
-    const outcome = await runPricelake(['demo', '--lake', '.'], { cwd });
+    const outcome = await runHere(['demo', '--lake', '.'], { cwd });
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toContain('not a lake, it holds demo-lake; it was left untouched');
   });

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { runCli } from '../../src/cli/program.js';
+import { MemoryStream } from './memory-stream.js';
 
 export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -9,14 +12,43 @@ export interface Outcome {
   stderr: string;
 }
 
+interface Surroundings {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
+/** The environment without what a user may have set. */
+function buildEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PRICELAKE_API_KEY: _key, PRICELAKE_BASE_URL: _url, PRICELAKE_DEBUG: _debug, ...inherited } = process.env;
+  return { ...inherited, ...env };
+}
+
+/** Runs the command line in this process, which takes a fraction of the time. Signals and closed pipes need `runPricelake`. */
+export async function runHere(args: string[], { env, cwd = process.cwd() }: Surroundings = {}): Promise<Outcome> {
+  const before = { env: process.env, argv: process.argv, cwd: process.cwd() };
+  const [stdout, stderr] = [new MemoryStream(), new MemoryStream()];
+  vi.spyOn(process, 'stdout', 'get').mockReturnValue(stdout as never);
+  vi.spyOn(process, 'stderr', 'get').mockReturnValue(stderr as never);
+  try {
+    Object.assign(process, { env: buildEnvironment(env), argv: [process.execPath, MAIN, ...args] });
+    process.chdir(cwd);
+    await runCli(args);
+    return { code: Number(process.exitCode ?? 0), stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.exitCode = undefined;
+    process.chdir(before.cwd);
+    Object.assign(process, { env: before.env, argv: before.argv });
+    vi.restoreAllMocks();
+  }
+}
+
 /** Runs the built command line, as users do; `act` gets the process while it runs. */
 export function runPricelake(
   args: string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; act?: (child: ChildProcess) => void } = {},
+  options: Surroundings & { act?: (child: ChildProcess) => void } = {},
 ): Promise<Outcome> {
-  const { PRICELAKE_API_KEY: _key, PRICELAKE_BASE_URL: _url, PRICELAKE_DEBUG: _debug, ...inherited } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...inherited, ...options.env },
+    env: buildEnvironment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
   const outcome: Outcome = { code: null, stdout: '', stderr: '' };

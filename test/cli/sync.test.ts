@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
-import { type Outcome, readJsonLine, runPricelake } from './pricelake.js';
+import { type Outcome, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
 const PIPELINE = 'source:\n  baseUrl: ${BASE_URL}\n  apiKey: ${KEY}\nlake:\n  path: ./lake\n';
 
@@ -18,7 +18,7 @@ let folders = 0;
 let cwd: string;
 
 beforeAll(async () => {
-  world = await openWorld({ items: 120, sites: 3, intercept: (request, next) => intercept(request, next) });
+  world = await openWorld({ items: 60, sites: 2, pastDays: 5, intercept: (request, next) => intercept(request, next) });
 });
 afterAll(() => world.close());
 afterEach(() => {
@@ -26,18 +26,23 @@ afterEach(() => {
   world.sandbox.changeAccount({ limits: { ratePerSecond: null } });
 });
 
-/** Runs `pricelake sync` in a folder of its own with this pipeline file. */
-async function sync(text = PIPELINE, env: NodeJS.ProcessEnv = {}, act?: Parameters<typeof runPricelake>[1]) {
+type Act = NonNullable<Parameters<typeof runPricelake>[1]>['act'];
+
+/** Runs `pricelake sync` in a folder of its own with this pipeline file, in a process of its own if somebody acts on it. */
+async function sync(text = PIPELINE, env: NodeJS.ProcessEnv = {}, act?: Act) {
   cwd = path.join(world.folder, `cli-${++folders}`);
   await mkdir(cwd);
   await writeFile(path.join(cwd, 'prices.yaml'), text);
   return resync(env, act);
 }
 
-async function resync(env: NodeJS.ProcessEnv = {}, options: Parameters<typeof runPricelake>[1] = {}): Promise<Outcome> {
+async function resync(env: NodeJS.ProcessEnv = {}, act?: Act, ...flags: string[]): Promise<Outcome> {
   const { baseUrl, keys } = world.sandbox;
   const all = { BASE_URL: baseUrl, KEY: keys.live, ...env };
-  const outcome = await runPricelake(['sync', 'prices.yaml', '--json'], { ...options, cwd, env: all });
+  const args = ['sync', 'prices.yaml', '--json', ...flags];
+  const outcome = await (act === undefined
+    ? runHere(args, { cwd, env: all })
+    : runPricelake(args, { cwd, env: all, act }));
   expect(outcome.stdout + outcome.stderr).not.toContain(all.KEY);
   return outcome;
 }
@@ -73,13 +78,13 @@ describe('sync exits with 2 and says what is wrong', () => {
   test('without a pipeline file', async () => {
     cwd = world.folder;
     expectError(
-      await runPricelake(['sync', 'nowhere.yaml', '--json'], { cwd }),
+      await runHere(['sync', 'nowhere.yaml', '--json'], { cwd }),
       2,
       'config',
       'nowhere.yaml: there is no such file',
     );
     expectError(
-      await runPricelake(['sync', '--json'], { cwd }),
+      await runHere(['sync', '--json'], { cwd }),
       2,
       'config',
       `no pipeline file: there is no prices.yaml in ${cwd}, and PRICELAKE_PIPELINE is not set`,
@@ -168,13 +173,9 @@ describe('sync exits with', () => {
   });
 
   test('143 on SIGTERM while it waits for a host that does not answer', async () => {
-    const outcome = await sync(
-      PIPELINE,
-      { BASE_URL: 'http://127.0.0.1:9' },
-      {
-        act: (child) => child.stderr?.once('data', () => child.kill('SIGTERM')),
-      },
-    );
+    const outcome = await sync(PIPELINE, { BASE_URL: 'http://127.0.0.1:9' }, (child) => {
+      child.stderr?.once('data', () => child.kill('SIGTERM'));
+    });
     expectError(outcome, 143, 'stopped', 'stopped by SIGTERM');
     expect(outcome.stderr).toContain('"event":"api.retry"');
   });
@@ -195,7 +196,9 @@ describe('sync exits with', () => {
         return new Response(body, { headers: answer.headers });
       });
     };
-    const stopped = await sync(PIPELINE, {}, { act: (child) => (stop = () => void child.kill('SIGTERM')) });
+    const stopped = await sync(PIPELINE, {}, (child) => {
+      stop = () => void child.kill('SIGTERM');
+    });
     expectError(stopped, 143, 'stopped', 'stopped by SIGTERM');
     expect(stopped.stderr).toContain('run the same command again');
     expect(await readdir(path.join(cwd, 'lake'))).toEqual(['_pricelake']);
@@ -226,11 +229,9 @@ describe('sync --reconcile', () => {
       stopped || new URL(request.url).pathname !== '/api/v1/changes' ? undefined : Promise.resolve(unauthorized());
     await sync();
     stopped = true;
-    const args = ['sync', 'prices.yaml', '--json', '--reconcile'];
-    const env = { BASE_URL: world.sandbox.baseUrl, KEY: world.sandbox.keys.live };
-    const first = await runPricelake(args, { cwd, env });
+    const first = await resync({}, undefined, '--reconcile');
     expect({ exit: first.code, ...readJsonLine(first) }).toMatchObject({ exit: 0, mode: 'snapshot', resumed: true });
-    const second = await runPricelake(args, { cwd, env });
+    const second = await resync({}, undefined, '--reconcile');
     expect(readJsonLine(second)).toMatchObject({ mode: 'snapshot', resumed: false, differences: 0, gone: 0 });
   });
 });

@@ -18,7 +18,6 @@ const FOUND: [string, Partial<Habits>][] = [
     { stateTimes: 'kept', mode: 'snapshot', moving: true },
   ],
   ['verify finds nothing where removals and relistings leave lastChangedAt alone', { stateTimes: 'kept' }],
-  ['a cursor that is refused is followed by a complete copy', { historyDays: 7, oldCursor: '410', pause: 10 }],
 ];
 
 for (const [name, habits] of FOUND) test(name, () => liveThrough({ seed: 7, habits, items: 16, rounds: 1 }));

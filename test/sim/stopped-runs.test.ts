@@ -1,19 +1,21 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import type { Io } from '../../src/io/io.js';
 import { renameSite, step } from './life.js';
 import { openSimulation, type Simulation } from './simulation.js';
 
 let simulation: Simulation;
 afterEach(() => simulation.close());
 
-const STEPS = ['landed', 'settled', 'staged', 'audited', 'committed', 'pointed'];
+/** Of the commits, the first, the last and two between. */
+const STEP = /^(landed|settled|audited|pointed|committed (history|items|products|runs))/;
 
 /** Runs until step number `stopAt`. True if it came to an end before that. */
 async function runUntil(stopAt: number): Promise<boolean> {
   let steps = 0;
-  const log = (_level: string, event: string) => {
-    if (STEPS.includes(event) && ++steps === stopAt) throw new Error('stopped here');
+  const log: Io['log'] = (_level, event, { what = '', table = '' } = {}) => {
+    if (STEP.test(`${event} ${what}${table}`) && ++steps === stopAt) throw new Error('stopped here');
   };
   try {
     await simulation.expectCopy(await simulation.sync({ log }), false);
@@ -25,7 +27,7 @@ async function runUntil(stopAt: number): Promise<boolean> {
 }
 
 test('a run that is stopped again and again while the world goes on ends in an exact copy', async () => {
-  simulation = await openSimulation({ seed: 11, items: 50, habits: { moving: true, chunkBytes: 4096, gzip: true } });
+  simulation = await openSimulation({ seed: 11, items: 30, habits: { moving: true, chunkBytes: 4096, gzip: true } });
   const { world } = simulation;
   for (const run of ['first', 'second']) {
     let stops = 0;
@@ -34,7 +36,7 @@ test('a run that is stopped again and again while the world goes on ends in an e
       for (let n = 0; n < 6; n++) step(world);
       if (stops === 4) renameSite(world, 1);
     }
-    expect(stops, `${run} run`).toBeGreaterThan(5);
+    expect(stops, `${run} run`).toBeGreaterThan(3);
     renameSite(world, 2);
   }
   simulation.still = true;
