@@ -17,7 +17,6 @@ import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
 import { verifyCommand } from './commands/verify.js';
 import { webhookCommand } from './commands/webhook.js';
-import { loadEnvFile } from './env-file.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
@@ -65,7 +64,6 @@ export async function runCli(args: string[]): Promise<void> {
     throw failure;
   });
   try {
-    loadEnvFile();
     await program.parseAsync();
   } catch (error) {
     await runCommand({ json }, async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { suggestName } from '../errors/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
+import { parseRemoteUrl, REMOTE_URL } from '../remote/remote-url.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { MAPPABLE_FIELDS } from '../typing/item-names.js';
 import { parseDuration } from './duration.js';
@@ -132,6 +133,8 @@ const datasets = z
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
   .transform((value): DatasetSelection => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
 
+const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
+
 const SPLIT = 'must be a whole number of items';
 
 /** What a pipeline file may hold, its variables replaced. */
@@ -156,7 +159,8 @@ export const pipelineSchema = mapping({
   }),
   lake: mapping({
     path: text('a folder'),
-    retention: duration.default(0),
+    remote: z.string(REMOTE_URL).refine(isRemoteUrl, REMOTE_URL).optional(),
+    retention: duration.optional(),
     tables: mapping({
       items: mapping({
         partitionBy: z
@@ -169,7 +173,12 @@ export const pipelineSchema = mapping({
           .refine((names) => new Set(names).size === names.length, 'must name each column once'),
       }).optional(),
     }).default({}),
-  }),
+  })
+    .refine(({ remote, retention }) => remote === undefined || retention !== 0, {
+      message: 'must not be 0 beside lake.remote: its readers hold a version while they read it',
+      path: ['retention'],
+    })
+    .transform((lake) => ({ ...lake, retention: lake.retention ?? (lake.remote === undefined ? 0 : DAY_MS) })),
   reconcile: schedule.prefault('never'),
   proof: mapping({
     facets: z.boolean('must be true or false').default(true),
@@ -209,7 +218,7 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
 type PipelineValues = z.output<typeof pipelineSchema>;
 
 /** What commands that only read the lake need of a pipeline file. */
-export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'>;
+export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'checks' | 'checksFolder'>;
 
 /** What the webhook receiver needs of a pipeline file. */
 export interface ReceiverSettings {

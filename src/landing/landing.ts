@@ -108,8 +108,11 @@ export interface LandedRun {
 
 /** The run that is not ended, as another process may be writing it. Changes nothing. */
 export async function peekUnfinishedRun(lakeRoot: string): Promise<LandedRun | undefined> {
-  const last = (await listLandedRuns(lakeRoot)).at(-1);
-  return last?.journal.last('end') === undefined ? last : undefined;
+  for (const runId of (await listRuns(lakeRoot)).reverse()) {
+    const [last] = await readRun(lakeRoot, runId);
+    if (last !== undefined) return last.journal.last('end') === undefined ? last : undefined;
+  }
+  return undefined;
 }
 
 /** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Changes nothing. */

@@ -26,7 +26,7 @@ export async function replayRun(
       history: readHistorySetting(run),
       products: run.journal.last('products.done')?.whole === true ? 'all' : 'none',
     },
-    lake: { ...pipeline.lake, path: root, retention: 0 },
+    lake: { ...pipeline.lake, path: root, remote: undefined, retention: 0 },
     landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
   };
   await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });

@@ -10,15 +10,9 @@ import { selectColumns } from '../merge/batch.js';
 import { clearIdleRuns } from '../run/idle-runs.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
-import { type CheckResult, TABLE_NAMES, type TableName } from '../tables/table.js';
+import { type CheckResult, COMMIT_ORDER, TABLE_NAMES } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
 import type { Staged } from './stage.js';
-
-/**
- * History first: it is the log, and everything else follows from it. The closed days come before items: which products
- * an item has left can be told only while the rows before it stand.
- */
-const COMMIT_ORDER = [...new Set<TableName>(['history', 'price_spread_daily', ...TABLE_NAMES])];
 
 /**
  * Commits table by table in COMMIT_ORDER.

@@ -11,6 +11,8 @@ import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
 import { createTableView } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
+import type { Remote } from '../remote/remote.js';
+import { withRemote } from '../remote/with-remote.js';
 import { type Deadline, NO_DEADLINE } from '../run/deadline.js';
 import { addIdleRun, readIdleRuns } from '../run/idle-runs.js';
 import type { Extract } from '../run/landed-run.js';
@@ -60,7 +62,9 @@ export function syncPipeline(
   options: SyncOptions = {},
 ): Promise<RunReport> {
   return explainSystemFault(pipeline.lake.path, () =>
-    explainDamage(pipeline.lake.path, () => runWithHistories(pipeline, io, signal, options)),
+    explainDamage(pipeline.lake.path, () =>
+      withRemote(pipeline.lake, io, signal, (remote, stop) => runWithHistories(pipeline, io, stop, options, remote)),
+    ),
   );
 }
 
@@ -70,8 +74,9 @@ async function runWithHistories(
   io: Io,
   signal: AbortSignal | undefined,
   options: SyncOptions,
+  remote: Remote | undefined,
 ): Promise<RunReport> {
-  const run = () => runSteps(pipeline, io, signal, options);
+  const run = () => runSteps(pipeline, io, signal, options, remote);
   const { deadline = NO_DEADLINE, publishHeld = false, connect } = options;
   // A rebuild has a client of its own, and what was read then.
   if (pipeline.source.history !== 'items' || publishHeld || connect !== undefined) return run();
@@ -91,6 +96,7 @@ async function runSteps(
   io: Io,
   signal: AbortSignal | undefined,
   { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {} }: SyncOptions,
+  remote: Remote | undefined,
 ): Promise<RunReport> {
   const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect };
   const run = await openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening });
@@ -118,7 +124,9 @@ async function runSteps(
     const rows = [...(await readIdleRuns(run.lake)), row];
     const checks = await auditRun(run, staged.candidate, rows, { waived: publishHeld });
     pause();
+    await remote?.saveLanding();
     await publishRun(run, staged, rows, checks);
+    await remote?.publish();
     if (!deadline.hasPassed()) await compactRun(run);
     return { published: true, resumed: run.resumed, row, checks };
   } finally {

@@ -24,6 +24,14 @@ type TableKinds = typeof TABLE_KINDS;
 export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
+/**
+ * History first: it is the log, and everything else follows from it. The closed days come before items: which products
+ * an item has left can be told only while the rows before it stand.
+ */
+export const COMMIT_ORDER: readonly TableName[] = [
+  ...new Set<TableName>(['history', 'price_spread_daily', ...TABLE_NAMES]),
+];
+
 /** Tables that follow from others alone. */
 export type DerivedTableName = { [K in TableName]: TableKinds[K] extends 'derived' ? K : never }[TableName];
 export const DERIVED_TABLES = TABLE_NAMES.filter((table) => TABLE_KINDS[table] === 'derived') as DerivedTableName[];

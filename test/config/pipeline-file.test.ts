@@ -70,6 +70,12 @@ describe('a pipeline file', () => {
     });
   });
 
+  test('with a remote keeps superseded files for a day, for those who read a version there', async () => {
+    const remote = 's3://bucket/prices?endpoint=http://127.0.0.1:9000';
+    const { lake } = await read(`${SOURCE}${LAKE}  remote: ${remote}\n`);
+    expect(lake).toEqual({ path: './lake', remote, retention: DAY_MS, tables: {} });
+  });
+
   test('may set everything', async () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
@@ -206,7 +212,7 @@ const FAULTS: Record<string, [string, string]> = {
   'a list': ['- a\n', `prices.yaml:1:1: the file is a list; it must hold ${KEYS} ${EXAMPLE}`],
 
   'no source': [LAKE, `prices.yaml:1:1: source is missing; it must hold ${SOURCE_KEYS} ${EXAMPLE}`],
-  'no lake': [SOURCE, `prices.yaml:1:1: lake is missing; it must hold path, retention, tables ${EXAMPLE}`],
+  'no lake': [SOURCE, `prices.yaml:1:1: lake is missing; it must hold path, remote, retention, tables ${EXAMPLE}`],
   'no address': [
     SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,
     `prices.yaml:1:1: source.baseUrl is missing; it must be the address of the service ${EXAMPLE}`,
@@ -489,7 +495,7 @@ describe('a pipeline file is refused in one clear line', () => {
     await expect(readPipeline(missing, env)).rejects.toMatchObject({
       code: 'config',
       message: `${missing}: ${reason}`,
-      facts: { hint: 'name another pipeline file, or write one with `pricelake init`' },
+      facts: { hint: 'name a pipeline file, e.g. pricelake sync prices.yaml' },
     });
   });
 

@@ -1,5 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
@@ -15,8 +14,6 @@ import { showSpread } from './show-spread.js';
 
 export interface DemoRequest {
   lake: string;
-  /** Folder for the lake, instead of `lake`, and a report. */
-  keep?: string | undefined;
   items: number;
 }
 
@@ -27,17 +24,14 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
   if (!Number.isInteger(request.items) || request.items < 1) {
     throw new PricelakeError('usage', `--items ${request.items} is not a whole number above 0`);
   }
-  const { keep } = request;
-  if (keep !== undefined) await mkdir(keep, { recursive: true });
-  const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };
-  await clearDemoLake(place.lake);
+  await clearDemoLake(request.lake);
   const say = (text: string) => (context.json ? true : context.output.write(text));
   await say(
     `1. A sandbox of the service with ${request.items.toLocaleString('en-US')} listings starts on this machine.\n`,
   );
   const sandbox = await startSandboxProcess(request.items, context.signal);
   try {
-    return await runSteps(place, context, sandbox, say);
+    return await runSteps(request, context, sandbox, say);
   } finally {
     await sandbox.stop();
   }
@@ -46,7 +40,7 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
 type Say = (text: string) => Promise<boolean> | boolean;
 
 async function runSteps(
-  { lake, keep }: DemoRequest,
+  { lake }: DemoRequest,
   context: CommandContext,
   sandbox: SandboxProcess,
   say: Say,
@@ -73,15 +67,8 @@ async function runSteps(
   await say('\n6. The widest price spreads, products with an absurd price left out.\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
-  if (keep === undefined) {
-    await say(nextSteps(lake));
-    return { runs, ...checks };
-  }
-  await say('\n7. One HTML page about all of it.\n');
-  const { writeReport } = await import('./write-report.js');
-  const { output: report } = await writeReport({ lake, output: join(keep, 'report.html'), top: 50 }, context);
   await say(nextSteps(lake));
-  return { runs, ...checks, lake, report };
+  return { runs, ...checks };
 }
 
 function nextSteps(lake: string): string {

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { identifyProcess, isAlive } from '../lake/process-identity.js';
+import type { CopyNote } from './copy-note.js';
+import type { ObjectStore, StoredObject } from './object-store.js';
+
+const FOLDER = '_pricelake/lock/';
+/** A holder that has not written its lease for so long is dead, or has to stop. */
+const LEASE_MS = 90_000;
+const BEAT_MS = 20_000;
+
+const recordSchema = z.object({
+  ...{ pid: z.number(), host: z.string(), place: z.string(), startedAt: z.string() },
+  ...{ token: z.string(), acquiredAt: z.string() },
+  /** The folder of the holder. */
+  copy: z.string(),
+  /** The lease before, and whether the folder was in line with the remote when this one was taken. */
+  after: z.int().min(0),
+  inLine: z.boolean(),
+  released: z.boolean(),
+});
+type LeaseRecord = z.infer<typeof recordSchema>;
+
+/** The right to write a remote, as long as it is renewed. */
+export interface Lease {
+  /** Counts the leases of a remote: each has one more than the one before. */
+  generation: number;
+  /** True where this folder held the lease before, or the remote is new: what it has more than the remote is to be sent. */
+  inLine: boolean;
+  /** Aborted when another writer took over, or when it may have: the lease could not be renewed in time. */
+  lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
+
+/**
+ * Takes the lease `_pricelake/lock/<generation>`: the object behind the newest one, created on condition that it is not
+ * there. The newest one is free when it was released, when its process is gone (seen from the same machine only), or
+ * when it was not renewed for 90 s by the store's clock.
+ * @throws PricelakeError `lake_locked` naming the holder.
+ */
+export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {
+  for (;;) {
+    const last = (await listGenerations(store)).at(-1) ?? 0;
+    const before = last === 0 ? undefined : await readRecord(store, last);
+    if (last > 0 && before === undefined) continue; // a later holder has removed it meanwhile
+    if (before !== undefined) refuseHeld(store, before);
+    const generation = last + 1;
+    const inLine = before === undefined || isInLine(note, last, before.record);
+    const record: LeaseRecord = {
+      ...{ ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() },
+      ...{ copy: note.copy, after: last, inLine, released: false },
+    };
+    if (!(await createRecord(store, generation, record))) continue;
+    const generations = await listGenerations(store);
+    if ((generations.at(-1) ?? 0) > generation) {
+      // The newest lease had been followed and removed before ours was created.
+      await store.remove([leaseKey(generation)]);
+      continue;
+    }
+    await store.remove(generations.filter((other) => other < generation).map(leaseKey));
+    if (before?.record.released === false) {
+      io.log('warn', 'remote.lease_taken_over', { pid: before.record.pid, host: before.record.host });
+    }
+    return holdLease(store, generation, record, io);
+  }
+}
+
+/** The lease noted, or one that a kill kept from being noted: taken in line, by this folder, behind the noted one. */
+function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
+  return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
+}
+
+function refuseHeld(store: ObjectStore, { record, stored }: { record: LeaseRecord; stored: StoredObject }): void {
+  const age = stored.readAt.getTime() - stored.writtenAt.getTime();
+  if (record.released || age > LEASE_MS || isAlive(record) === false) return;
+  const { pid, host, acquiredAt: since } = record;
+  throw new PricelakeError('lake_locked', `${store.url}: held by process ${pid} on ${host} since ${since}`, {
+    hint: 'Wait until that run is done, or stop it. The lease of a dead process is free after 90 seconds.',
+    ...{ pid, host, since },
+  });
+}
+
+async function listGenerations(store: ObjectStore): Promise<number[]> {
+  const names = (await store.list(FOLDER)).map(({ key }) => key.slice(FOLDER.length));
+  return names.filter((name) => /^\d{12}$/.test(name)).map(Number);
+}
+
+async function readRecord(store: ObjectStore, generation: number) {
+  const stored = await store.read(leaseKey(generation));
+  if (stored === undefined) return undefined;
+  try {
+    return { stored, record: recordSchema.parse(JSON.parse(stored.bytes.toString())) };
+  } catch (cause) {
+    const hint = 'Make sure that no run is working on the lake, then delete the object.';
+    const what = `${store.url}: ${leaseKey(generation)} is not a lease that pricelake wrote`;
+    throw new PricelakeError('lake_invalid', what, { hint }, { cause });
+  }
+}
+
+/** Where the answer to the first try was lost, the second one finds our own. */
+async function createRecord(store: ObjectStore, generation: number, record: LeaseRecord): Promise<boolean> {
+  if (await store.create(leaseKey(generation), toBytes(record))) return true;
+  return (await readRecord(store, generation))?.record.token === record.token;
+}
+
+function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, io: Io): Lease {
+  const lost = new AbortController();
+  let renewedAt = performance.now();
+  let beating: Promise<void> = Promise.resolve();
+  const lose = (reason: string) => {
+    clearInterval(timer);
+    io.log('error', 'remote.lease_lost', { reason });
+    lost.abort(new PricelakeError('lake_locked', `${store.url}: ${reason}`, { hint: 'Run the same command again.' }));
+  };
+  const beat = async () => {
+    if (((await listGenerations(store)).at(-1) ?? 0) > generation) return lose('another process took the lease over');
+    const asked = performance.now();
+    await store.write(leaseKey(generation), toBytes(record));
+    renewedAt = asked;
+  };
+  const timer = setInterval(() => {
+    if (performance.now() - renewedAt > LEASE_MS) return lose('the lease could not be renewed in time');
+    beating = beating
+      .then(beat)
+      .catch((error: unknown) => io.log('warn', 'remote.beat_missed', { error: String(error) }));
+  }, BEAT_MS);
+  timer.unref();
+  return {
+    generation,
+    inLine: record.inLine,
+    lost: lost.signal,
+    async release() {
+      clearInterval(timer);
+      await beating;
+      if (!lost.signal.aborted) await store.write(leaseKey(generation), toBytes({ ...record, released: true }));
+    },
+  };
+}
+
+const toBytes = (record: LeaseRecord) => Buffer.from(`${JSON.stringify(record)}\n`);
+
+/** Who holds a remote, as far as its lease tells; undefined when nobody does. */
+export async function readHolder(store: ObjectStore) {
+  const last = (await listGenerations(store)).at(-1);
+  const found = last === undefined ? undefined : await readRecord(store, last);
+  if (found === undefined || found.record.released) return undefined;
+  const { record, stored } = found;
+  const alive = stored.readAt.getTime() - stored.writtenAt.getTime() <= LEASE_MS && isAlive(record) !== false;
+  return { pid: record.pid, host: record.host, since: record.acquiredAt, beatAt: stored.writtenAt, alive };
+}

@@ -1,0 +1,39 @@
+/** An object as it was read. */
+export interface StoredObject {
+  bytes: Buffer;
+  /** When it was written and when it was read, both by the store's clock. */
+  writtenAt: Date;
+  readAt: Date;
+}
+
+/** An object as a listing shows it. */
+export interface ListedObject {
+  key: string;
+  bytes: number;
+  writtenAt: Date;
+}
+
+/**
+ * What a remote lake needs of an object storage. Keys are relative to the lake's prefix. Every object is written whole or
+ * not at all, and what was written is seen by every read and listing that begins later. Faults that pass are outlasted
+ * inside; what is thrown is a PricelakeError, without a secret.
+ */
+export interface ObjectStore {
+  /** Bucket, prefix and endpoint, for messages. */
+  readonly url: string;
+  /** Undefined where there is none. For small objects. */
+  read(key: string): Promise<StoredObject | undefined>;
+  /** Creates or replaces a small object. */
+  write(key: string, bytes: Buffer): Promise<void>;
+  /** Creates an object unless the key is taken; false when it is, also when it holds these very bytes. */
+  create(key: string, bytes: Buffer): Promise<boolean>;
+  /** Creates or replaces an object by the first `bytes` bytes of a file. */
+  upload(key: string, path: string, bytes: number): Promise<void>;
+  /** Writes an object to a new file and syncs it. @returns the SHA-256 of its bytes, in hexadecimal digits */
+  download(key: string, path: string): Promise<string>;
+  /** All objects whose keys begin with `prefix`, by key; with a limit, at least so many of them. */
+  list(prefix: string, limit?: number): Promise<ListedObject[]>;
+  /** Removes objects; those that are missing are no fault. In no order. */
+  remove(keys: readonly string[]): Promise<void>;
+  close(): void;
+}

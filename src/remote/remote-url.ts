@@ -1,0 +1,48 @@
+/** Where a remote lake is. */
+export interface RemoteUrl {
+  bucket: string;
+  /** Without slashes at its ends; empty where the lake is all that the bucket holds. */
+  prefix: string;
+  /** Undefined: as the SDK finds it, which is AWS unless its settings say otherwise. */
+  endpoint: string | undefined;
+  region: string | undefined;
+  /** True where the bucket stands in the path of requests, not in the name of the host. */
+  pathStyle: boolean;
+}
+
+export const REMOTE_URL =
+  'must be an address such as s3://bucket/prefix, with ?endpoint=, ?region= and ?pathStyle= where needed';
+
+const PARAMETERS = ['endpoint', 'region', 'pathStyle'];
+
+/** `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`; undefined for anything else. */
+export function parseRemoteUrl(text: string): RemoteUrl | undefined {
+  const [, bucket = '', path = '', query = ''] = /^s3:\/\/([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(text) ?? [];
+  if (!/^[A-Za-z0-9][\w.-]{1,253}[A-Za-z0-9]$/.test(bucket)) return undefined;
+  const prefix = path.replace(/^\/|\/$/g, '');
+  if (prefix !== '' && !prefix.split('/').every(isSegment)) return undefined;
+  const parameters = new URLSearchParams(query);
+  if (![...parameters.keys()].every((name) => PARAMETERS.includes(name))) return undefined;
+  const endpoint = parameters.get('endpoint') ?? undefined;
+  if (endpoint !== undefined && !isEndpoint(endpoint)) return undefined;
+  const pathStyle = parameters.get('pathStyle') ?? String(endpoint !== undefined);
+  if (!['true', 'false'].includes(pathStyle)) return undefined;
+  return { bucket, prefix, endpoint, region: parameters.get('region') ?? undefined, pathStyle: pathStyle === 'true' };
+}
+
+/** As people and other tools write it, with the endpoint behind it; never with anything else of the text. */
+export function showRemoteUrl({ bucket, prefix, endpoint }: RemoteUrl): string {
+  const url = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
+  return endpoint === undefined ? url : `${url}?endpoint=${endpoint}`;
+}
+
+function isSegment(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..';
+}
+
+/** Of a server, without a path and without a user: an address may be shared and logged. */
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, pathname, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '' && pathname === '/';
+}

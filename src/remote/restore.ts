@@ -1,0 +1,161 @@
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import { PricelakeError } from '../errors/errors.js';
+import { makeFolder, syncFolder } from '../io/durable.js';
+import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath, temporaryPath } from '../lake/layout.js';
+import { readPointer } from '../lake/pointer.js';
+import { readTable } from '../lake/read.js';
+import type { TableName } from '../tables/table.js';
+import type { ListedObject } from './object-store.js';
+import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';
+import { type Ends, settleAll } from './send-tables.js';
+import { fetchSmallFiles } from './small-files.js';
+
+/** Objects fetched side by side. */
+const FETCHES = 8;
+
+/**
+ * Makes this folder like the remote: logs from their newest checkpoints on, what they name, what an unfinished run has
+ * landed, and what runs remember. Files that are here already stay. What took another way than the remote is moved to
+ * `_pricelake/aside`, where it stays until the next time.
+ * @throws PricelakeError `lake_invalid` where the first upload of a lake did not come to its end.
+ */
+export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
+  const { store, lake, io } = ends;
+  const landed = await store.list(`${PRIVATE_FOLDER}/landing/`);
+  const backfill = await store.list(`${PRIVATE_FOLDER}/backfill/`);
+  await refuseHalfSent(ends, remote, landed);
+  await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  await rm(privatePath(lake, 'aside'), { recursive: true, force: true });
+  await fetchSmallFiles(ends);
+  for (const table of remote) await restoreLog(ends, table);
+  await fetchTables(
+    ends,
+    remote.map(({ table }) => table),
+  );
+  await replaceFolder(ends, 'landing', await listOpenLanding(ends, landed));
+  await replaceFolder(ends, 'backfill', backfill);
+  const versions = remote.filter(({ version }) => version >= 0n).map(({ table, version }) => `${table} ${version}`);
+  io.log('info', 'remote.restored', { versions: versions.join(', ') });
+}
+
+async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], landed: ListedObject[]): Promise<void> {
+  const hasTables = remote.some(({ version }) => version >= 0n);
+  if (!hasTables || landed.length > 0 || (await store.read('lake.json')) !== undefined) return;
+  throw new PricelakeError('lake_invalid', `${store.url}: the first upload of a lake did not come to its end`, {
+    hint: 'Run `pricelake sync` on the machine that has the lake, or empty the prefix.',
+  });
+}
+
+/** Entries that are missing here; all from the newest checkpoint on where the logs differ. */
+async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
+  const { store, lake } = ends;
+  const { table, log, version: newest } = remote;
+  const here = findVersions(await listLocalLog(lake, table), 'json').at(-1) ?? -1n;
+  const isBehind = here >= 0n && here <= newest && (await hasSameEntry(store, lake, table, here));
+  if (!isBehind && here >= 0n) await moveAside(ends, tablePath(lake, table), table);
+  if (newest < 0n) return;
+  const checkpoint = findVersions(log.keys(), 'checkpoint.parquet').at(-1) ?? -1n;
+  const from = isBehind ? here + 1n : checkpoint < 0n ? 0n : checkpoint;
+  const entries = findVersions(log.keys(), 'json').filter((version) => version >= from);
+  const names = entries.map((version) => nameEntry(version));
+  if (checkpoint >= from) names.unshift(nameEntry(checkpoint, 'checkpoint.parquet'), '_last_checkpoint');
+  await makeFolder(tablePath(lake, table, '_delta_log'));
+  // The one file of a log that is replaced.
+  if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
+  const found = names.flatMap((name) => log.get(name) ?? []);
+  await fetchAll(
+    ends,
+    found.map(({ key, bytes }) => ({ key, bytes, name: key })),
+  );
+}
+
+/** Data files of the newest versions, each with the checksum that its log gives. */
+export async function fetchTables(ends: Ends, tables: readonly TableName[]): Promise<void> {
+  for (const table of tables) {
+    const { files } = await readTable(ends.lake, table);
+    const wanted = files.map(({ path, bytes, sha256 }) => ({
+      key: `${table}/${path}`,
+      name: `${table}/${path}`,
+      bytes,
+      sha256,
+    }));
+    await fetchAll(ends, wanted);
+  }
+}
+
+interface Wanted {
+  key: string;
+  /** Relative to the lake. */
+  name: string;
+  bytes: number;
+  sha256?: string | undefined;
+}
+
+/** Files of which the size is right are here already: no file of a lake changes under its name. */
+async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<void> {
+  const limit = pLimit(FETCHES);
+  const folders = new Set<string>();
+  const fetchOne = async (one: Wanted) => {
+    const path = join(ends.lake.root, one.name);
+    const info = await stat(path).catch(ignoreMissing);
+    if (info?.size === one.bytes) return;
+    await makeFolder(dirname(path));
+    await fetchFile(ends, one, path);
+    folders.add(dirname(path));
+  };
+  await settleAll(wanted.map((one) => limit(() => fetchOne(one))));
+  for (const folder of folders) await syncFolder(folder);
+}
+
+async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {
+  const temporary = temporaryPath(lake, path);
+  try {
+    const found = await store.download(key, temporary);
+    const { size } = await stat(temporary);
+    if (size !== bytes || (sha256 !== undefined && found !== sha256)) {
+      const what =
+        size === bytes ? `has SHA-256 ${found}, its log says ${sha256}` : `has ${size} bytes, ${bytes} are due`;
+      throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, {
+        hint: 'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.',
+      });
+    }
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** The landing of the run that is not published yet; a newer pointer says that it is. */
+async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
+  const journal = landed.findLast(({ key }) => key.endsWith('/journal.ndjson'));
+  if (journal === undefined) return [];
+  const folder = journal.key.slice(0, journal.key.lastIndexOf('/') + 1);
+  const published = (await readPointer(lake))?.runNumber ?? 0n;
+  const number = BigInt(/(\d+)-[^/]*\/$/.exec(folder)?.[1] ?? 0);
+  return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
+}
+
+/** Journal last: until it is there, the landing counts as none. */
+async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
+  const folder = privatePath(ends.lake, name);
+  const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
+  if (present.length > 0) await moveAside(ends, folder, name);
+  const wanted = objects.map(({ key, bytes }) => ({ key, bytes, name: key }));
+  const isJournal = ({ key }: Wanted) => key.endsWith('/journal.ndjson');
+  await fetchAll(
+    ends,
+    wanted.filter((one) => !isJournal(one)),
+  );
+  await fetchAll(ends, wanted.filter(isJournal));
+}
+
+/** What another machine's run made obsolete is not lost at once. */
+async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
+  const target = privatePath(lake, 'aside', name);
+  await mkdir(dirname(target), { recursive: true });
+  await rename(path, target);
+  await syncFolder(dirname(path));
+  io.log('warn', 'remote.moved_aside', { from: path, to: target });
+}

@@ -1,0 +1,63 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import type { RemoteUrl } from './remote-url.js';
+
+/** The AWS SDK: 20 MB that only a remote needs, so it is optional and loaded when one is opened. */
+export interface Sdk {
+  s3: typeof import('@aws-sdk/client-s3');
+  storage: typeof import('@aws-sdk/lib-storage');
+}
+
+export type LoadSdk = () => Promise<Sdk>;
+
+const importSdk: LoadSdk = async () => {
+  const [s3, storage] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
+  return { s3, storage };
+};
+
+/** @throws PricelakeError `config` where the SDK is not installed */
+export async function loadSdk(load = importSdk): Promise<Sdk> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND')) throw cause;
+    throw new PricelakeError('config', 'lake.remote needs the AWS SDK, which is not installed', {
+      hint: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage',
+    });
+  }
+}
+
+const CONNECT_MS = 10_000;
+/** Without a byte. */
+const SILENCE_MS = 30_000;
+
+/**
+ * A client of the store. Credentials come from the SDK's chain alone: environment, profiles, SSO, roles, the metadata of
+ * the machine. Uploads carry a checksum that the store verifies. A request is tried `attempts` times.
+ */
+export function createS3Client(
+  { s3 }: Sdk,
+  { endpoint, region, pathStyle }: RemoteUrl,
+  { attempts }: { attempts: number },
+): S3Client {
+  const client = new s3.S3Client({
+    maxAttempts: attempts,
+    forcePathStyle: pathStyle,
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+    ...(endpoint === undefined ? {} : { endpoint }),
+    // Stores other than AWS take any region; the SDK wants one.
+    ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
+  });
+  // The store's clock dates leases: it stands in the header of each answer.
+  client.middlewareStack.add(
+    (next) => async (input) => {
+      const result = await next(input);
+      const { headers } = (result.response ?? {}) as { headers?: Record<string, string> };
+      const { $metadata } = (result.output ?? {}) as { $metadata?: object };
+      if ($metadata !== undefined) Object.assign($metadata, { date: headers?.date });
+      return result;
+    },
+    { step: 'deserialize', name: 'keepDate' },
+  );
+  return client;
+}

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile, rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import pLimit from 'p-limit';
+import type { Io } from '../io/io.js';
+import type { ListedObject, ObjectStore, StoredObject } from './object-store.js';
+import { type RemoteUrl, showRemoteUrl } from './remote-url.js';
+import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js';
+import { explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
+
+const PART_BYTES = 16 * 1024 * 1024;
+/** Parts of one file under way at a time: with four files side by side, 128 MB. */
+const PARTS = 2;
+const REMOVALS = 16;
+/** About 12 seconds of waiting in all. */
+const ATTEMPTS = 6;
+/** Of one part of a file, which the SDK tries again: the parts before it need not go up once more. */
+const PART_ATTEMPTS = 5;
+
+/** Objects below a prefix of an S3 bucket. */
+export async function openS3Store(url: RemoteUrl, io: Io, load: LoadSdk = loadSdk): Promise<ObjectStore> {
+  const sdk = await load();
+  return new S3Store(url, sdk, io);
+}
+
+class S3Store implements ObjectStore {
+  readonly url: string;
+  readonly #sdk: Sdk;
+  readonly #client: S3Client;
+  readonly #uploader: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #io: Io;
+
+  constructor(url: RemoteUrl, sdk: Sdk, io: Io) {
+    this.url = showRemoteUrl(url);
+    this.#sdk = sdk;
+    this.#client = createS3Client(sdk, url, { attempts: 1 });
+    this.#uploader = createS3Client(sdk, url, { attempts: PART_ATTEMPTS });
+    this.#bucket = url.bucket;
+    this.#prefix = url.prefix === '' ? '' : `${url.prefix}/`;
+    this.#io = io;
+  }
+
+  async read(key: string): Promise<StoredObject | undefined> {
+    return this.#attempt(`read ${key}`, async () => {
+      const answer = await this.#get(key);
+      if (answer === undefined) return undefined;
+      const bytes = Buffer.concat(await (answer.Body as Readable).toArray());
+      refuseCutBody(bytes.length, answer);
+      const writtenAt = answer.LastModified ?? this.#io.now();
+      return { bytes, writtenAt, readAt: readDate(answer) ?? this.#io.now() };
+    });
+  }
+
+  async write(key: string, bytes: Buffer): Promise<void> {
+    await this.#attempt(`write ${key}`, () => this.#put(key, bytes));
+  }
+
+  async create(key: string, bytes: Buffer): Promise<boolean> {
+    return this.#attempt(`create ${key}`, async () => {
+      try {
+        await this.#put(key, bytes, '*');
+        return true;
+      } catch (error) {
+        if (statusOf(error) === 412) return false;
+        throw error; // 409: another one creates it right now, and who wins is not decided
+      }
+    });
+  }
+
+  async upload(key: string, path: string, bytes: number): Promise<void> {
+    await this.#attempt(`upload ${key}`, async () => {
+      if (bytes <= PART_BYTES) return this.#put(key, (await readFile(path)).subarray(0, bytes));
+      const body = createReadStream(path, { end: bytes - 1 });
+      const upload = new this.#sdk.storage.Upload({
+        client: this.#uploader,
+        params: { Bucket: this.#bucket, Key: this.#prefix + key, Body: body, ChecksumAlgorithm: 'CRC32' },
+        partSize: PART_BYTES,
+        queueSize: PARTS,
+      });
+      await upload.done().catch(async (error: unknown) => {
+        // The answer to its completion was lost: the parts are gone, the object stands.
+        if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
+      });
+    });
+  }
+
+  async download(key: string, path: string): Promise<string> {
+    return this.#attempt(`download ${key}`, async () => {
+      const answer = await this.#get(key);
+      if (answer === undefined)
+        throw Object.assign(new Error(), { name: 'NoSuchKey', $metadata: { httpStatusCode: 404 } });
+      const hash = createHash('sha256');
+      const file = await open(path, 'w');
+      let bytes = 0;
+      try {
+        for await (const chunk of answer.Body as Readable) {
+          hash.update(chunk);
+          bytes += (chunk as Buffer).length;
+          await file.writeFile(chunk);
+        }
+        refuseCutBody(bytes, answer);
+        await file.sync();
+      } catch (error) {
+        await rm(path, { force: true });
+        throw error;
+      } finally {
+        await file.close();
+      }
+      return hash.digest('hex');
+    });
+  }
+
+  async list(prefix: string, limit = Number.POSITIVE_INFINITY): Promise<ListedObject[]> {
+    return this.#attempt(`list ${prefix}`, async () => {
+      const found: ListedObject[] = [];
+      const input = { Bucket: this.#bucket, Prefix: this.#prefix + prefix };
+      for await (const page of this.#sdk.s3.paginateListObjectsV2({ client: this.#client }, input)) {
+        for (const { Key = '', Size = 0, LastModified = this.#io.now() } of page.Contents ?? []) {
+          found.push({ key: Key.slice(this.#prefix.length), bytes: Size, writtenAt: LastModified });
+        }
+        if (found.length >= limit) break;
+      }
+      return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+    });
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    const limit = pLimit(REMOVALS);
+    // One by one: some stores have no request for many.
+    const one = (key: string) =>
+      this.#attempt(`remove ${key}`, () =>
+        this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
+      );
+    await Promise.all(keys.map((key) => limit(() => one(key))));
+  }
+
+  close(): void {
+    this.#client.destroy();
+    this.#uploader.destroy();
+  }
+
+  async #put(key: string, bytes: Buffer, ifNoneMatch?: '*'): Promise<void> {
+    await this.#client.send(
+      new this.#sdk.s3.PutObjectCommand({
+        Bucket: this.#bucket,
+        Key: this.#prefix + key,
+        Body: bytes,
+        ChecksumAlgorithm: 'CRC32',
+        ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
+      }),
+    );
+  }
+
+  async #get(key: string): Promise<GetObjectCommandOutput | undefined> {
+    try {
+      return await this.#client.send(
+        new this.#sdk.s3.GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key }),
+      );
+    } catch (error) {
+      if (statusOf(error) === 404 && nameOf(error) === 'NoSuchKey') return undefined;
+      throw error;
+    }
+  }
+
+  async #sizeOf(key: string): Promise<number | undefined> {
+    return (await this.list(key)).find((object) => object.key === key)?.bytes;
+  }
+
+  /** Tries again what may pass: also bodies that break off and conditions that are not decided, which the SDK does not. */
+  async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isPassing(error)) throw explainFault(error, this.url, what);
+        this.#io.log('debug', 'remote.retry', { what, reason: nameOf(error), attempt });
+        await this.#io.sleep(2 ** attempt * 100 * (0.5 + this.#io.random()));
+      }
+    }
+  }
+}
+
+function refuseCutBody(bytes: number, { ContentLength }: GetObjectCommandOutput): void {
+  if (ContentLength === undefined || bytes === ContentLength) return;
+  throw Object.assign(new Error('the body broke off'), { name: 'IncompleteBody' });
+}
+
+/** The store's clock as it answered. */
+function readDate({ $metadata }: GetObjectCommandOutput): Date | undefined {
+  const { date } = $metadata as { date?: string };
+  return date === undefined || Number.isNaN(Date.parse(date)) ? undefined : new Date(date);
+}

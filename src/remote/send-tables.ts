@@ -1,0 +1,158 @@
+import { readFile, stat } from 'node:fs/promises';
+import pLimit from 'p-limit';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { writeCheckpoint } from '../lake/checkpoint.js';
+import { decodeLogPath, parseAction } from '../lake/delta-actions.js';
+import { logPath, REBUILD_HINT, readLog } from '../lake/delta-log.js';
+import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
+import { COMMIT_ORDER, type TableName } from '../tables/table.js';
+import type { ObjectStore } from './object-store.js';
+import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
+
+/** Files under way side by side. */
+const FILES = 4;
+
+/** A version that the remote lacks. */
+interface Pending {
+  table: TableName;
+  version: bigint;
+  /** When it was committed, ms since the epoch. */
+  at: number;
+  /** Data files that a reader of it needs; paths in the table. */
+  files: string[];
+  entry: Buffer;
+  /** True where the remote has no version before it: a checkpoint stands in for them. */
+  isFirst: boolean;
+}
+
+export interface Ends {
+  store: ObjectStore;
+  lake: Lake;
+  io: Io;
+}
+
+/**
+ * Sends each version that the remote lacks: data files, which nobody reads yet, then log entries in the order of their
+ * commits, each created on condition that its version isn't there.
+ * @returns false where the remote has versions of its own, which this folder has to take over; what was sent before stays.
+ */
+export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
+  const { store, lake, io } = ends;
+  const pending: Pending[][] = [];
+  for (const table of remote) {
+    const versions = await findPending(ends, table);
+    if (versions === undefined) return false;
+    pending.push(versions);
+  }
+  await sendFiles(ends, remote, pending.flat());
+  for (const version of inOrder(pending)) {
+    if (!(await sendEntry(ends, version))) return false;
+    io.log('debug', 'remote.entry', { table: version.table, version: version.version });
+  }
+  for (const { table, log } of remote) await sendCheckpoint(store, lake, table, log);
+  return true;
+}
+
+/** Undefined where the two logs differ, or the remote's is ahead. */
+async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
+  const { table } = remote;
+  const names = await listLocalLog(lake, table);
+  const versions = findVersions(names, 'json');
+  const newest = versions.at(-1) ?? -1n;
+  if (newest < remote.version) return undefined;
+  if (newest < 0n) return [];
+  if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
+    // Entries that were cleaned up here can't be compared: those behind them follow a checkpoint.
+    if (versions.includes(remote.version)) return undefined;
+  }
+  const missing = versions.filter((version) => version > remote.version);
+  if (missing.length === 0) return [];
+  if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
+    return Promise.all(missing.map((version) => readPending(lake, table, version)));
+  }
+  // The remote has nothing before: the newest version alone, behind a checkpoint of it.
+  if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
+  const state = await readLog(lake, table);
+  const last = await readPending(lake, table, newest);
+  return [{ ...last, files: [...state.files.keys()], isFirst: true }];
+}
+
+async function readPending(lake: Lake, table: TableName, version: bigint): Promise<Pending> {
+  const entry = await readFile(logPath(lake, table, version, 'json'));
+  const lines = entry
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
+  const actions = lines.map(parseAction);
+  const files = actions.flatMap(({ add }) => (add == null ? [] : [decodeLogPath(add.path)]));
+  const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo as { timestamp?: number } | undefined;
+  return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
+}
+
+/** By the time of the commit; those of one time as a run commits its tables. */
+function* inOrder(pending: Pending[][]): Generator<Pending> {
+  const left = pending.filter((versions) => versions.length > 0).map((versions) => [...versions]);
+  const rank = ({ table }: Pending) => COMMIT_ORDER.indexOf(table);
+  for (;;) {
+    const heads = left.flatMap(([head]) => (head === undefined ? [] : [head]));
+    const next = heads.sort((a, b) => a.at - b.at || rank(a) - rank(b))[0];
+    if (next === undefined) return;
+    left.find(([head]) => head === next)?.shift();
+    yield next;
+  }
+}
+
+async function sendFiles({ store, lake }: Ends, remote: readonly RemoteTable[], pending: Pending[]): Promise<void> {
+  const limit = pLimit(FILES);
+  const sends = remote.map(async ({ table, files: there }) => {
+    const versions = pending.filter((version) => version.table === table);
+    if (versions.length === 0) return;
+    const { files: current } = await readLog(lake, table);
+    const wanted = new Set(versions.flatMap(({ files }) => files));
+    const sendOne = async (path: string) => {
+      const file = tablePath(lake, table, path);
+      const info = await stat(file).catch(ignoreMissing);
+      // Only a file that a later version has superseded may be gone.
+      if (info === undefined && !current.has(path)) return;
+      if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
+      if (there.get(path)?.bytes !== info.size) await store.upload(`${table}/${path}`, file, info.size);
+    };
+    await settleAll([...wanted].map((path) => limit(() => sendOne(path))));
+  });
+  await settleAll(sends);
+}
+
+/** Waits for all, also when one fails. */
+export async function settleAll(works: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
+}
+
+async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {
+  if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
+  // THE COMMIT POINT of the remote: from here on its readers see the version. All it names is there.
+  const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
+  // An earlier try, whose answer was lost, may have created it.
+  return isCreated || (await hasSameEntry(store, lake, table, version));
+}
+
+/** The newest checkpoint, then what points at it. */
+async function sendCheckpoint(
+  store: ObjectStore,
+  lake: Lake,
+  table: TableName,
+  log: RemoteTable['log'],
+): Promise<void> {
+  const newest = findVersions(await listLocalLog(lake, table), 'checkpoint.parquet').at(-1);
+  if (newest === undefined) return;
+  const name = nameEntry(newest, 'checkpoint.parquet');
+  if (log.has(name)) return;
+  await sendLogFile(store, lake, table, name);
+  await sendLogFile(store, lake, table, '_last_checkpoint');
+}
+
+async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, name: string): Promise<void> {
+  const path = tablePath(lake, table, '_delta_log', name);
+  const info = await stat(path).catch(ignoreMissing);
+  if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
+}

@@ -1,0 +1,16 @@
+import { type Io, realIo } from '../../src/io/io.js';
+
+/** Never waits for real, and keeps what is logged. */
+export function makeIo(): Io & { events: string[]; logged: string } {
+  const io = {
+    ...realIo,
+    events: [] as string[],
+    logged: '',
+    sleep: async () => {},
+    log: (_level: string, event: string, facts?: object) => {
+      io.events.push(event);
+      io.logged += `${event} ${JSON.stringify(facts, (_key, value) => (typeof value === 'bigint' ? String(value) : value))}\n`;
+    },
+  };
+  return io;
+}

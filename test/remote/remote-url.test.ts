@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { parseRemoteUrl, showRemoteUrl } from '../../src/remote/remote-url.js';
+
+test.each([
+  ['s3://bucket', { bucket: 'bucket', prefix: '', endpoint: undefined, region: undefined, pathStyle: false }],
+  ['s3://my.bucket/a/b/', { bucket: 'my.bucket', prefix: 'a/b' }],
+  ['s3://bucket/a?endpoint=http://127.0.0.1:9000', { endpoint: 'http://127.0.0.1:9000', pathStyle: true }],
+  ['s3://bucket/a?endpoint=https://r2.example&pathStyle=false&region=auto', { pathStyle: false, region: 'auto' }],
+])('%s is an address', (text, expected) => {
+  expect(parseRemoteUrl(text)).toMatchObject(expected);
+});
+
+test.each([
+  ...['', 'bucket/prefix', 'gs://bucket', 's3:///prefix', 's3://b', 's3://bucket/../other', 's3://bucket//a'],
+  ...['s3://key:secret@bucket/a', 's3://bucket/a#x', 's3://bucket/a?accessKey=AKIA', 's3://bucket/a?pathStyle=yes'],
+  ...[
+    's3://bucket/a?endpoint=host:9000',
+    's3://bucket?endpoint=http://user:secret@host',
+    's3://bucket?endpoint=http://host/path',
+  ],
+])('"%s" is none', (text) => {
+  expect(parseRemoteUrl(text)).toBeUndefined();
+});
+
+test('what is shown is what names the lake', () => {
+  const url = parseRemoteUrl('s3://bucket/a?endpoint=http://host:1&region=x');
+  expect(url && showRemoteUrl(url)).toBe('s3://bucket/a?endpoint=http://host:1');
+});

@@ -1,0 +1,154 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import { openLake } from '../../src/lake/lake.js';
+import { readTable } from '../../src/lake/read.js';
+import { commitRun, type Machine, openRemoteWorld, readPublished, readRemote } from './fixture.js';
+import { dieAt } from './memory-store.js';
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as PricelakeError,
+  );
+
+async function readVersions({ path }: Machine) {
+  const lake = await openLake(path, { create: false });
+  const [runs, datasets] = await Promise.all([readTable(lake, 'runs'), readTable(lake, 'datasets')]);
+  return { runs: Number(runs.version), datasets: Number(datasets.version) };
+}
+
+test('a machine publishes, and one with an empty disk goes on from there, in turns', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  await one.run(1);
+  expect(readRemote(store)).toMatchObject({ runs: { version: 0 }, datasets: { version: 0 } });
+  await two.run(2);
+  await two.run(3);
+  await one.run(4);
+  expect(readRemote(store)).toMatchObject({ runs: { version: 3 }, datasets: { version: 3 } });
+  expect(readPublished(store)).toEqual({ runs: 3, datasets: 3 });
+  expect(await readVersions(one)).toEqual({ runs: 3, datasets: 3 });
+  for (const name of ['lake.json', 'catalog.sql']) {
+    expect(store.objects.get(name)?.bytes.toString()).toBe(await readFile(join(one.path, name), 'utf8'));
+  }
+});
+
+test('a lake that is older than its remote goes up with its newest version, behind a checkpoint', async () => {
+  const { store, machine, io } = await openRemoteWorld();
+  const [old, other] = [await machine(), await machine()];
+  await old.run(1);
+  await old.run(2);
+  store.objects.clear(); // another prefix, say
+  await rm(join(old.path, '_pricelake', 'remote.json'));
+  await old.hold();
+  const logs = [...store.objects.keys()].filter((key) => key.startsWith('runs/_delta_log/'));
+  expect(logs.map((key) => key.slice(key.lastIndexOf('/') + 1))).toEqual([
+    '00000000000000000001.checkpoint.parquet',
+    '00000000000000000001.json',
+    '_last_checkpoint',
+  ]);
+  await other.run(3);
+  expect(await readVersions(other)).toEqual({ runs: 2, datasets: 2 });
+  expect(io.events).not.toContain('remote.moved_aside');
+});
+
+test('two machines at once: the second one is refused, and after a death the lease is free in time', async () => {
+  const { machine, store } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  await one.hold(async () => {
+    expect(await failure(two.hold())).toMatchObject({ code: 'lake_locked', facts: { pid: process.pid } });
+  });
+  const dying = one.hold(
+    undefined,
+    dieAt(store, (what) => what.startsWith('list runs/')),
+  );
+  await expect(dying).rejects.toThrow('dead');
+  expect(await failure(two.run(1))).toMatchObject({ code: 'lake_locked' });
+  store.aheadMs = 120_000;
+  await two.run(1);
+  expect(readPublished(store)).toEqual({ runs: 0, datasets: 0 });
+});
+
+test('a machine that lost its lease while it worked publishes nothing, and takes over what the other one did', async () => {
+  const { store, machine, io, db } = await openRemoteWorld();
+  const [slow, fast] = [await machine(), await machine()];
+  await slow.run(1);
+  const late = slow.hold(async (lake) => {
+    store.aheadMs += 120_000;
+    await fast.run(2);
+    await commitRun(db, lake, 3);
+  });
+  expect(await failure(late)).toMatchObject({ code: 'lake_locked' });
+  expect(readRemote(store)).toMatchObject({ runs: { version: 1 }, datasets: { version: 1 } });
+  store.aheadMs += 120_000;
+  await slow.run(4);
+  expect(await readVersions(slow)).toEqual({ runs: 2, datasets: 2 });
+  expect(io.events).toContain('remote.moved_aside');
+  expect(await readdir(join(slow.path, '_pricelake', 'aside'))).toEqual(['datasets', 'runs']);
+});
+
+test('a lake that is no copy of the remote is left untouched, and so is a prefix that holds no lake', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [one, other] = [await machine(), await machine()];
+  await other.run(1);
+  await rm(join(other.path, '_pricelake', 'remote.json'));
+  store.objects.clear();
+  await one.run(1);
+  expect(await failure(other.hold())).toMatchObject({ code: 'lake_invalid' });
+  expect(await readVersions(other)).toEqual({ runs: 0, datasets: 0 });
+  store.objects.clear();
+  store.objects.set('photo.jpg', { bytes: Buffer.from('x'), writtenAt: new Date() });
+  expect((await failure(one.hold()))?.message).toContain('photo.jpg');
+  expect([...store.objects.keys()]).toEqual(['photo.jpg']);
+});
+
+test('a store that does not honour conditions is refused before anything is written', async () => {
+  const { store, machine } = await openRemoteWorld();
+  store.create = async (key, bytes) => {
+    await store.write(key, bytes);
+    return true;
+  };
+  const error = await failure((await machine()).run(1));
+  expect(error).toMatchObject({ code: 'config' });
+  expect(error?.message).toContain('If-None-Match');
+  expect(store.objects.size).toBe(0);
+});
+
+// I10 of SPEC.md
+test('a kill at any request leaves whole versions, and both this machine and another one go on', async () => {
+  const { machine, store } = await openRemoteWorld();
+  const first = await machine();
+  await first.run(1);
+  const start = new Map(store.objects);
+  let requests = 0;
+  await first.run(
+    2,
+    dieAt(store, () => {
+      requests += 1;
+      return false;
+    }),
+  );
+  expect(requests).toBeGreaterThan(40);
+  const from = 4; // before, nothing of this run is written
+  for (let last = from; last < requests; last += 5) {
+    store.objects = new Map(start);
+    store.aheadMs = 0;
+    const [dying, other] = [await machine(), await machine()];
+    await dying.hold();
+    await dying
+      .run(
+        2,
+        dieAt(store, (_what, count) => count === last),
+      )
+      .catch(() => {});
+    readRemote(store);
+    store.aheadMs = 120_000;
+    const goesOn = last % 2 === 0 ? dying : other;
+    await goesOn.run(3);
+    const { runs, datasets } = readRemote(store);
+    expect(readPublished(store)).toEqual({ runs: runs?.version, datasets: datasets?.version });
+    expect(await readVersions(goesOn)).toEqual({ runs: runs?.version, datasets: datasets?.version });
+  }
+});

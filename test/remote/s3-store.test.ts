@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import type { ObjectStore } from '../../src/remote/object-store.js';
+import { refuseUnconditional } from '../../src/remote/probe.js';
+import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
+import { openS3Store } from '../../src/remote/s3-store.js';
+import { makeIo } from './quiet-io.js';
+import { type Fault, type S3Server, SECRET, startS3, withCredentials } from './s3-server.js';
+
+let s3: S3Server;
+let store: ObjectStore;
+let folder: string;
+let restore: () => void;
+const io = makeIo();
+
+beforeAll(async () => {
+  s3 = await startS3();
+  restore = withCredentials();
+  folder = await mkdtemp(join(tmpdir(), 'pricelake-s3-'));
+  store = await openS3Store(place(), io);
+});
+
+afterAll(async () => {
+  store.close();
+  restore();
+  await s3.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  s3.objects.clear();
+  s3.fault = () => undefined;
+});
+
+const place = () => parseRemoteUrl(`s3://bucket/a lake?endpoint=${s3.endpoint}`) as RemoteUrl;
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as PricelakeError,
+  );
+
+/** The first request by this method meets the fault, the others don't. */
+function failOnce(method: string, fault: Fault): void {
+  let isDue = true;
+  s3.fault = (asked) => {
+    if (!isDue || asked.method !== method) return undefined;
+    isDue = false;
+    return fault;
+  };
+}
+
+test('objects stand below the prefix, whatever their keys hold, and a listing of many shows all', async () => {
+  const keys = Array.from({ length: 120 }, (_, i) => `items/site_id-1.é+%20${String(i).padStart(3, '0')}.parquet`);
+  for (const key of keys) await store.write(key, Buffer.from(key));
+  expect([...s3.objects.keys()][0]).toBe(`a lake/${keys[0]}`);
+  expect((await store.list('items/')).map(({ key }) => key)).toEqual(keys);
+  expect((await store.read(keys[7] as string))?.bytes.toString()).toBe(keys[7]);
+  expect(await store.read('items/none')).toBeUndefined();
+  await store.remove([...keys.slice(1), 'items/none']);
+  expect(s3.objects.size).toBe(1);
+});
+
+test('a file of several parts goes up with checksums, also where the answer to its end is lost, and comes back', async () => {
+  const path = join(folder, 'big');
+  const bytes = randomBytes(17 * 1024 * 1024);
+  await writeFile(path, bytes);
+  const before = s3.headers.length;
+  let posts = 0;
+  s3.fault = ({ method }) => (method === 'POST' && ++posts === 2 ? 'lost' : undefined);
+  await store.upload('big', path, bytes.length - 1);
+  expect(s3.objects.get('a lake/big')?.bytes.equals(bytes.subarray(0, -1))).toBe(true);
+  expect(s3.headers.slice(before).filter((text) => text.includes('x-amz-checksum-crc32'))).toHaveLength(2);
+  await store.download('big', join(folder, 'back'));
+  expect((await readFile(join(folder, 'back'))).equals(bytes.subarray(0, -1))).toBe(true);
+});
+
+test.each<Fault>(['500', '503', 'reset', 'cut', 'lost'])('%s once is outlasted by every request', async (fault) => {
+  const path = join(folder, 'small');
+  await writeFile(path, 'bytes');
+  failOnce('PUT', fault);
+  await store.upload('key', path, 5);
+  failOnce('GET', fault);
+  expect((await store.read('key'))?.bytes.toString()).toBe('bytes');
+  failOnce('GET', fault);
+  await store.download('key', join(folder, 'down'));
+  failOnce('GET', fault);
+  expect((await store.list('')).length).toBe(1);
+  failOnce('DELETE', fault);
+  await store.remove(['key']);
+  expect(s3.objects.size).toBe(0);
+});
+
+test('where the answer to a creation is lost, the next try finds the object; who reads it sees whose it is', async () => {
+  failOnce('PUT', 'lost');
+  expect(await store.create('lock', Buffer.from('mine'))).toBe(false);
+  expect((await store.read('lock'))?.bytes.toString()).toBe('mine');
+  expect(await store.create('lock', Buffer.from('other'))).toBe(false);
+});
+
+test('of writers that race for a key one wins', async () => {
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => store.create('entry', Buffer.from(String(i)))),
+  );
+  expect(results.filter(Boolean)).toHaveLength(1);
+});
+
+test('a store that ignores conditions is refused, and one that honours them leaves no trace of the probe', async () => {
+  await refuseUnconditional(store);
+  expect(s3.objects.size).toBe(0);
+  s3.ignoresConditions = true;
+  expect(await failure(refuseUnconditional(store))).toMatchObject({ code: 'config' });
+  s3.ignoresConditions = false;
+});
+
+test('what goes on failing is told in the words of the store, without a secret or an identifier of one', async () => {
+  s3.fault = () => '503';
+  const error = await failure(store.write('key', Buffer.from('x')));
+  expect(error).toMatchObject({ code: 'unavailable', facts: { status: 503 } });
+  expect(error?.message).toContain('write key: 503 SlowDown');
+  expect(error?.cause).toBeUndefined();
+  s3.fault = () => undefined;
+  const elsewhere = await openS3Store({ ...place(), bucket: 'another' }, io);
+  expect(await failure(elsewhere.list(''))).toMatchObject({ code: 'config', facts: { status: 404 } });
+  elsewhere.close();
+  expect(s3.headers.join()).not.toContain(SECRET);
+  expect(io.logged).not.toContain('key-id');
+});
+
+test('without the SDK, the message says what to install', async () => {
+  const missing = () =>
+    Promise.reject(Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' }));
+  const { loadSdk } = await import('../../src/remote/s3-client.js');
+  const error = await failure(openS3Store(place(), io, () => loadSdk(missing)));
+  expect(error).toMatchObject({
+    code: 'config',
+    facts: { hint: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage' },
+  });
+});
