@@ -7,6 +7,10 @@ export const VARIABLES: [name: string, meaning: string][] = [
     'Address of the service. The shipped pipeline files, `status --online` and `sandbox advance` read it.',
   ],
   ['PRICELAKE_API_KEY', 'The API key. The shipped pipeline files and `status --online` read it.'],
+  [
+    'PRICELAKE_PIPELINE',
+    'The pipeline file of commands that are told none. Without it they read `prices.yaml` of the current folder.',
+  ],
   ['PRICELAKE_WEBHOOK_SECRET', 'What the service signs its webhooks with. The shipped pipeline file reads it.'],
   ['PRICELAKE_DEBUG', '`1` logs every step and prints the stack of an error.'],
   ['NO_COLOR', 'Any value turns colours off.'],
@@ -23,5 +27,7 @@ ${renderTable(
 )}
 A pipeline file can name any other variable: \`\${NAME}\` takes its value from the environment. A variable that is not set is
 an error.
+
+Every command reads \`.env\` of the current folder first. What the environment sets goes before it.
 `;
 }

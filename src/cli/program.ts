@@ -17,6 +17,7 @@ import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
 import { verifyCommand } from './commands/verify.js';
 import { webhookCommand } from './commands/webhook.js';
+import { loadEnvFile } from './env-file.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
@@ -64,6 +65,7 @@ export async function runCli(args: string[]): Promise<void> {
     throw failure;
   });
   try {
+    loadEnvFile();
     await program.parseAsync();
   } catch (error) {
     await runCommand({ json }, async () => {

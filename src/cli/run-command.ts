@@ -2,6 +2,7 @@ import { describeError, formatError } from './error-report.js';
 import { EXIT, exitCodeOf } from './exit-codes.js';
 import { toJsonText } from './json-text.js';
 import { createStreamOutput, type Output } from './output/output.js';
+import { createPrompter, type Prompter } from './prompter.js';
 import { watchStopSignals } from './stop-signals.js';
 import { type CliIo, createCliIo } from './terminal-io.js';
 
@@ -14,6 +15,8 @@ export interface CommandContext {
   output: Output;
   /** `--json`: only the JSON line is wanted on stdout. */
   json: boolean;
+  /** A person to ask; undefined where there is none. */
+  prompter?: Prompter | undefined;
 }
 
 /** What a command reports with `--json`: the members of the last line, beside `ok`. */
@@ -34,7 +37,8 @@ export async function runCommand(
   const output = createStreamOutput(process.stdout);
   const { signal, release } = watchStopSignals(process, stopHint);
   try {
-    const report = await action({ io, signal, output, json });
+    const prompter = json ? undefined : createPrompter(process.stdin, process.stderr, signal);
+    const report = await action({ io, signal, output, json, prompter });
     io.close();
     if (json && report !== undefined) await output.write(`${toJsonText({ ok: true, ...report })}\n`);
     process.exitCode = EXIT.done;

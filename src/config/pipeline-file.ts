@@ -55,7 +55,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
 /** Variables of sections `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook')[]) {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const hint = 'name a pipeline file, e.g. pricelake sync prices.yaml';
+    const hint = 'name another pipeline file, or write one with `pricelake init`';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
   const { value, locate } = parseYaml(file, text);

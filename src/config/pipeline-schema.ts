@@ -218,7 +218,7 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
 type PipelineValues = z.output<typeof pipelineSchema>;
 
 /** What commands that only read the lake need of a pipeline file. */
-export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'checks' | 'checksFolder'>;
+export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'>;
 
 /** What the webhook receiver needs of a pipeline file. */
 export interface ReceiverSettings {

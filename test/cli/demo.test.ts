@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -53,6 +53,13 @@ describe('the demo', () => {
       error: { message: './demo-lake is the lake of pipeline "prices", not of a demo' },
     });
     expect(await readFile(pointer, 'utf8')).toBe(theirs);
+  });
+
+  test('keeps lake and report in a folder of its own', async () => {
+    const outcome = await runPricelake(['demo', '--items', '60', '--keep', 'kept', '--json'], { cwd });
+    const report = path.join(cwd, 'kept', 'report.html');
+    expect(readJsonLine(outcome)).toMatchObject({ ok: true, lake: path.join('kept', 'lake'), report });
+    expect((await readdir(path.join(cwd, 'kept'))).sort()).toEqual(['lake', 'report.html']);
   });
 
   test('leaves a folder that is no lake alone', async () => {

@@ -61,6 +61,19 @@ function expectError(outcome: Outcome, exit: number, code: string, message: stri
   expect(outcome.stderr).not.toMatch(/^\s+at /m);
 }
 
+test('prices.yaml and .env of the folder are found, and status asks the service only where it is told to', async () => {
+  cwd = path.join(world.folder, 'found');
+  await mkdir(cwd);
+  const { baseUrl, keys } = world.sandbox;
+  await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE.replace('BASE_URL', 'ADDRESS_OF_TESTS'));
+  await writeFile(path.join(cwd, '.env'), `ADDRESS_OF_TESTS=${baseUrl}\nKEY=${keys.live}\n`);
+  expect(readJsonLine(await runPricelake(['plan', '--json'], { cwd }))).toMatchObject({ ok: true, mode: 'snapshot' });
+  world.requests.length = 0;
+  const status = await runPricelake(['status', '--json'], { cwd });
+  expect(readJsonLine(status)).toMatchObject({ error: { code: 'lake_invalid' } });
+  expect(world.requests).toEqual([]);
+});
+
 describe('sync exits with 2 and says what is wrong', () => {
   test('without a pipeline file', async () => {
     cwd = world.folder;
@@ -73,8 +86,8 @@ describe('sync exits with 2 and says what is wrong', () => {
     expectError(
       await runHere(['sync', '--json'], { cwd }),
       2,
-      'usage',
-      /an argument is missing: pricelake sync <pipeline>/,
+      'config',
+      `no pipeline file: there is no prices.yaml in ${cwd}, and PRICELAKE_PIPELINE is not set`,
     );
   });
 

@@ -63,8 +63,8 @@ describe('an unknown flag', () => {
 
 describe('a command line without unknown flags', () => {
   it('is told what is missing', async () => {
-    expect(await refuse('sync')).toBe(
-      'an argument is missing: pricelake sync <pipeline> → Run `pricelake sync --help`.',
+    expect(await refuse('manifest')).toBe(
+      'an argument is missing: pricelake manifest <table> → Run `pricelake manifest --help`.',
     );
     expect(await refuse('sync', 'a.yaml', '--maxRows', '5', '--no-reconcile', '--bogus')).toMatch(
       /^unknown flag --bogus/u,

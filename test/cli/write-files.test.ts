@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,16 +6,20 @@ import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write
 import { writePipeline } from '../../src/cli/actions/write-pipeline.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 
 let folder: string;
 let lake: string;
+let sandbox: Sandbox;
 beforeAll(async () => {
+  sandbox = await startSandbox({ items: 20, sites: 2 });
   folder = await mkdtemp(path.join(tmpdir(), 'pricelake-files-'));
   lake = await publishLake();
 });
 afterAll(async () => {
+  await sandbox.close();
   for (const path of [folder, lake]) await rm(path, { recursive: true });
 });
 
@@ -47,6 +51,48 @@ describe('init', () => {
       code: 'usage',
       message: expect.stringContaining('its folder does not exist'),
     });
+  });
+});
+
+describe('init on a terminal', () => {
+  /** Gives these answers, one a question. */
+  const answering = (...answers: string[]) => {
+    const next = async () => answers.shift() ?? '';
+    return { ask: next, askSecret: next };
+  };
+  const init = async (name: string, env: NodeJS.ProcessEnv, ...answers: string[]) => {
+    const place = { folder: path.join(folder, name), env };
+    await mkdir(place.folder, { recursive: true });
+    const context = { ...openContext(), prompter: answering(...answers) };
+    await writePipeline({ file: path.join(place.folder, 'prices.yaml') }, context, place);
+    return { text: context.output.text, kept: () => readFile(path.join(place.folder, '.env'), 'utf8') };
+  };
+
+  test('asks for address and key until the service takes them, and keeps them where only their owner reads', async () => {
+    const { baseUrl, keys } = sandbox;
+    const { text, kept } = await init('asked', {}, baseUrl, 'pk_wrong', baseUrl, keys.live);
+    expect(text).toContain('pricelake: GET /api/v1/plan was answered 401');
+    expect(text).toContain('The key works: plan Pro.\n');
+    expect(text).not.toMatch(new RegExp(`pk_wrong|${keys.live}|export PRICELAKE`));
+    expect(await kept()).toBe(`PRICELAKE_BASE_URL=${baseUrl}\nPRICELAKE_API_KEY=${keys.live}\n`);
+    expect((await stat(path.join(folder, 'asked', '.env'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('writes no .env where nothing is answered, or all is set', async () => {
+    const { baseUrl: PRICELAKE_BASE_URL, keys } = sandbox;
+    const silent = await init('silent', {});
+    expect(silent.text).toContain('export PRICELAKE_BASE_URL=');
+    const set = await init('set', { PRICELAKE_BASE_URL, PRICELAKE_API_KEY: keys.live });
+    expect(set.text).toContain('The key works');
+    for (const { kept } of [silent, set]) await expect(kept()).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('leaves another value of .env to its owner', async () => {
+    await mkdir(path.join(folder, 'other'));
+    await writeFile(path.join(folder, 'other', '.env'), 'PRICELAKE_API_KEY=mine');
+    const { text, kept } = await init('other', {}, sandbox.baseUrl, sandbox.keys.live);
+    expect(text).toContain('.env has another PRICELAKE_API_KEY: change it there.');
+    expect(await kept()).toBe('PRICELAKE_API_KEY=mine');
   });
 });
 

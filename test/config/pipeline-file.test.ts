@@ -495,7 +495,7 @@ describe('a pipeline file is refused in one clear line', () => {
     await expect(readPipeline(missing, env)).rejects.toMatchObject({
       code: 'config',
       message: `${missing}: ${reason}`,
-      facts: { hint: 'name a pipeline file, e.g. pricelake sync prices.yaml' },
+      facts: { hint: 'name another pipeline file, or write one with `pricelake init`' },
     });
   });
 

@@ -3,11 +3,16 @@ import { withLockedLake } from '../../lake/locked-lake.js';
 import { createTableViews } from '../../lake/views.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { formatCount } from '../progress.js';
+import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Joins the small files of a lake's tables and shows what became of them. */
-export async function runCompact({ lake: path }: { lake: string }, context: CommandContext): Promise<CommandReport> {
+export async function runCompact(
+  { lake: named }: { lake?: string | undefined },
+  context: CommandContext,
+): Promise<CommandReport> {
   const { io, signal, json, output } = context;
+  const { lake: path } = await findTarget({ lake: named }, process.env);
   return withLockedLake(path, io, signal, async ({ db, lake, stop }) => {
     await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io, stop);

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
@@ -14,6 +15,8 @@ import { showSpread } from './show-spread.js';
 
 export interface DemoRequest {
   lake: string;
+  /** Folder for the lake, instead of `lake`, and a report. */
+  keep?: string | undefined;
   items: number;
 }
 
@@ -24,14 +27,17 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
   if (!Number.isInteger(request.items) || request.items < 1) {
     throw new PricelakeError('usage', `--items ${request.items} is not a whole number above 0`);
   }
-  await clearDemoLake(request.lake);
+  const { keep } = request;
+  if (keep !== undefined) await mkdir(keep, { recursive: true });
+  const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };
+  await clearDemoLake(place.lake);
   const say = (text: string) => (context.json ? true : context.output.write(text));
   await say(
     `1. A sandbox of the service with ${request.items.toLocaleString('en-US')} listings starts on this machine.\n`,
   );
   const sandbox = await startSandboxProcess(request.items, context.signal);
   try {
-    return await runSteps(request, context, sandbox, say);
+    return await runSteps(place, context, sandbox, say);
   } finally {
     await sandbox.stop();
   }
@@ -40,7 +46,7 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
 type Say = (text: string) => Promise<boolean> | boolean;
 
 async function runSteps(
-  { lake }: DemoRequest,
+  { lake, keep }: DemoRequest,
   context: CommandContext,
   sandbox: SandboxProcess,
   say: Say,
@@ -67,8 +73,15 @@ async function runSteps(
   await say('\n6. The widest price spreads, products with an absurd price left out.\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
+  if (keep === undefined) {
+    await say(nextSteps(lake));
+    return { runs, ...checks };
+  }
+  await say('\n7. One HTML page about all of it.\n');
+  const { writeReport } = await import('./write-report.js');
+  const { output: report } = await writeReport({ lake, output: join(keep, 'report.html'), top: 50 }, context);
   await say(nextSteps(lake));
-  return { runs, ...checks };
+  return { runs, ...checks, lake, report };
 }
 
 function nextSteps(lake: string): string {

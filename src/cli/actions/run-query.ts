@@ -12,11 +12,12 @@ import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
+import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface QueryRequest {
   sql?: string | undefined;
-  lake: string;
+  lake?: string | undefined;
   file?: string | undefined;
   /** Name of a query of pipelines/analysis. */
   analysis?: string | undefined;
@@ -32,12 +33,13 @@ export interface QueryRequest {
  * @throws PricelakeError `query` when DuckDB refuses the SQL, `usage` when none or two were given.
  */
 export async function runQuery(request: QueryRequest, context: CommandContext): Promise<CommandReport | undefined> {
-  const { lake: path, memory, output } = request;
+  const { memory, output } = request;
   const destination = { format: request.format, file: output };
   requireDestination(destination, context);
   requireMemory(memory);
   const sql = await readSql(request);
   const variables = readVariables(request.set ?? []);
+  const { lake: path } = await findTarget({ lake: request.lake }, process.env);
   return readLake({ path, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
     await setVariables(db, variables);

@@ -1,5 +1,5 @@
+import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline } from '../../config/pipeline-file.js';
-import { PricelakeError } from '../../errors/errors.js';
 import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../rebuild/rebuild.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
@@ -15,7 +15,7 @@ export interface RebuildRequest {
 
 /**
  * Rebuilds every table of a lake from its raw bytes and shows what became of them.
- * @throws PricelakeError `usage` when neither a pipeline file nor a lake is named.
+ * @throws PricelakeError `config` when neither a pipeline file nor a lake is named or found.
  */
 export async function runRebuild(request: RebuildRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
@@ -45,11 +45,8 @@ export async function runRebuild(request: RebuildRequest, context: CommandContex
 }
 
 async function choosePipeline({ pipeline: file, lake }: RebuildRequest, { io }: CommandContext) {
-  if (file === undefined && lake === undefined) {
-    throw new PricelakeError('usage', 'name a pipeline file, or a lake with --lake');
-  }
-  if (file === undefined) return describeLakePipeline(lake ?? '');
-  const pipeline = await readPipeline(file, process.env);
+  if (file === undefined && lake !== undefined) return describeLakePipeline(lake);
+  const pipeline = await readPipeline(await findPipeline(file, process.env), process.env);
   io.protectSecret(pipeline.source.apiKey);
   if (lake !== undefined) pipeline.lake.path = lake;
   return pipeline;

@@ -64,16 +64,12 @@ async function compareItems(
   items: number,
   { io, signal }: CommandContext,
 ): Promise<ProofResult> {
-  if (request.pipeline === undefined) {
-    throw new PricelakeError('usage', '--items needs a pipeline file: it names the service and the key', {
-      hint: 'e.g. pricelake verify prices.yaml --items 100',
-    });
-  }
-  const [{ readPipeline }, { compareItemSample }] = await Promise.all([
+  const [{ findPipeline }, { readPipeline }, { compareItemSample }] = await Promise.all([
+    import('../../config/find-pipeline.js'),
     import('../../config/pipeline-file.js'),
     import('../../compare/compare-items.js'),
   ]);
-  const pipeline = await readPipeline(request.pipeline, process.env);
+  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
   if (request.lake !== undefined) pipeline.lake.path = request.lake;
   io.protectSecret(pipeline.source.apiKey);
   const proof = await compareItemSample(pipeline, items, io, signal);

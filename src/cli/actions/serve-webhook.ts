@@ -1,3 +1,4 @@
+import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { openLake } from '../../lake/lake.js';
@@ -12,7 +13,7 @@ import { runSyncProcess } from '../sync-process.js';
 
 /** Options of `pricelake webhook`. */
 export interface WebhookArguments {
-  pipeline: string;
+  pipeline?: string | undefined;
   lake: string | undefined;
   host: string;
   port: number;
@@ -28,13 +29,16 @@ export interface WebhookArguments {
 export async function serveWebhook(argv: WebhookArguments, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
   const limits = readLimits(argv);
-  const { lakePath, secrets: sources } = await readReceiver(argv.pipeline, process.env);
+  const file = await findPipeline(argv.pipeline, process.env);
+  const { lakePath, secrets: sources } = await readReceiver(file, process.env);
   // A mistake that would end every run is told now.
-  if (argv.sync) io.protectSecret((await readPipeline(argv.pipeline, process.env)).source.apiKey);
+  if (argv.sync) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
   const secrets = await SigningSecrets.open(sources, io.protectSecret, io);
   const lake = await openLake(argv.lake ?? lakePath, { create: true });
   const store = await EventStore.open(lake.root, io);
-  const trigger = argv.sync ? startTrigger(argv, limits.syncAfterMs, context) : undefined;
+  const trigger = argv.sync
+    ? startTrigger([file, ...(argv.lake === undefined ? [] : ['--lake', argv.lake])], limits.syncAfterMs, context)
+    : undefined;
   const reload = () => void secrets.reload();
   process.on('SIGHUP', reload);
   try {
@@ -66,8 +70,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-function startTrigger(argv: WebhookArguments, delayMs: number, { io }: CommandContext): SyncTrigger {
-  const args = [argv.pipeline, ...(argv.lake === undefined ? [] : ['--lake', argv.lake])];
+function startTrigger(args: string[], delayMs: number, { io }: CommandContext): SyncTrigger {
   return new SyncTrigger((stop) => runSyncProcess(args, io, stop), delayMs, io);
 }
 

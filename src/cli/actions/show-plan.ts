@@ -1,3 +1,4 @@
+import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
@@ -8,7 +9,7 @@ import { formatCount, formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface PlanRequest {
-  pipeline: string;
+  pipeline?: string | undefined;
   lake?: string | undefined;
   reconcile: boolean;
   'max-rows'?: string;
@@ -22,7 +23,7 @@ export interface PlanRequest {
 export async function showPlan(request: PlanRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
   const caps = readCaps(request);
-  const pipeline = await readPipeline(request.pipeline, process.env);
+  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
   io.protectSecret(pipeline.source.apiKey);
   if (request.lake !== undefined) pipeline.lake.path = request.lake;
   if (request.reconcile) pipeline.source.mode = 'snapshot';

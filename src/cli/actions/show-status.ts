@@ -1,5 +1,6 @@
 import { askService } from '../../account/ask-service.js';
-import { readPipeline } from '../../config/pipeline-file.js';
+import { seekPipeline } from '../../config/find-pipeline.js';
+import { readPipeline, readReadingSettings } from '../../config/pipeline-file.js';
 import { rowToJson } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { readTable } from '../../lake/read.js';
@@ -12,20 +13,19 @@ import { formatStatus, type ShownStatus } from './format-status.js';
 import { type Rows, readStatus } from './read-status.js';
 
 export interface StatusRequest {
-  /** With it the service is asked. */
+  /** Named, the service is asked; found in this folder, only with `online`. */
   pipeline?: string | undefined;
   lake?: string | undefined;
-  /** Ask the service at PRICELAKE_BASE_URL with PRICELAKE_API_KEY. */
+  /** Ask the service of the pipeline file, else that at PRICELAKE_BASE_URL with PRICELAKE_API_KEY. */
   online?: boolean | undefined;
 }
 
-const DEFAULT_LAKE = './lake';
 /** What a pipeline file without `budget` has. */
 const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
- * Shows what a lake holds, what waits, and what is left of the month. Makes no call, unless a pipeline file or
- * `--online` names the service: then two, of several datasets one more each.
+ * Shows what a lake holds, what waits, and what is left of the month. Makes no call, unless a pipeline file is
+ * named or `online` is asked for: then two, of several datasets one more each.
  */
 export async function showStatus(request: StatusRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output } = context;
@@ -39,14 +39,16 @@ export async function showStatus(request: StatusRequest, context: CommandContext
   });
 }
 
-async function chooseSource({ pipeline: file, lake, online }: StatusRequest, { io }: CommandContext) {
-  if (file !== undefined) {
+async function chooseSource({ pipeline: named, lake, online = false }: StatusRequest, { io }: CommandContext) {
+  const file = named !== undefined || lake === undefined ? await seekPipeline(named, process.env) : undefined;
+  if (file !== undefined && (online || named !== undefined)) {
     const { source, lake: own, budget } = await readPipeline(file, process.env);
     io.protectSecret(source.apiKey);
     return { path: lake ?? own.path, budget, service: { baseUrl: source.baseUrl, apiKey: source.apiKey } };
   }
-  const path = lake ?? DEFAULT_LAKE;
-  if (online !== true) return { path, budget: DEFAULT_BUDGET, service: undefined };
+  const found = file === undefined ? undefined : await readReadingSettings(file, process.env);
+  const path = lake ?? found?.lake.path ?? './lake';
+  if (!online) return { path, budget: found?.budget ?? DEFAULT_BUDGET, service: undefined };
   const { PRICELAKE_BASE_URL: baseUrl = '', PRICELAKE_API_KEY: apiKey = '' } = process.env;
   if (baseUrl === '' || apiKey === '') {
     throw new PricelakeError('usage', '--online needs PRICELAKE_BASE_URL and PRICELAKE_API_KEY, or a pipeline file');

@@ -9,13 +9,14 @@ import { readTable } from '../../lake/read.js';
 import { createTableView } from '../../lake/views.js';
 import type { TableName, TableState } from '../../tables/table.js';
 import { toJsonText } from '../json-text.js';
+import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export type ManifestFormat = 'json' | 'redshift' | 'list';
 
 export interface ManifestRequest {
   table: TableName;
-  lake: string;
+  lake?: string | undefined;
   format: ManifestFormat;
   /** Address under which the loader finds the lake, e.g. `s3://bucket/lake`. */
   base?: string | undefined;
@@ -66,7 +67,8 @@ export async function writeManifest(
   return { ...manifest, format, file };
 }
 
-async function readManifest({ table, lake: path, base }: ManifestRequest): Promise<Manifest> {
+async function readManifest({ table, lake: named, base }: ManifestRequest): Promise<Manifest> {
+  const { lake: path } = await findTarget({ lake: named }, process.env);
   const lake = await openLake(path, { create: false });
   const state = await readTable(lake, table);
   const older = await findOlderFiles(lake, state);

@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
+import type { Place } from './ask-source.js';
 
 export interface InitRequest {
   file: string;
@@ -12,13 +14,15 @@ const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 
 /**
- * Writes the commented pipeline file of the package where the user wants it.
+ * Writes the commented pipeline file of the package where the user wants it. On a terminal it asks for address and key.
  * @throws PricelakeError `usage` when something stands there already, or the folder is missing.
  */
 export async function writePipeline(
   { file, lake }: InitRequest,
-  { json, output }: CommandContext,
+  context: CommandContext,
+  place: Place = { folder: '', env: process.env },
 ): Promise<CommandReport> {
+  const { json, output, prompter } = context;
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
   // A JSON text is a YAML text, whatever characters the path has.
@@ -33,7 +37,10 @@ export async function writePipeline(
       { cause },
     );
   });
-  if (!json) await output.write(nextSteps(file));
+  if (!json) await output.write(`${file} is written, every option explained in it.\n`);
+  const isSet =
+    prompter !== undefined && (await import('./ask-source.js').then((m) => m.askSource(prompter, context, place)));
+  if (!json) await output.write(nextSteps(file, isSet));
   return { file, lake: lake ?? './lake' };
 }
 
@@ -43,10 +50,14 @@ function explain(cause: unknown): string | undefined {
   return hasSystemCode(cause, 'EACCES', 'EROFS') ? 'it may not be written' : undefined;
 }
 
-function nextSteps(file: string): string {
-  return `${file} is written, every option explained in it. Next:
-  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what \`pricelake sandbox\` prints
-  pricelake plan ${file}      what the first run would take
-  pricelake sync ${file}
+function nextSteps(file: string, isSet: boolean): string {
+  // Commands in this folder find it by themselves.
+  const named = file === PIPELINE_FILE ? '' : ` ${file}`;
+  const variables = isSet
+    ? ''
+    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what `pricelake sandbox` prints; .env is read, too\n';
+  return `Next:
+${variables}  pricelake plan${named}      what the first run would take
+  pricelake sync${named}
 `;
 }

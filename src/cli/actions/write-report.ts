@@ -10,10 +10,11 @@ import { type LakeFacts, readFacts } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
+import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface ReportRequest {
-  lake: string;
+  lake?: string | undefined;
   output: string;
   currency?: string | undefined;
   minShops?: number | undefined;
@@ -35,7 +36,8 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   await requireReportTarget(output);
   const nextSteps = new Map((await loadChecks()).map(({ name, next }) => [name, next]));
   const { signal } = context;
-  const { facts, name } = await readLake({ path: request.lake, signal, memory: MEMORY }, async ({ db, lake }) => {
+  const { lake: path } = await findTarget({ lake: request.lake }, process.env);
+  const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
     await requireKnown(db, { currency });
     return {
       facts: await readFacts(db, { currency, minShops, top, products }),
@@ -43,7 +45,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
     };
   });
   const generatedAt = context.io.now();
-  const lake = basename(resolve(request.lake));
+  const lake = basename(resolve(path));
   const page = await renderReport(facts, { name, lake, generatedAt, version: PRICELAKE_VERSION, nextSteps });
   signal.throwIfAborted();
   await publishReport(output, page);

@@ -1,24 +1,25 @@
 import type { Argv, CommandModule } from 'yargs';
 import { PricelakeError } from '../../errors/errors.js';
+import { OWN_LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 import { RESUME_HINT } from '../stop-signals.js';
 
 interface BackfillOptions {
   what: 'history';
-  pipeline: string;
+  pipeline?: string;
   lake?: string;
   items?: string;
   where?: string;
 }
 
 export const backfillCommand: CommandModule<object, BackfillOptions> = {
-  command: 'backfill <what> <pipeline>',
+  command: 'backfill <what> [pipeline]',
   describe: "Read the history of chosen items, and add what the lake's history lacks",
   builder: (args: Argv) =>
     args
       .positional('what', { choices: ['history'] as const, demandOption: true, describe: 'What to read' })
-      .positional('pipeline', { type: 'string', demandOption: true, describe: 'Pipeline file (YAML)' })
-      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', OWN_LAKE_OPTION)
       .option('items', { type: 'string', requiresArg: true, describe: 'Item ids, separated by commas' })
       .option('where', {
         type: 'string',
@@ -26,8 +27,8 @@ export const backfillCommand: CommandModule<object, BackfillOptions> = {
         describe: 'Items that this SQL condition over table items chooses',
       })
       .conflicts('items', 'where')
-      .example('$0 backfill history prices.yaml --items 4711,4712', 'Two calls, and a run')
-      .example(`$0 backfill history prices.yaml --where "product_id = '4006381333931'"`, 'All offers of a product')
+      .example('$0 backfill history --items 4711,4712', 'Two calls, and a run')
+      .example(`$0 backfill history --where "product_id = '4006381333931'"`, 'All offers of a product')
       .epilogue(
         `One call an item, as far back as the plan's history reaches. A backfill that was stopped goes on where it was: run
 the same command again. Its rows have origin history; a change that is there already is not added twice.`,
@@ -36,13 +37,15 @@ the same command again. Its rows have origin history; a change that is there alr
     runCommand(
       argv,
       async ({ io, signal, output, json }) => {
-        const [{ readPipeline }, { backfillHistory }, { describeReport, formatReport }] = await Promise.all([
-          import('../../config/pipeline-file.js'),
-          import('../../backfill/backfill-history.js'),
-          import('../run-report.js'),
-        ]);
+        const [{ findPipeline }, { readPipeline }, { backfillHistory }, { describeReport, formatReport }] =
+          await Promise.all([
+            import('../../config/find-pipeline.js'),
+            import('../../config/pipeline-file.js'),
+            import('../../backfill/backfill-history.js'),
+            import('../run-report.js'),
+          ]);
         const selection = readSelection(argv);
-        const pipeline = await readPipeline(argv.pipeline, process.env);
+        const pipeline = await readPipeline(await findPipeline(argv.pipeline, process.env), process.env);
         if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
         io.protectSecret(pipeline.source.apiKey);
         const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);

@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs';
 import type { Severity } from '../../tables/table.js';
-import { LAKE_OR_PIPELINE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
+import { LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface CheckArguments {
@@ -17,7 +17,7 @@ export const checkCommand: CommandModule<object, CheckArguments> = {
   builder: (yargs) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
-      .option('lake', LAKE_OR_PIPELINE_OPTION)
+      .option('lake', LAKE_OPTION)
       .option('checks', {
         type: 'string',
         requiresArg: true,
@@ -31,7 +31,7 @@ export const checkCommand: CommandModule<object, CheckArguments> = {
       })
       .option('select', { type: 'string', array: true, describe: 'Only these checks' })
       .example('$0 check', 'All checks; exit 3 when a gate or an error fails')
-      .example('$0 check prices.yaml', 'With the severities, thresholds and checks of the pipeline file')
+      .example('$0 check other.yaml', 'With the severities, thresholds and checks of another pipeline file')
       .example('$0 check --fail-on warn --select gtin_check_digit', 'One check, strictly')
       .epilogue(
         `A check is a file in pipelines/checks, or in a folder of your own: the rows its SELECT returns are violations. Its

@@ -2,7 +2,7 @@ import type { CommandModule } from 'yargs';
 import { LAKE_OPTION } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
-export const compactCommand: CommandModule<object, { lake: string }> = {
+export const compactCommand: CommandModule<object, { lake: string | undefined }> = {
   command: 'compact',
   describe: 'Join small files: the same rows in fewer of them',
   builder: (yargs) =>

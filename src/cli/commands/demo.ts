@@ -3,6 +3,7 @@ import { runCommand } from '../run-command.js';
 
 interface DemoArguments {
   lake: string;
+  keep: string | undefined;
   items: number;
 }
 
@@ -17,9 +18,14 @@ export const demoCommand: CommandModule<object, DemoArguments> = {
         requiresArg: true,
         describe: 'Folder of the lake; replaced if it exists',
       })
+      .option('keep', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Keep the lake and the HTML report in this folder: DIR/lake, DIR/report.html',
+      })
       .option('items', { type: 'number', default: 20_000, requiresArg: true, describe: 'Listings of the sandbox' })
       .example('$0 demo', 'Takes about half a minute')
-      .example('$0 demo --items 1000000 --lake /tmp/lake', 'The same with a million listings'),
+      .example('$0 demo --items 1000000 --keep /tmp/demo', 'A million listings; open /tmp/demo/report.html afterwards'),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-demo.js')).runDemo(argv, context)),
 };

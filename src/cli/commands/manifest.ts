@@ -7,7 +7,7 @@ const FORMATS = ['json', 'redshift', 'list'] as const;
 
 interface ManifestArguments {
   table: TableName;
-  lake: string;
+  lake?: string;
   format: (typeof FORMATS)[number];
   base?: string;
   output?: string;

@@ -1,9 +1,10 @@
 import type { Argv, CommandModule } from 'yargs';
 import { MAX_OVERAGE, MAX_ROWS } from '../cap-options.js';
+import { OWN_LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface PlanArguments {
-  pipeline: string;
+  pipeline?: string;
   lake?: string;
   reconcile: boolean;
   'max-rows'?: string;
@@ -11,12 +12,12 @@ interface PlanArguments {
 }
 
 export const planCommand: CommandModule<object, PlanArguments> = {
-  command: 'plan <pipeline>',
+  command: 'plan [pipeline]',
   describe: 'Say what the next sync would do and take, and write nothing',
   builder: (yargs: Argv) =>
     yargs
-      .positional('pipeline', { type: 'string', demandOption: true, describe: 'Pipeline file (YAML)' })
-      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', OWN_LAKE_OPTION)
       .option('reconcile', {
         type: 'boolean',
         default: false,
@@ -24,8 +25,8 @@ export const planCommand: CommandModule<object, PlanArguments> = {
       })
       .option('max-rows', MAX_ROWS)
       .option('max-overage', MAX_OVERAGE)
-      .example('$0 plan prices.yaml', 'Mode, calls, export rows, overage, and what the month has left')
-      .example('$0 plan prices.yaml --max-overage 2 --json', 'With two blocks of overage agreed; one JSON object')
+      .example('$0 plan', 'Mode, calls, export rows, overage, and what the month has left')
+      .example('$0 plan --max-overage 2 --json', 'With two blocks of overage agreed; one JSON object')
       .epilogue(
         `Exits with 5 when sync would be refused, or would stop before its end. It makes at most seven calls itself: the plan,
 the newest change, a page of changes, and counts of items; they are named in its result, and count like all others.`,

@@ -8,7 +8,7 @@ import { runCommand } from '../run-command.js';
 
 interface QueryArguments {
   sql: string | undefined;
-  lake: string;
+  lake: string | undefined;
   file: string | undefined;
   analysis: string | undefined;
   set: string[] | undefined;

@@ -1,4 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
+import { PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface RebuildArguments {
@@ -12,13 +13,13 @@ export const rebuildCommand: CommandModule<object, RebuildArguments> = {
   describe: 'Rebuild every table from the kept raw bytes, without a call',
   builder: (yargs: Argv) =>
     yargs
-      .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML)' })
+      .positional('pipeline', PIPELINE_POSITIONAL)
       .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake; needs no pipeline file' })
       .option('accept-loss', {
         type: 'boolean',
         describe: 'Go on where rows are lost that only damaged tables had; without it, nothing is done',
       })
-      .example('$0 rebuild prices.yaml', 'After an update, or with another lake.tables.items.partitionBy')
+      .example('$0 rebuild', 'After an update, or with another lake.tables.items.partitionBy')
       .example('$0 rebuild --lake /data/lake', 'The same without a key: repair damaged files')
       .epilogue(
         'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one. Logs, lake.json and format.json may be damaged: what stands in the raw bytes is enough.',

@@ -3,7 +3,7 @@ import { LAKE_OPTION } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface ReportArguments {
-  lake: string;
+  lake: string | undefined;
   output: string;
   currency: string | undefined;
   'min-shops': number | undefined;

@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs';
 import { CREDITS_NOTE } from '../credits-note.js';
-import { LAKE_OR_PIPELINE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
+import { LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';
 import { runCommand } from '../run-command.js';
 
@@ -30,7 +30,7 @@ export const spreadCommand: CommandModule<object, SpreadArguments> = {
   builder: (yargs) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
-      .option('lake', LAKE_OR_PIPELINE_OPTION)
+      .option('lake', LAKE_OPTION)
       .option('currency', {
         type: 'string',
         requiresArg: true,

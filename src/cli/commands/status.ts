@@ -1,4 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
+import { LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface StatusArguments {
@@ -12,16 +13,12 @@ export const statusCommand: CommandModule<object, StatusArguments> = {
   describe: 'Show what the lake holds, what waits, how its last runs went and what is left of the month',
   builder: (yargs: Argv) =>
     yargs
-      .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML): asks the service, two calls' })
-      .option('lake', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'Folder of the lake; default ./lake, or lake.path',
-      })
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', LAKE_OPTION)
       .option('online', {
         type: 'boolean',
         default: false,
-        describe: 'Ask the service at PRICELAKE_BASE_URL how far the lake is behind; two calls',
+        describe: 'Ask the service how far the lake is behind, two calls; naming a pipeline file does so, too',
       })
       .example('$0 status --lake ./lake', 'Without a call: run, cursor, held batch, lock, budget as last seen')
       .example(

@@ -1,11 +1,12 @@
 import type { Argv, CommandModule } from 'yargs';
 import { MAX_OVERAGE, MAX_ROWS, readCaps } from '../cap-options.js';
 import { readDuration } from '../duration.js';
+import { OWN_LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 import { RESUME_HINT } from '../stop-signals.js';
 
 interface SyncOptions {
-  pipeline: string;
+  pipeline?: string;
   lake?: string;
   'publish-held': boolean;
   deadline?: string;
@@ -15,12 +16,12 @@ interface SyncOptions {
 }
 
 export const syncCommand: CommandModule<object, SyncOptions> = {
-  command: 'sync <pipeline>',
+  command: 'sync [pipeline]',
   describe: 'Bring the lake up to date with the service',
   builder: (args: Argv) =>
     args
-      .positional('pipeline', { type: 'string', demandOption: true, describe: 'Pipeline file (YAML)' })
-      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', OWN_LAKE_OPTION)
       .option('publish-held', {
         type: 'boolean',
         default: false,
@@ -38,10 +39,10 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
         requiresArg: true,
         describe: 'Stop at the next safe point after so long (90s, 20m, 2h), progress kept, exit 75',
       })
-      .example('$0 sync prices.yaml', 'The first run copies everything, the next ones what changed')
-      .example('$0 sync prices.yaml --reconcile', 'Compare everything with the service, and repair')
-      .example('$0 sync prices.yaml --max-overage 2', 'Let this run bill two blocks of 10,000 export rows')
-      .example('$0 sync prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
+      .example('$0 sync', 'By prices.yaml in this folder: the first run copies everything, the next ones what changed')
+      .example('$0 sync --reconcile', 'Compare everything with the service, and repair')
+      .example('$0 sync --max-overage 2', 'Let this run bill two blocks of 10,000 export rows')
+      .example('$0 sync /etc/prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
       .epilogue(
         `A run that was stopped, by whatever, goes on where it was: run the same command again.
 Nothing is published unless the gate checks pass.`,
@@ -50,18 +51,24 @@ Nothing is published unless the gate checks pass.`,
     runCommand(
       argv,
       async ({ io, signal, output, json }) => {
-        const [{ readPipeline }, { syncPipeline }, { setDeadline }, { describeReport, formatReport }] =
-          await Promise.all([
-            import('../../config/pipeline-file.js'),
-            import('../../sync/sync.js'),
-            import('../../run/deadline.js'),
-            import('../run-report.js'),
-          ]);
+        const [
+          { findPipeline },
+          { readPipeline },
+          { syncPipeline },
+          { setDeadline },
+          { describeReport, formatReport },
+        ] = await Promise.all([
+          import('../../config/find-pipeline.js'),
+          import('../../config/pipeline-file.js'),
+          import('../../sync/sync.js'),
+          import('../../run/deadline.js'),
+          import('../run-report.js'),
+        ]);
         const deadline =
           argv.deadline === undefined
             ? {}
             : { deadline: setDeadline(readDuration('--deadline', argv.deadline, 'refused'), argv.deadline, io) };
-        const pipeline = await readPipeline(argv.pipeline, process.env);
+        const pipeline = await readPipeline(await findPipeline(argv.pipeline, process.env), process.env);
         if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
         io.protectSecret(pipeline.source.apiKey);
         if (argv.reconcile) pipeline.source.mode = 'snapshot';

@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs';
-import { LAKE_OR_PIPELINE_OPTION } from '../lake-option.js';
+import { LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 interface VerifyArguments {
@@ -15,8 +15,8 @@ export const verifyCommand: CommandModule<object, VerifyArguments> = {
     'Prove the lake whole: logs, bytes, rows, statistics, cursors, row equations; and that it is what the service shows',
   builder: (yargs) =>
     yargs
-      .positional('pipeline', { type: 'string', describe: 'Pipeline file (YAML): needed for --items' })
-      .option('lake', LAKE_OR_PIPELINE_OPTION)
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', LAKE_OPTION)
       .option('items', {
         type: 'number',
         requiresArg: true,
@@ -30,7 +30,7 @@ export const verifyCommand: CommandModule<object, VerifyArguments> = {
       .example('$0 verify', 'Read every file and every value; exit 3 when something is wrong')
       .example('$0 verify --sample 50 --json', 'Every checksum and footer, but the values of 50 row groups')
 
-      .example('$0 verify prices.yaml --items 500', 'Compare 500 items value by value with the service')
+      .example('$0 verify --items 500', 'Compare 500 items value by value with the service')
       .epilogue(
         'Makes no call without --items, takes no lock and changes nothing. Repair with rebuild, or with sync --reconcile.',
       ),

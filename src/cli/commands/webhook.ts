@@ -1,18 +1,15 @@
 import type { Argv, CommandModule } from 'yargs';
 import type { WebhookArguments } from '../actions/serve-webhook.js';
+import { OWN_LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 
 export const webhookCommand: CommandModule<object, WebhookArguments> = {
-  command: 'webhook <pipeline>',
+  command: 'webhook [pipeline]',
   describe: "Receive the service's webhooks, for the next sync or to start one",
   builder: (args: Argv) =>
     args
-      .positional('pipeline', {
-        type: 'string',
-        demandOption: true,
-        describe: 'Pipeline file (YAML) with webhook.secret',
-      })
-      .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake, instead of lake.path' })
+      .positional('pipeline', PIPELINE_POSITIONAL)
+      .option('lake', OWN_LAKE_OPTION)
       .option('host', { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' })
       .option('port', { type: 'number', requiresArg: true, default: 8700, describe: 'Port; 0 takes any free one' })
       .option('path', { type: 'string', requiresArg: true, default: '/webhook', describe: 'Path of the endpoint' })
@@ -36,8 +33,8 @@ export const webhookCommand: CommandModule<object, WebhookArguments> = {
         default: '1m',
         describe: 'With --sync: how long events are gathered for one run',
       })
-      .example('$0 webhook prices.yaml', 'Events wait on disk for the next scheduled sync')
-      .example('$0 webhook prices.yaml --sync --sync-after 10s', 'Seconds from a change to the lake, for more calls')
+      .example('$0 webhook', 'Events wait on disk for the next scheduled sync')
+      .example('$0 webhook --sync --sync-after 10s', 'Seconds from a change to the lake, for more calls')
       .epilogue(
         `Listens for HTTP: put a proxy that ends TLS in front. GET /health answers 200 for load balancers.
 SIGHUP reads the files of secrets again. SIGTERM finishes what is under way, then exits.`,

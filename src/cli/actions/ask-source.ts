@@ -1,0 +1,80 @@
+import { appendFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fetchPlan, type SeenPlan } from '../../account/read-plan.js';
+import { createClient } from '../../api/client.js';
+import { PricelakeError } from '../../errors/errors.js';
+import { ENV_FILE, formatVariable } from '../env-file.js';
+import { formatError } from '../error-report.js';
+import { toPlainLine } from '../plain-text.js';
+import type { Prompter } from '../prompter.js';
+import type { CommandContext } from '../run-command.js';
+
+/** Where the service is, and the key. */
+interface Source {
+  PRICELAKE_BASE_URL: string;
+  PRICELAKE_API_KEY: string;
+}
+
+/** Where `.env` stands, and what is set already. */
+export interface Place {
+  folder: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Asks for the address of the service and the key, checks both with one call, and keeps them in `.env` of this folder.
+ * Returns true when they are set for the commands to come; an empty answer leaves it at that.
+ */
+export async function askSource(prompter: Prompter, context: CommandContext, place: Place): Promise<boolean> {
+  for (;;) {
+    const source = await ask(prompter, place.env);
+    if (source === undefined) return false;
+    context.io.protectSecret(source.PRICELAKE_API_KEY);
+    const plan = await checkSource(source, context).catch((error: unknown) => {
+      if (!(error instanceof PricelakeError) || error.code === 'stopped') throw error;
+      return error;
+    });
+    if (plan instanceof PricelakeError) {
+      await context.output.write(`${context.io.redact(formatError(plan))}\n\n`);
+      continue;
+    }
+    await context.output.write(`The key works: plan ${toPlainLine(plan.name)}.\n`);
+    await context.output.write(await keep(source, place));
+    return true;
+  }
+}
+
+async function ask(prompter: Prompter, env: NodeJS.ProcessEnv): Promise<Source | undefined> {
+  const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = env;
+  const known = url === '' ? '' : ` [${toPlainLine(url)}]`;
+  const baseUrl = (await prompter.ask(`Address of the service${known}: `)) || url;
+  if (baseUrl === '') return undefined;
+  const kept = key === '' ? '' : ' [the one that is set]';
+  const apiKey = (await prompter.askSecret(`API key, not shown${kept}: `)) || key;
+  return apiKey === '' ? undefined : { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey };
+}
+
+async function checkSource(source: Source, { io, signal }: CommandContext): Promise<SeenPlan> {
+  const { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey } = source;
+  const client = createClient({ baseUrl, apiKey, signal, retry: { attempts: 2 } }, io);
+  try {
+    return await fetchPlan(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Adds to `.env` what the environment lacks. A file that has another value is the user's to change. */
+async function keep(source: Source, { folder, env }: Place): Promise<string> {
+  const file = join(folder, ENV_FILE);
+  const wanted = Object.entries(source).filter(([name, value]) => env[name] !== value);
+  if (wanted.length === 0) return '';
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const taken = wanted.find(([name]) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`, 'mu').test(text));
+  if (taken !== undefined) return `${ENV_FILE} has another ${taken[0]}: change it there.\n`;
+  const lines = wanted.map(([name, value]) => formatVariable(name, value)).join('');
+  await appendFile(file, text === '' || text.endsWith('\n') ? lines : `\n${lines}`, { mode: 0o600 });
+  const set = wanted.find(([name]) => (env[name] ?? '') !== '');
+  const note = set === undefined ? '' : ` The environment has another ${set[0]}, which goes before it.`;
+  return `Both are kept in ${ENV_FILE}, which commands in this folder read. Keep it out of version control.${note}\n`;
+}

@@ -1,0 +1,26 @@
+import { statSync } from 'node:fs';
+import { PricelakeError } from '../errors/errors.js';
+
+export const ENV_FILE = '.env';
+
+/**
+ * Sets what `.env` of the current folder holds. Variables that are set already stay as they are.
+ * @throws PricelakeError `config` where it may not be read
+ */
+export function loadEnvFile(file = ENV_FILE): void {
+  // Virtual environments of Python are folders of this name.
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  try {
+    process.loadEnvFile(file);
+  } catch {
+    throw new PricelakeError('config', `${file} in this folder can't be read`, {
+      hint: 'Correct its permissions, or remove it.',
+    });
+  }
+}
+
+/** A line `NAME=value` that `loadEnvFile` reads back as it is. */
+export function formatVariable(name: string, value: string): string {
+  const quote = /^[\w.:/+=@%-]*$/u.test(value) ? '' : ["'", '"', '`'].find((mark) => !value.includes(mark));
+  return `${name}=${quote ?? ''}${value}${quote ?? ''}\n`;
+}

@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
+/** Asks a person at a terminal. */
+export interface Prompter {
+  /** The answer without spaces around it; empty for a mere Enter. */
+  ask(question: string): Promise<string>;
+  /** The same; what is typed isn't shown. */
+  askSecret(question: string): Promise<string>;
+}
+
+/** Undefined where nobody can answer: a pipe, a scheduler. */
+export function createPrompter(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+  signal: AbortSignal,
+): Prompter | undefined {
+  if (!input.isTTY || !output.isTTY) return undefined;
+  const ask = async (question: string, isShown: boolean): Promise<string> => {
+    if (!isShown) output.write(question);
+    const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const lines = createInterface({ input, output: isShown ? output : muted, terminal: true });
+    // In raw mode Ctrl-C is a character: it is made the signal that it stands for.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    try {
+      return (await lines.question(isShown ? question : '', { signal })).trim();
+    } finally {
+      lines.close();
+      if (!isShown) output.write('\n');
+    }
+  };
+  return { ask: (question) => ask(question, true), askSecret: (question) => ask(question, false) };
+}

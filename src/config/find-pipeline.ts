@@ -1,0 +1,43 @@
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PricelakeError } from '../errors/errors.js';
+
+/** The pipeline file of a folder, which commands find without being told. */
+export const PIPELINE_FILE = 'prices.yaml';
+
+/**
+ * The pipeline file to work with: the one named, else PRICELAKE_PIPELINE, else prices.yaml in the current folder.
+ * @throws PricelakeError `config` that says where it looked
+ */
+export async function findPipeline(named: string | undefined, env: NodeJS.ProcessEnv, folder = ''): Promise<string> {
+  const file = await seekPipeline(named, env, folder);
+  if (file !== undefined) return file;
+  throw new PricelakeError(
+    'config',
+    `no pipeline file: there is no ${PIPELINE_FILE} in ${resolve(folder)}, and PRICELAKE_PIPELINE is not set`,
+    { hint: `Write one with \`pricelake init\`, or name one: its path is an argument of the command.` },
+  );
+}
+
+/** As `findPipeline`, but undefined where there is none. A file that PRICELAKE_PIPELINE names must exist. */
+export async function seekPipeline(
+  named: string | undefined,
+  env: NodeJS.ProcessEnv,
+  folder = '',
+): Promise<string | undefined> {
+  if (named !== undefined) return named;
+  const { PRICELAKE_PIPELINE: fromEnv = '' } = env;
+  const here = join(folder, PIPELINE_FILE);
+  if (fromEnv === '') return (await exists(here)) ? here : undefined;
+  if (await exists(fromEnv)) return fromEnv;
+  throw new PricelakeError('config', `${fromEnv}: there is no such file, but PRICELAKE_PIPELINE names it`, {
+    hint: 'Correct the variable, or unset it.',
+  });
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

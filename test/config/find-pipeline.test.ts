@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findPipeline, seekPipeline } from '../../src/config/find-pipeline.js';
+
+let folder: string;
+let empty: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-find-'));
+  empty = await mkdtemp(path.join(tmpdir(), 'pricelake-empty-'));
+  await writeFile(path.join(folder, 'prices.yaml'), '');
+  await writeFile(path.join(folder, 'other.yaml'), '');
+});
+afterAll(async () => {
+  for (const path of [folder, empty]) await rm(path, { recursive: true });
+});
+
+describe('the pipeline file', () => {
+  test('is the one named, else PRICELAKE_PIPELINE, else prices.yaml of the folder', async () => {
+    const other = path.join(folder, 'other.yaml');
+    const find = (named: string | undefined, env: NodeJS.ProcessEnv) => findPipeline(named, env, folder);
+    expect(await find('mine.yaml', { PRICELAKE_PIPELINE: other })).toBe('mine.yaml');
+    expect(await find(undefined, { PRICELAKE_PIPELINE: other })).toBe(other);
+    for (const env of [{}, { PRICELAKE_PIPELINE: '' }]) {
+      expect(await find(undefined, env)).toBe(path.join(folder, 'prices.yaml'));
+    }
+  });
+
+  test('that is nowhere is an error that says where it was looked for', async () => {
+    expect(await seekPipeline(undefined, {}, empty)).toBeUndefined();
+    await expect(findPipeline(undefined, {}, empty)).rejects.toMatchObject({
+      code: 'config',
+      message: `no pipeline file: there is no prices.yaml in ${empty}, and PRICELAKE_PIPELINE is not set`,
+      facts: { hint: expect.stringContaining('`pricelake init`') },
+    });
+  });
+
+  test('that PRICELAKE_PIPELINE names must be there, also where another is found', async () => {
+    await expect(seekPipeline(undefined, { PRICELAKE_PIPELINE: '/none.yaml' }, folder)).rejects.toMatchObject({
+      code: 'config',
+      message: '/none.yaml: there is no such file, but PRICELAKE_PIPELINE names it',
+    });
+  });
+});
