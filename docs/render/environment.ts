@@ -12,8 +12,12 @@ export const VARIABLES: [name: string, meaning: string][] = [
     'The pipeline file of commands that are told none. Without it they read `prices.yaml` of the current folder.',
   ],
   ['PRICELAKE_WEBHOOK_SECRET', 'What the service signs its webhooks with. The shipped pipeline file reads it.'],
-  ['PRICELAKE_DEBUG', '`1` logs every step and prints the stack of an error.'],
+  ['PRICELAKE_DEBUG', '`1` logs every step and prints the stack of an error, as `--verbose` does.'],
   ['NO_COLOR', 'Any value turns colours off.'],
+  [
+    'FORCE_COLOR',
+    '`1` turns colours on, also where no terminal is; `0` turns them off. `--color` and `--no-color` go before it.',
+  ],
   ['TERM', '`dumb` turns colours off.'],
 ];
 

@@ -78,13 +78,18 @@ async function exchange(request: Request, target: string, context: AttemptContex
     'user-agent': 'pricelake',
   };
   const endCall = context.beginCall();
+  const began = performance.now();
+  const log = (facts: { status?: number; failed?: true }) =>
+    context.io.log('trace', 'api.call', { target, ...facts, seconds: (performance.now() - began) / 1000 });
   try {
     const answer = await context.transport.get(target, headers);
     endCall(true, answer.status === 200);
+    log({ status: answer.status });
     context.serviceClock.note(answer.headers.date);
     return answer;
   } catch (error) {
     endCall(error instanceof ExchangeFault && error.sent, false);
+    log({ failed: true });
     if (!(error instanceof ExchangeFault)) throw error;
     throw explainExchangeFault(error, request, context);
   }

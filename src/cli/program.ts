@@ -18,6 +18,7 @@ import { syncCommand } from './commands/sync.js';
 import { verifyCommand } from './commands/verify.js';
 import { webhookCommand } from './commands/webhook.js';
 import { loadEnvFile } from './env-file.js';
+import { GLOBAL_OPTIONS } from './global-options.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
@@ -68,7 +69,8 @@ export async function runCli(args: string[]): Promise<void> {
     loadEnvFile();
     await program.parseAsync();
   } catch (error) {
-    await runCommand({ json }, async () => {
+    const color = args.includes('--no-color') ? { color: false } : {};
+    await runCommand({ json, ...color }, async () => {
       throw failure ?? error;
     });
   }
@@ -82,7 +84,7 @@ export function buildProgram(args: string[]): Argv {
     .usage(
       '$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
     )
-    .option('json', { type: 'boolean', global: true, describe: 'Last line of stdout is one JSON object' })
+    .options(GLOBAL_OPTIONS)
     .version(readVersion())
     .help()
     .alias('help', 'h')

@@ -1,9 +1,11 @@
 import { describeError, formatError } from './error-report.js';
 import { EXIT, exitCodeOf } from './exit-codes.js';
+import { chooseLogLevel } from './global-options.js';
 import { toJsonText } from './json-text.js';
 import { createStreamOutput, type Output } from './output/output.js';
 import { createPrompter, type Prompter } from './prompter.js';
 import { watchStopSignals } from './stop-signals.js';
+import { chooseStyle, paint, type Style } from './style.js';
 import { type CliIo, createCliIo } from './terminal-io.js';
 
 /** What a command works with. */
@@ -15,6 +17,10 @@ export interface CommandContext {
   output: Output;
   /** `--json`: only the JSON line is wanted on stdout. */
   json: boolean;
+  /** Colours of stdout. */
+  style: Style;
+  /** Tells what was done, on stdout: nothing with `--json` or `--quiet`. */
+  say(text: string): Promise<void>;
   /** A person to ask; undefined where there is none. */
   prompter?: Prompter | undefined;
 }
@@ -33,12 +39,20 @@ export async function runCommand(
   stopHint?: string,
 ): Promise<void> {
   const json = argv.json === true;
-  const io = createCliIo({ stream: process.stderr });
-  const output = createStreamOutput(process.stdout);
+  const { env, stderr, stdout } = process;
+  const color = typeof argv.color === 'boolean' ? argv.color : undefined;
+  const errorStyle = chooseStyle(stderr, { color, env });
+  const level = chooseLogLevel(argv, env);
+  const io = createCliIo({ stream: stderr, level, style: errorStyle });
+  const output = createStreamOutput(stdout);
+  const style = chooseStyle(stdout, { color, env });
+  const say = async (text: string) => {
+    if (!json && argv.quiet !== true) await output.write(text);
+  };
   const { signal, release } = watchStopSignals(process, stopHint);
   try {
     const prompter = json ? undefined : createPrompter(process.stdin, process.stderr, signal);
-    const report = await action({ io, signal, output, json, prompter });
+    const report = await action({ io, signal, output, json, style, say, prompter });
     io.close();
     if (json && report !== undefined) await output.write(`${toJsonText({ ok: true, ...report })}\n`);
     process.exitCode = EXIT.done;
@@ -46,7 +60,7 @@ export async function runCommand(
     io.close();
     // What an aborted step throws on its way out is a consequence of the signal.
     const cause = signal.aborted ? signal.reason : error;
-    await reportError(cause, { io, output, json });
+    await reportError(cause, { io, output, json, style: errorStyle, hasStack: level === 'debug' || level === 'trace' });
     process.exitCode = exitCodeOf(cause);
   } finally {
     release();
@@ -56,10 +70,16 @@ export async function runCommand(
 /** Prints an error on stderr and, with `--json`, as the last line of stdout. */
 export async function reportError(
   error: unknown,
-  { io, output, json }: Pick<CommandContext, 'io' | 'output' | 'json'>,
+  {
+    io,
+    output,
+    json,
+    style,
+    hasStack,
+  }: Pick<CommandContext, 'io' | 'output' | 'json' | 'style'> & { hasStack: boolean },
 ): Promise<void> {
-  process.stderr.write(`${io.redact(formatError(error))}\n`);
-  if (process.env.PRICELAKE_DEBUG === '1' && error instanceof Error) {
+  process.stderr.write(`${paint(io.redact(formatError(error)), [/^pricelake:/u, style.bad])}\n`);
+  if (hasStack && error instanceof Error) {
     process.stderr.write(`${io.redact(error.stack ?? '')}\n`);
   }
   if (json) await output.write(`${io.redact(toJsonText(describeError(error)))}\n`);

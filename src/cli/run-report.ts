@@ -2,9 +2,10 @@ import type { RunRow } from '../run/ledger.js';
 import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
 import { toPlainLine } from './plain-text.js';
+import { PLAIN, paint, type Style } from './style.js';
 
 /** The report for people: what came, what it cost, what to look at. */
-export function formatReport(report: RunReport, lakePath: string): string {
+export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN): string {
   const { row, checks } = report;
   const count = (n: bigint) => n.toLocaleString('en-US');
   const again = report.resumed ? ', continued after an interruption' : '';
@@ -29,7 +30,12 @@ export function formatReport(report: RunReport, lakePath: string): string {
       ),
     ),
   ];
-  return `${lines.join('\n')}\n`;
+  return paint(
+    `${lines.join('\n')}\n`,
+    [/\(with overage\)/gu, style.money],
+    [/, waived$/gmu, style.warn],
+    [/not caught up(?=:)/gu, style.warn],
+  );
 }
 
 function describeCursor({ cursor_to }: RunRow): string {

@@ -4,6 +4,7 @@ import { toPlainLine } from './plain-text.js';
 import { createLogProgress, type ProgressView } from './progress.js';
 import { createBars, type Screen } from './progress-bars.js';
 import { Redactor } from './redaction.js';
+import { PLAIN, type Style } from './style.js';
 
 export interface CliIoOptions {
   /** Where logs and progress go: stderr. */
@@ -12,6 +13,10 @@ export interface CliIoOptions {
   secrets?: readonly string[];
   env?: NodeJS.ProcessEnv;
   now?: () => Date;
+  /** The slightest events that are logged; default `info`. */
+  level?: LogLevel;
+  /** Default: plain. */
+  style?: Style;
 }
 
 /** The CLI's world: the real clock, logs and progress on stderr. `close` ends the progress bars. */
@@ -27,14 +32,14 @@ export function createCliIo(options: CliIoOptions): CliIo {
   const redactor = new Redactor([...(options.secrets ?? []), env.PRICELAKE_API_KEY ?? '']);
   const now = options.now ?? realIo.now;
   const terminal = options.stream.isTTY === true;
-  const debug = env.PRICELAKE_DEBUG === '1';
+  const { level: least = 'info', style = PLAIN } = options;
   const write = (line: string) => void options.stream.write(`${line}\n`);
 
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
-    if (level === 'debug' && !debug) return;
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     // A fact that is named like one of the event's own members does not replace it.
     const own = { at: now(), level, event };
-    const line = terminal ? formatLogLine(level, event, facts) : toJsonText({ ...own, ...facts, ...own });
+    const line = terminal ? formatLogLine(level, event, facts, style) : toJsonText({ ...own, ...facts, ...own });
     const safe = redactor.redact(line);
     if (terminal) view.printAbove(safe);
     else write(safe);
@@ -47,21 +52,32 @@ export function createCliIo(options: CliIoOptions): CliIo {
     ...realIo,
     now,
     log,
-    progress: (update: Progress) => view.update(update),
+    progress: (update: Progress) => {
+      if (least !== 'warn') view.update(update);
+    },
     protectSecret: (text) => redactor.protect(text),
     redact: (text) => redactor.redact(text),
     close: () => view.close(),
   };
 }
 
-const MARKS: Record<LogLevel, string> = { debug: '·', info: '·', warn: '!', error: '✗' };
+/** From slight to grave. */
+const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
+const MARKS: Record<LogLevel, string> = { trace: '·', debug: '·', info: '·', warn: '!', error: '✗' };
+const TONES: Record<LogLevel, keyof Style> = { trace: 'dim', debug: 'dim', info: 'dim', warn: 'warn', error: 'bad' };
 
 /** `· snapshot.done rows=41000 site=12` */
-export function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>): string {
+export function formatLogLine(
+  level: LogLevel,
+  event: string,
+  facts: Record<string, unknown>,
+  style: Style = PLAIN,
+): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${formatFact(value)}`);
-  return toPlainLine([MARKS[level], event, ...pairs].join(' '));
+  const mark = style[TONES[level]](MARKS[level]);
+  return `${mark} ${toPlainLine([event, ...pairs].join(' '))}`;
 }
 
 /** Seconds and shares are short on a terminal; JSON lines have them whole. */

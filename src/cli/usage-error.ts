@@ -3,6 +3,7 @@ import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
 
 const UNKNOWN = /^Unknown (argument|command)s?: (.+)$/u;
+const CHOICE = /^ *Argument: (\S+), Given: "(.*)", Choices: (.+)$/mu;
 const MISSING = /^Not enough non-option arguments/u;
 
 /** What was typed, and what there is. */
@@ -30,6 +31,8 @@ export function usageError(message: string, { args, commands, yargs }: CommandLi
     const usage = commands.find((one) => nameOf(one) === command) ?? command;
     return new PricelakeError('usage', `an argument is missing: pricelake ${usage}`, { hint });
   }
+  const choice = CHOICE.exec(message);
+  if (choice !== null) return explainChoice(choice, yargs);
   if (kind === undefined) return new PricelakeError('usage', tidy(message), { hint });
   if (kind === 'argument' || command !== undefined) {
     return new PricelakeError('usage', `unknown argument ${name}`, { hint });
@@ -37,6 +40,16 @@ export function usageError(message: string, { args, commands, yargs }: CommandLi
   const near = suggestName(name, commandNames);
   return new PricelakeError('usage', `unknown command ${name}`, {
     hint: near === undefined ? hint : `Did you mean \`pricelake ${near}\`?`,
+  });
+}
+
+/** A value of a flag or an argument that is none of its choices, and the nearest of them. */
+function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray, yargs: Argv): PricelakeError {
+  const known = [...choices.matchAll(/"([^"]*)"/gu)].map(([, choice]) => choice ?? '');
+  const near = suggestName(given, known);
+  const what = listFlags(yargs).shown.includes(name) ? spell(name) : `<${name}>`;
+  return new PricelakeError('usage', `${what} can't be ${given}`, {
+    hint: near === undefined ? `There are ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
   });
 }
 
@@ -100,6 +113,7 @@ function listFlags(yargs: Argv): { known: string[]; shown: string[] } {
   const state = yargs as Argv & YargsState;
   const { key, alias } = state.getOptions();
   const positionals = state.getGroups()['Positionals:'] ?? [];
-  const shown = Object.keys(key).filter((name) => !positionals.includes(name));
-  return { known: [...Object.keys(key), ...Object.values(alias).flat()], shown };
+  const aliases = Object.values(alias).flat();
+  const shown = Object.keys(key).filter((name) => !positionals.includes(name) && !aliases.includes(name));
+  return { known: [...Object.keys(key), ...aliases], shown };
 }

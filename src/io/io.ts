@@ -12,7 +12,8 @@ export interface Io {
   progress(update: Progress): void;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+/** `debug` has every step, `trace` every call of the service. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 export interface Progress {
   /** Name of the step, e.g. `snapshot`, `feed`. */

@@ -32,7 +32,9 @@ export function createFakeIo(random = 0.5): FakeIo {
       now += ms;
     },
     random: () => random,
-    log: (level, event, facts = {}) => events.push({ level, event, facts }),
+    log: (level, event, facts = {}) => {
+      if (level !== 'trace') events.push({ level, event, facts });
+    },
     progress: () => {},
   };
 }

@@ -45,6 +45,13 @@ describe('the pricelake command', () => {
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: true, runNumber: 1, cursor: 42 });
   });
 
+  it('colours what failed where it is told to, and never else', async () => {
+    const run = (args: string[], env: NodeJS.ProcessEnv) =>
+      runPricelake(['status', '--lake', '/none', ...args], { env });
+    expect((await run([], { FORCE_COLOR: '1' })).stderr.startsWith('\u001b[31mpricelake:\u001b[39m ')).toBe(true);
+    expect((await run(['--no-color'], { FORCE_COLOR: '1' })).stderr).toMatch(/^pricelake: /u);
+  });
+
   it('says so, in JSON as well, where it may open too few files to load', async () => {
     const script = `ulimit -n 48; exec "${process.execPath}" "${MAIN}" status --lake x --json`;
     const [code, stdout, stderr] = await new Promise<[unknown, string, string]>((resolve) => {

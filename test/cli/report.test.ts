@@ -3,10 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ReportRequest, writeReport } from '../../src/cli/actions/write-report.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { createCliIo } from '../../src/cli/terminal-io.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
-import { MemoryOutput } from './memory-output.js';
-import { MemoryStream } from './memory-stream.js';
+import { openContext } from './open-context.js';
 
 let lake: string;
 let folder: string;
@@ -18,11 +16,10 @@ beforeAll(async () => {
 afterAll(() => rm(path.dirname(lake), { recursive: true }));
 
 async function run(request: Partial<ReportRequest>, json = false, signal = new AbortController().signal) {
-  const output = new MemoryOutput();
-  const io = createCliIo({ stream: new MemoryStream(), env: {} });
+  const context = openContext(json);
   const file = path.join(folder, 'report.html');
-  const report = await writeReport({ lake, output: file, top: 50, ...request }, { output, io, json, signal });
-  return { report, stdout: output.text, page: await readFile(file, 'utf8') };
+  const report = await writeReport({ lake, output: file, top: 50, ...request }, { ...context, signal });
+  return { report, stdout: context.output.text, page: await readFile(file, 'utf8') };
 }
 
 describe('report', () => {

@@ -28,7 +28,7 @@ describe('the log away from a terminal', () => {
     const stream = new MemoryStream();
     createCliIo({ stream, env: {} }).log('debug', 'x');
     expect(stream.text).toBe('');
-    createCliIo({ stream, env: { PRICELAKE_DEBUG: '1' } }).log('debug', 'x');
+    createCliIo({ stream, env: {}, level: 'debug' }).log('debug', 'x');
     expect(stream.text).toContain('"event":"x"');
   });
 

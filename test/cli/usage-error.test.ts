@@ -22,16 +22,19 @@ async function refuse(...args: string[]): Promise<string> {
 }
 
 describe('an unknown flag', () => {
-  it.each(['--quiet', '--dryrun'])('is named where the pipeline file is missing as well: sync %s', async (flag) => {
-    const flags =
-      '--json, --version, --help, --lake, --publish-held, --reconcile, --max-rows, --max-overage, --deadline';
-    expect(await refuse('sync', flag)).toBe(`unknown flag ${flag} of \`pricelake sync\` → There are ${flags}.`);
-    expect(await refuse('sync', flag, 'prices.yaml')).toBe(await refuse('sync', flag));
-    expect(await refuse('sync', 'prices.yaml', flag)).toBe(await refuse('sync', flag));
-  });
+  it.each(['--frobnicate', '--dryrun'])(
+    'is named where the pipeline file is missing as well: sync %s',
+    async (flag) => {
+      const flags =
+        '--json, --quiet, --verbose, --color, --version, --help, --lake, --publish-held, --reconcile, --max-rows, --max-overage, --deadline';
+      expect(await refuse('sync', flag)).toBe(`unknown flag ${flag} of \`pricelake sync\` → There are ${flags}.`);
+      expect(await refuse('sync', flag, 'prices.yaml')).toBe(await refuse('sync', flag));
+      expect(await refuse('sync', 'prices.yaml', flag)).toBe(await refuse('sync', flag));
+    },
+  );
 
-  it('of one letter stands for the flag that begins with it: sync -v', async () => {
-    expect(await refuse('sync', '-v')).toBe('unknown flag -v of `pricelake sync` → Did you mean `--version`?');
+  it('of one letter stands for the flag that begins with it: sync -d', async () => {
+    expect(await refuse('sync', '-d')).toBe('unknown flag -d of `pricelake sync` → Did you mean `--deadline`?');
   });
 
   it('comes with the nearest known one', async () => {
@@ -43,14 +46,16 @@ describe('an unknown flag', () => {
   });
 
   it('is named before a command that it took for its value', async () => {
-    expect(await refuse('--quiet', 'sync', 'prices.yaml')).toMatch(/^unknown flag --quiet → There are --json,/u);
+    expect(await refuse('--frobnicate', 'sync', 'prices.yaml')).toMatch(
+      /^unknown flag --frobnicate → There are --json,/u,
+    );
   });
 
   it('is named for every command', async () => {
     for (const command of listCommands()) {
       const [name = ''] = command.split(' ');
-      expect(await refuse(name, '--quiet')).toMatch(
-        new RegExp(`^unknown flag --quiet of \`pricelake ${name}\` → There`),
+      expect(await refuse(name, '--frobnicate')).toMatch(
+        new RegExp(`^unknown flag --frobnicate of \`pricelake ${name}\` → There`),
       );
     }
   });
@@ -58,6 +63,14 @@ describe('an unknown flag', () => {
   it('is named without its value, which may be a key', async () => {
     expect(await refuse('query', '--api-key=live_1')).toMatch(/^unknown flag --api-key of `pricelake query` → /u);
     expect(await refuse('status', '-kLIVE')).toMatch(/^unknown flag -k of /u);
+  });
+});
+
+describe('a value that is none of the choices', () => {
+  it('comes with the nearest of them, or all', async () => {
+    expect(await refuse('query', 'FROM items', '--format', 'cvs')).toBe("--format can't be cvs → Did you mean `csv`?");
+    expect(await refuse('schema', 'item')).toBe("<table> can't be item → Did you mean `items`?");
+    expect(await refuse('check', '--fail-on', 'never')).toBe("--fail-on can't be never → There are gate, error, warn.");
   });
 });
 

@@ -6,6 +6,7 @@ import type { DatasetSelection } from '../../tables/table.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatCount, formatSeconds } from '../progress.js';
+import { paint, type Style } from '../style.js';
 import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read-status.js';
 
 /** A status, and what the lake is a copy of; undefined where nothing is published. */
@@ -32,6 +33,16 @@ export function formatStatus(status: ShownStatus, width: number | undefined): st
   const tables = formatTables(status.tables, width);
   const runs = status.runs.rows.length === 0 ? '' : `\nlast runs\n${formatRows(status.runs, width)}`;
   return facts.join('') + tables + runs + formatChecks(status.checks, width);
+}
+
+/** Colours what waits for a person. */
+export function colourStatus(text: string, style: Style): string {
+  return paint(
+    text,
+    [/(?<=^run \S+ \(\S+\) is )(?:held by .*?(?=, landed )|interrupted)/gmu, style.bad],
+    [/^not caught up(?=:)/gmu, style.warn],
+    [/(?<= passed, )[1-9]\d* found something$/gmu, style.warn],
+  );
 }
 
 function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }: ShownStatus): string {

@@ -13,6 +13,7 @@ import { formatCount } from '../progress.js';
 import { readLake } from '../read-lake.js';
 import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
+import { paint } from '../style.js';
 
 export interface CheckRequest extends ReadingArguments {
   /** Folder of checks beside the shipped ones. */
@@ -35,7 +36,7 @@ export async function runCheckCommand(request: CheckRequest, context: CommandCon
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
     runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks)),
   );
-  if (!context.json) await context.output.write(formatResults(results, checks, context.output.columns));
+  if (!context.json) await context.output.write(formatResults(results, checks, context));
   const report = results.map(describeResult);
   const failed = results.filter((result) => isFailure(result, request.failOn));
   if (failed.length > 0) {
@@ -70,7 +71,11 @@ function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-function formatResults(results: CheckResult[], checks: Check[], width: number | undefined): string {
+function formatResults(
+  results: CheckResult[],
+  checks: Check[],
+  { output: { columns: width }, style }: CommandContext,
+): string {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   const rows = results.map(({ name, severity, violations }) => {
     const passed = violations === 0n;
@@ -90,7 +95,7 @@ function formatResults(results: CheckResult[], checks: Check[], width: number | 
       return `\n${what}\n${hint}\n\n${layOutSample(sample, width)}`;
     });
   const summary = `\n${results.length - notes.length} of ${results.length} checks passed\n`;
-  return table + notes.join('') + summary;
+  return paint(table, [/^FAILED/gmu, style.bad]) + notes.join('') + summary;
 }
 
 function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult): CommandReport {

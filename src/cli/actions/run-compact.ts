@@ -11,13 +11,13 @@ export async function runCompact(
   { lake: named }: { lake?: string | undefined },
   context: CommandContext,
 ): Promise<CommandReport> {
-  const { io, signal, json, output } = context;
+  const { io, signal, say, output } = context;
   const { lake: path } = await findTarget({ lake: named }, process.env);
   return withLockedLake(path, io, signal, async ({ db, lake, stop }) => {
     await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io, stop);
-    if (!json && compactions.length === 0) await output.write('No table has small files to join.\n');
-    if (!json && compactions.length > 0) {
+    if (compactions.length === 0) await say('No table has small files to join.\n');
+    else {
       const rows = compactions.map(({ table, version, filesBefore, filesAfter, rows: count }) => [
         table,
         String(version),
@@ -27,7 +27,7 @@ export async function runCompact(
       ]);
       const aligns: Align[] = ['left', 'right', 'right', 'right', 'right'];
       const head = ['table', 'version', 'files before', 'files after', 'rows moved'];
-      await output.write(layOutTable(head, rows, aligns, output.columns));
+      await say(layOutTable(head, rows, aligns, output.columns));
     }
     return { lake: lake.root, tables: compactions };
   });

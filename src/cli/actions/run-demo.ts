@@ -31,7 +31,7 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };
   await clearDemoLake(place.lake);
-  const say = (text: string) => (context.json ? true : context.output.write(text));
+  const { say } = context;
   await say(
     `1. A sandbox of the service with ${request.items.toLocaleString('en-US')} listings starts on this machine.\n`,
   );
@@ -43,7 +43,7 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
   }
 }
 
-type Say = (text: string) => Promise<boolean> | boolean;
+type Say = CommandContext['say'];
 
 async function runSteps(
   { lake, keep }: DemoRequest,
@@ -60,7 +60,7 @@ async function runSteps(
     await say(`\n${title}\n`);
     const report = await syncPipeline(pipeline, io, signal);
     io.close(); // each run has bars of its own
-    await say(formatReport(report, lake));
+    await say(formatReport(report, lake, context.style));
     return describeReport(report, lake);
   };
   const runs = [await sync('2. The first run copies everything.')];

@@ -18,7 +18,7 @@ export interface RebuildRequest {
  * @throws PricelakeError `config` when neither a pipeline file nor a lake is named or found.
  */
 export async function runRebuild(request: RebuildRequest, context: CommandContext): Promise<CommandReport> {
-  const { io, signal, json, output } = context;
+  const { io, signal, json, say, output } = context;
   const pipeline = await choosePipeline(request, context);
   const report = await rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss });
   if (!json) {
@@ -29,17 +29,17 @@ export async function runRebuild(request: RebuildRequest, context: CommandContex
       formatCount(rowsAfter),
     ]);
     const aligns: Align[] = ['left', 'right', 'right', 'right'];
-    await output.write(layOutTable(['table', 'version', 'rows before', 'rows after'], rows, aligns, output.columns));
+    await say(layOutTable(['table', 'version', 'rows before', 'rows after'], rows, aligns, output.columns));
     const { length } = report.runs;
     const runs = length === 1 ? 'one run' : `${length} runs`;
     const source =
       length === 0
         ? 'Put back the files that the newest run left, without a call.'
         : `Made from the raw bytes of ${runs}, from ${report.runs[0]} on, without a call.`;
-    await output.write(`${source}\n`);
-    for (const what of report.damage) await output.write(`damaged: ${toPlainLine(what)}\n`);
-    for (const what of report.carried) await output.write(`carried over: ${toPlainLine(what)}\n`);
-    for (const what of report.lost) await output.write(`lost: ${toPlainLine(what)}\n`);
+    await say(`${source}\n`);
+    for (const what of report.damage) await say(`damaged: ${toPlainLine(what)}\n`);
+    for (const what of report.carried) await say(`carried over: ${toPlainLine(what)}\n`);
+    for (const what of report.lost) await say(`lost: ${toPlainLine(what)}\n`);
   }
   return { lake: pipeline.lake.path, ...report };
 }

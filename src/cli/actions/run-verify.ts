@@ -11,6 +11,7 @@ import { toPlainLine } from '../plain-text.js';
 import { formatCount } from '../progress.js';
 import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
+import { paint } from '../style.js';
 
 export interface VerifyRequest extends ReadingArguments {
   /** Row groups to read at most. */
@@ -32,14 +33,14 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   requireCount('--sample', sample);
   requireCount('--items', items);
   const { lake: path } = await findTarget(request, process.env);
-  const { io, signal, json, output } = context;
+  const { io, signal, json, output, style } = context;
   const { lake } = await openDamagedLake(path);
   const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
   const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
   try {
     const proofs = await verifyLake(lake, db, { sample, signal }, io);
     if (items !== undefined) proofs.push(await compareItems(request, items, context));
-    if (!json) await output.write(formatProofs(proofs, output.columns));
+    if (!json) await output.write(paint(formatProofs(proofs, output.columns), [/^FAILED/gmu, style.bad]));
     const failed = proofs.filter(({ found }) => found > 0);
     if (failed.length === 0) return { lake: lake.root, proofs };
     const names = failed.map(({ name, found }) => `${name} (${found})`).join(', ');

@@ -7,6 +7,7 @@ import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatCount, formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
+import { paint } from '../style.js';
 
 export interface PlanRequest {
   pipeline?: string | undefined;
@@ -21,14 +22,15 @@ export interface PlanRequest {
  * @throws PricelakeError `budget` or `quota`, with the plan in its facts, when sync would be refused or stop early.
  */
 export async function showPlan(request: PlanRequest, context: CommandContext): Promise<CommandReport> {
-  const { io, signal, json, output } = context;
+  const { io, signal, json, output, style } = context;
   const caps = readCaps(request);
   const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
   io.protectSecret(pipeline.source.apiKey);
   if (request.lake !== undefined) pipeline.lake.path = request.lake;
   if (request.reconcile) pipeline.source.mode = 'snapshot';
   const estimate = await estimateRun(pipeline, io, { signal, caps });
-  if (!json) await output.write(formatEstimate(estimate, output.columns));
+  if (!json)
+    await output.write(paint(formatEstimate(estimate, output.columns), [/^Overage: up to .*$/gmu, style.money]));
   const { refusal, ...plan } = estimate;
   const report = { lake: pipeline.lake.path, ...plan };
   if (refusal === undefined) return report;

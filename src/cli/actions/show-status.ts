@@ -9,7 +9,7 @@ import { readLakeSelection } from '../../run/dataset-selection.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-import { formatStatus, type ShownStatus } from './format-status.js';
+import { colourStatus, formatStatus, type ShownStatus } from './format-status.js';
 import { type Rows, readStatus } from './read-status.js';
 
 export interface StatusRequest {
@@ -28,13 +28,13 @@ const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 
  * named or `online` is asked for: then two, of several datasets one more each.
  */
 export async function showStatus(request: StatusRequest, context: CommandContext): Promise<CommandReport> {
-  const { io, signal, json, output } = context;
+  const { io, signal, json, output, style } = context;
   const { path, budget, service } = await chooseSource(request, context);
   return readLake({ path, signal }, async ({ lake, db }) => {
     const selection = readLakeSelection(await readTable(lake, 'items'));
     const asked = service === undefined ? undefined : await askService(service, selection ?? 'all', io, signal);
     const status = { ...(await readStatus(lake, db, asked, budget, io)), datasets: selection };
-    if (!json) await output.write(formatStatus(status, output.columns));
+    if (!json) await output.write(colourStatus(formatStatus(status, output.columns), style));
     return describeStatus(status);
   });
 }

@@ -22,7 +22,7 @@ export async function writePipeline(
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
 ): Promise<CommandReport> {
-  const { json, output, prompter } = context;
+  const { say, prompter } = context;
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
   // A JSON text is a YAML text, whatever characters the path has.
@@ -37,10 +37,10 @@ export async function writePipeline(
       { cause },
     );
   });
-  if (!json) await output.write(`${file} is written, every option explained in it.\n`);
+  await say(`${file} is written, every option explained in it.\n`);
   const isSet =
     prompter !== undefined && (await import('./ask-source.js').then((m) => m.askSource(prompter, context, place)));
-  if (!json) await output.write(nextSteps(file, isSet));
+  await say(nextSteps(file, isSet));
   return { file, lake: lake ?? './lake' };
 }
 

@@ -50,7 +50,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   signal.throwIfAborted();
   await publishReport(output, page);
   const bytes = Buffer.byteLength(page);
-  if (!context.json) await context.output.write(describeForPeople(output, bytes, facts));
+  await context.say(describeForPeople(output, bytes, facts));
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
 }
 

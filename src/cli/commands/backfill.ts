@@ -36,7 +36,7 @@ the same command again. Its rows have origin history; a change that is there alr
   handler: (argv) =>
     runCommand(
       argv,
-      async ({ io, signal, output, json }) => {
+      async ({ io, signal, say, style }) => {
         const [{ findPipeline }, { readPipeline }, { backfillHistory }, { describeReport, formatReport }] =
           await Promise.all([
             import('../../config/find-pipeline.js'),
@@ -49,10 +49,8 @@ the same command again. Its rows have origin history; a change that is there alr
         if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
         io.protectSecret(pipeline.source.apiKey);
         const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
-        if (!json) {
-          await output.write(`Histories of ${items} items, ${asked} of them read now.\n`);
-          await output.write(formatReport(run, pipeline.lake.path));
-        }
+        await say(`Histories of ${items} items, ${asked} of them read now.\n`);
+        await say(formatReport(run, pipeline.lake.path, style));
         return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
       },
       RESUME_HINT,

@@ -50,7 +50,7 @@ Nothing is published unless the gate checks pass.`,
   handler: (argv) =>
     runCommand(
       argv,
-      async ({ io, signal, output, json }) => {
+      async ({ io, signal, say, style }) => {
         const [
           { findPipeline },
           { readPipeline },
@@ -77,7 +77,7 @@ Nothing is published unless the gate checks pass.`,
         let report = await sync();
         // An interrupted run comes first, in its own mode.
         if (argv.reconcile && report.row.mode !== 'snapshot') report = await sync();
-        if (!json) await output.write(formatReport(report, pipeline.lake.path));
+        await say(formatReport(report, pipeline.lake.path, style));
         return describeReport(report, pipeline.lake.path);
       },
       RESUME_HINT,
