@@ -44,13 +44,19 @@ export async function sampleItems(
 ): Promise<SampleComparison> {
   const { db, client, landing, io } = base;
   await loadSample(base, await landSample(client, landing, await chooseSample(db, size), io));
-  return judgeSample(db, lowWatermark);
+  // Not the lake but the sample is read again for each comparison.
+  return db.substitute('items', 'SELECT * FROM sampled_items', () => judgeSample(db, lowWatermark));
 }
 
-/** Another sample in each run, the same in each of its tries. */
+/** Another sample in each run, the same in each of its tries: table `sampled_items`. */
 async function chooseSample(db: Database, size: number): Promise<bigint[]> {
-  const rows = await db.rows(`SELECT item_id FROM items WHERE gone_at IS NULL
-    ORDER BY hash(item_id, CAST(getvariable('run_id') AS VARCHAR)) LIMIT ${BigInt(size)}`);
+  await db.define(
+    'table',
+    'sampled_items',
+    `SELECT * FROM items WHERE gone_at IS NULL
+    ORDER BY hash(item_id, CAST(getvariable('run_id') AS VARCHAR)) LIMIT ${BigInt(size)}`,
+  );
+  const rows = await db.rows('SELECT item_id FROM sampled_items');
   return rows.map((row) => row.item_id as bigint);
 }
 

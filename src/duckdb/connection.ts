@@ -114,14 +114,14 @@ export class Database {
   }
 
   /** Lets another view stand in for view or table `name` while `work` is done; it may read `<name>_itself`. */
-  async substitute(name: string, select: string, work: () => Promise<void>): Promise<void> {
+  async substitute<T>(name: string, select: string, work: () => Promise<T>): Promise<T> {
     const [shown, itself] = [quoteIdentifier(name), quoteIdentifier(`${name}_itself`)];
     const tables = await this.rows('SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $1', [name]);
     const kind = tables.length > 0 ? 'TABLE' : 'VIEW';
     await this.run(`ALTER ${kind} ${shown} RENAME TO ${itself}`);
     try {
       await this.run(`CREATE TEMP VIEW ${shown} AS ${select}`);
-      await work();
+      return await work();
     } finally {
       await this.run(`DROP VIEW IF EXISTS ${shown}`);
       await this.run(`ALTER ${kind} ${itself} RENAME TO ${shown}`);
