@@ -3,10 +3,14 @@
 -- description: Currencies of listed items are codes of ISO 4217, list one as of amendment 180, fit for a price.
 -- next: Look at the items of that currency; their prices stand apart from all others in product_prices.
 -- XTS (testing) and XXX (no currency) are in the list, but no price is in them.
-SELECT currency, count(*) AS items, min(item_id) AS first_item_id
-FROM items
-WHERE removed_at IS NULL
-  AND currency NOT IN (
+SELECT currency, items, first_item_id
+FROM (
+  SELECT currency, count(*) AS items, min(item_id) AS first_item_id
+  FROM items
+  WHERE removed_at IS NULL
+  GROUP BY currency
+)
+WHERE currency NOT IN (
     'AED', 'AFN', 'ALL', 'AMD', 'AOA', 'ARS', 'AUD', 'AWG', 'AZN',
     'BAM', 'BBD', 'BDT', 'BHD', 'BIF', 'BMD', 'BND', 'BOB', 'BOV', 'BRL', 'BSD', 'BTN', 'BWP', 'BYN', 'BZD',
     'CAD', 'CDF', 'CHE', 'CHF', 'CHW', 'CLF', 'CLP', 'CNY', 'COP', 'COU', 'CRC', 'CUP', 'CVE', 'CZK',
@@ -22,4 +26,3 @@ WHERE removed_at IS NULL
     'XAD', 'XAF', 'XAG', 'XAU', 'XBA', 'XBB', 'XBC', 'XBD', 'XCD', 'XCG', 'XDR', 'XOF', 'XPD', 'XPF', 'XPT',
     'XSU', 'XUA', 'YER', 'ZAR', 'ZMW', 'ZWG'
   )
-GROUP BY currency

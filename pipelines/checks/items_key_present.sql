@@ -2,6 +2,7 @@
 -- severity: gate
 -- description: Every item has its id, its website and the run that wrote it.
 -- next: Look at the same items in the landed part; a renamed field of the export needs source.mapping.
+-- scope: row
 SELECT item_id, site_id, is_listed, run_id
 FROM items
 WHERE item_id IS NULL OR site_id IS NULL OR is_listed IS NULL OR run_id IS NULL

@@ -2,6 +2,7 @@
 -- severity: gate
 -- description: Every item id stands in items once.
 -- next: Look at the rows of the item ids in the sample; their run_id and read_at tell which run wrote each.
+-- scope: item_id
 SELECT item_id, count(*) AS copies
 FROM items
 GROUP BY item_id

@@ -2,6 +2,7 @@
 -- severity: warn
 -- description: No two listed items of a website are the same page.
 -- next: Such a product counts more offers than there are; two sources of one website often overlap (items.source_id).
+-- scope: site_id, url
 SELECT site_id, url, count(*) AS items, min(item_id) AS first_item_id, max(item_id) AS last_item_id
 FROM items
 WHERE is_listed AND url IS NOT NULL

@@ -2,6 +2,7 @@
 -- severity: warn
 -- description: No listed item's price changed by a factor of ten or more at its last change.
 -- next: A factor near 10 or 100 is often a decimal point lost by the shop or the scrape; look at the item's page.
+-- scope: row
 -- parameter: factor DOUBLE default 10: smallest factor, up or down, that counts
 SELECT item_id, site_id, previous_price, price, currency, price_changed_at, price / previous_price AS factor
 FROM items

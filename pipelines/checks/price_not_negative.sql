@@ -2,6 +2,7 @@
 -- severity: error
 -- description: No price is below zero.
 -- next: Look at the item's page; a sign that a scrape took for a minus comes from the source.
+-- scope: row
 SELECT item_id, site_id, price, previous_price, currency
 FROM items
 WHERE price < 0 OR previous_price < 0

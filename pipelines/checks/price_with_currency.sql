@@ -2,6 +2,7 @@
 -- severity: error
 -- description: Every price has a currency.
 -- next: Without a currency an offer is left out of product_prices and price_spread; ask the service about the source.
+-- scope: row
 SELECT item_id, site_id, price, previous_price
 FROM items
 WHERE currency IS NULL AND (price IS NOT NULL OR previous_price IS NOT NULL)

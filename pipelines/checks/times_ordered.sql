@@ -2,6 +2,7 @@
 -- severity: warn
 -- description: An item was first seen before it was last seen, changed or removed.
 -- next: Compare the item with /items/{id}; what is derived by day counts from first_seen_at on.
+-- scope: row
 SELECT item_id, first_seen_at, last_seen_at, last_changed_at, removed_at
 FROM items
 WHERE first_seen_at > last_seen_at OR first_seen_at > last_changed_at OR first_seen_at > removed_at

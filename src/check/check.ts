@@ -22,6 +22,11 @@ export interface Check {
   /** What to look at when it fails. */
   next: string;
   parameters: CheckParameter[];
+  /**
+   * Which rows of items a violation follows from: a row alone, or the rows that have the same values in these columns.
+   * Undefined for all rows, and where it reads more than items.
+   */
+  scope: 'row' | readonly string[] | undefined;
   sql: string;
   /** File it was read from. */
   file: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import {
   type Check,
   type CheckParameter,
@@ -10,7 +11,7 @@ import {
   SEVERITIES,
 } from './check.js';
 
-const KEYS = ['name', 'severity', 'description', 'next', 'parameter'] as const;
+const KEYS = ['name', 'severity', 'description', 'next', 'scope', 'parameter'] as const;
 const HEADER_LINE = /^--\s*([a-z_]+):\s*(.*?)\s*$/u;
 const PARAMETER = /^([a-z_][a-z0-9_]*) ([A-Z]+) default (\S+): (.+)$/u;
 
@@ -19,6 +20,7 @@ const headerSchema = z.object({
   severity: z.enum(SEVERITIES),
   description: z.string().min(1),
   next: z.string().min(1),
+  scope: z.string().optional(),
 });
 
 /** Where a header line stands, for messages. */
@@ -47,7 +49,9 @@ export function parseCheck(text: string, file: string): Check {
     .filter(({ key }) => key === 'parameter')
     .map(({ value, line }) => parseParameter(value, (why) => fail(line, why)));
   requireDeclared(text, parameters, fail);
-  return { ...header.data, parameters, sql: text, file };
+  const scopeLine = entries.find(({ key }) => key === 'scope')?.line ?? 1;
+  const scope = parseScope(header.data.scope, (why) => fail(scopeLine, why));
+  return { ...header.data, parameters, scope, sql: text, file };
 }
 
 /** The comment lines at the top of the form `-- key: value`; other comments may follow after them. */
@@ -69,6 +73,17 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
     entries.push({ key, value, line: index + 1 });
   }
   return entries;
+}
+
+/** `row`, or columns of items. */
+function parseScope(value: string | undefined, fail: (why: string) => PricelakeError): Check['scope'] {
+  if (value === undefined || value === 'row') return value;
+  const columns = value.split(',').map((name) => name.trim());
+  const known = loadTableSchema('items').columns.map(({ name }) => name);
+  const unknown = columns.find((name) => !known.includes(name));
+  if (unknown === undefined) return columns;
+  const near = suggestName(unknown, ['row', ...known]);
+  throw fail(`scope: "${unknown}" is no column of items${near === undefined ? '' : `, meant "${near}"?`}`);
 }
 
 function parseParameter(value: string, fail: (why: string) => PricelakeError): CheckParameter {

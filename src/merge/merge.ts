@@ -19,6 +19,8 @@ export interface Merge {
   replaced: ItemsFile[];
   /** Rows of the select at most, where that is known. */
   maxRows?: bigint;
+  /** Items that get another row; undefined where all rows are new. */
+  changed?: bigint;
 }
 
 /** Files of a partition that are below this size take new rows in; larger ones are left and a file is added. */
@@ -197,8 +199,9 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
 }
 
 /**
- * Applies pending changes and whole reads to the merge base (design: apply). Table `merged_items` holds the touched rows;
- * the select is what replaces `replaced`, or for a first run the whole table.
+ * Applies pending changes and whole reads to the merge base (design: apply). Table `merged_items` holds the touched rows,
+ * and `items_before` the lake's rows of the same items; the select is what replaces `replaced`, or for a first run the
+ * whole table.
  */
 export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<Comparison, 'gone'>): Promise<Merge> {
   await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
@@ -208,14 +211,25 @@ export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<C
   const columns = selectColumns('items');
   const merged = `SELECT ${columns} FROM merged_items`;
   const others = (rows: string) => `SELECT ${columns} FROM ${rows} ANTI JOIN merged_items USING (item_id)`;
+  const hasNoRows = () => db.keepEmpty('items_before', loadTableSchema('items').columns);
   if (base.kind === 'first') {
+    await hasNoRows();
     if (counts?.n === 0n) return { select: `SELECT ${columns} FROM base_items`, replaced: [] };
     return { select: `${others('base_items')} UNION ALL ${merged}`, replaced: [] };
   }
-  if (counts?.n === 0n) return { select: undefined, replaced: [] };
+  const changed = counts?.n as bigint;
+  if (changed === 0n) {
+    await hasNoRows();
+    return { select: undefined, replaced: [], changed };
+  }
   const replaced = await chooseReplaced(db, base);
+  await db.define(
+    changed <= FEW_ROWS ? 'table' : 'view',
+    'items_before',
+    `SELECT ${columns} FROM ${readFiles(replaced, base)} SEMI JOIN merged_items USING (item_id)`,
+  );
   const select = replaced.length === 0 ? merged : `${others(readFiles(replaced, base))} UNION ALL ${merged}`;
-  return { select, replaced, maxRows: replaced.reduce((sum, { rows }) => sum + rows, counts?.n as bigint) };
+  return { select, replaced, changed, maxRows: replaced.reduce((sum, { rows }) => sum + rows, changed) };
 }
 
 /** Files with merged rows, and for partitions that only get new rows their smallest file, so that few stay small. */

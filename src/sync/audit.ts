@@ -1,15 +1,25 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Check } from '../check/check.js';
+import { KeptCounts } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
 import { runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { ignoreMissing, type Lake, privatePath, temporaryPath } from '../lake/layout.js';
+import { readTable } from '../lake/read.js';
 import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Candidate } from './stage.js';
+
+/** What the checks found, and their counts for the next run. */
+export interface Audit {
+  checks: CheckResult[];
+  kept: KeptCounts;
+}
 
 /**
  * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
@@ -21,7 +31,7 @@ export async function auditRun(
   candidate: Candidate,
   rows: readonly RunRow[],
   { waived }: { waived: boolean },
-): Promise<CheckResult[]> {
+): Promise<Audit> {
   const { db, io, landing } = run;
   await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
   await loadRows(db, 'next_runs', 'runs', rows);
@@ -33,7 +43,8 @@ export async function auditRun(
     `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
   );
   const checks = await loadChecks(run.pipeline.checksFolder);
-  const results = await runChecks(db, checks, run.pipeline.checks);
+  const kept = await openCounts(run, candidate);
+  const results = await runChecks(db, checks, run.pipeline.checks, kept);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
@@ -46,8 +57,27 @@ export async function auditRun(
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
-  return results.map((result) => ({ ...result, waived: failed.includes(result) }));
+  return { checks: results.map((result) => ({ ...result, waived: failed.includes(result) })), kept };
 }
+
+/** Counts of the run before. Where many items changed, or another program changed them, all rows are counted. */
+async function openCounts({ db, lake, tables: { items }, repairs }: Run, candidate: Candidate): Promise<KeptCounts> {
+  const changed = await db.row('SELECT count(*) AS n FROM merged_items');
+  if ((changed?.n as bigint) > FEW_ROWS || repairs.items !== undefined) return new KeptCounts(undefined, items.version);
+  const staged = candidate.items?.add.map((file) => file.stagedAt) ?? [];
+  const rows = `SELECT * FROM ${tableRelation('items', staged, { hasOlderFiles: false })}`;
+  await db.define('table', 'items_after', `${rows} SEMI JOIN merged_items USING (item_id)`);
+  return new KeptCounts(await readFile(countsPath(lake), 'utf8').catch(ignoreMissing), items.version);
+}
+
+/** After the run has published: the next one counts on from here. */
+export async function keepCounts({ lake }: Pick<Run, 'lake'>, { kept }: Audit): Promise<void> {
+  const temporary = temporaryPath(lake, 'check-counts.json');
+  await writeFile(temporary, kept.write((await readTable(lake, 'items')).version));
+  await rename(temporary, countsPath(lake));
+}
+
+const countsPath = (lake: Lake) => privatePath(lake, 'check-counts.json');
 
 /** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {

@@ -10,7 +10,7 @@ export interface DailyStage {
   root: string;
   /** Table price_spread_daily as the run found it. */
   table: TableState;
-  /** SQL of a relation: the items as the run found them; undefined where there were none. */
+  /** SQL of a relation: the rows before the run of the items that it changed; undefined where there was no table. */
   itemsBefore: string | undefined;
   now: Date;
   /** How many closed days the table reaches back when it is first made; 0 for no table. */

@@ -30,7 +30,8 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
   const itemsVersion = tables.items.version + (candidate.items === undefined ? 0n : 1n);
   const levels = listDerivedLevels();
   const renewable = findRenewable(run, batch, levels.flat());
-  const changed = renewable.size === 0 ? 0n : await createChangedProducts(db, batch.merge, tables.items);
+  const isSame = renewable.size === 0 || batch.merge.changed === 0n;
+  const changed = isSame ? 0n : await createChangedProducts(db);
   // Where many products changed, all are computed.
   if (changed * FEW_PRODUCTS > countRows(tables.products)) renewable.clear();
   else if (changed > 0n)

@@ -1,6 +1,5 @@
 import type { LandedDatasets } from '../extract/datasets.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
-import { tablePath } from '../lake/layout.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
@@ -8,7 +7,6 @@ import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
 import type { CopiedDatasets, StagedFile, TableChange, TableName } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Batch, Moment } from './normalize.js';
 import { settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
@@ -102,7 +100,7 @@ async function addDaily(
     db: run.db,
     root: run.lake.root,
     table: run.tables[table],
-    itemsBefore: readItemsBefore(run),
+    itemsBefore: run.tables.items.version < 0n ? undefined : 'items_before',
     now: await settleServiceTime(run.db, moment),
     days: run.pipeline.analysis.daily,
     stage: (select) => stage(run, table, select, metadata),
@@ -111,13 +109,6 @@ async function addDaily(
   run.io.log('debug', 'staged', { table, files: change.add.length });
   candidate[table] = { table, ...change, applied: { ...change.applied, run: run.landing.runNumber } };
   return true;
-}
-
-/** SQL of the items as the run found them; undefined where there was no table. */
-function readItemsBefore({ lake, tables: { items } }: Run): string | undefined {
-  if (items.version < 0n) return undefined;
-  const files = items.files.map((file) => toRelationFile(file, tablePath(lake, 'items', file.path)));
-  return tableRelation('items', files, items);
 }
 
 /** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */

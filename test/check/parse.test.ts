@@ -8,6 +8,13 @@ import { parseCheck } from '../../src/check/parse.js';
 const HEADER = '-- name: a\n-- severity: warn\n-- description: d\n-- next: n\n';
 
 describe('a check file', () => {
+  it('says which rows its violations follow from', () => {
+    const scopeOf = (line: string) => parseCheck(`${HEADER}${line}SELECT 1`, 'a.sql').scope;
+    expect(scopeOf('')).toBeUndefined();
+    expect(scopeOf('-- scope: row\n')).toBe('row');
+    expect(scopeOf('-- scope: site_id, url\n')).toEqual(['site_id', 'url']);
+  });
+
   it('gives its header, its parameters and its SQL', () => {
     const text = `${HEADER}-- parameter: share DOUBLE default 0.5: largest share\nSELECT 1 WHERE $share > 1\n`;
     expect(parseCheck(text, 'a.sql')).toEqual({
@@ -26,6 +33,11 @@ describe('a check file', () => {
     ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],
     ['-- name: a\n-- severty: warn\nSELECT 1', 'a.sql:2: unknown header "severty", meant "severity"?'],
     [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" stands twice'],
+    [
+      `${HEADER}-- scope: site_ids, url\nSELECT 1`,
+      'a.sql:5: scope: "site_ids" is no column of items, meant "site_id"?',
+    ],
+    [`${HEADER}-- scope: rows\nSELECT 1`, 'a.sql:5: scope: "rows" is no column of items, meant "row"?'],
     [`${HEADER}-- parameter: share half\nSELECT $share`, /^a\.sql:5: parameter "share half" is not of the form/u],
     [`${HEADER}-- parameter: share FLOAT default 1: x\nSELECT $share`, /^a\.sql:5: parameter share: type FLOAT/u],
     [`${HEADER}-- parameter: n BIGINT default x: x\nSELECT $n`, 'a.sql:5: parameter n: default x is not a BIGINT'],

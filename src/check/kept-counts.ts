@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import type { Check } from './check.js';
+import { countRows, SAMPLE_ROWS, type Violations } from './count-rows.js';
+import type { PlannedCheck } from './settings.js';
+
+const count = z.string().regex(/^\d{1,18}$/u);
+const keptSchema = z.strictObject({
+  /** Version of items that the counts are of. */
+  itemsVersion: count,
+  /** By the name of a check: a hash of its SQL and parameters, and what it found. */
+  checks: z.record(z.string(), z.strictObject({ query: z.string(), violations: count, rows: z.array(z.string()) })),
+});
+type Kept = z.infer<typeof keptSchema>;
+
+/** Rows of violations that were, at most: with more of them, no earlier sample is shown. */
+const MOST_ROWS = 10_000;
+
+/**
+ * What checks with a scope found over all items, kept from run to run. A run counts on from there: less what its items
+ * gave before, more what they give now. Without a kept count, or where it can't be right, the check reads all rows.
+ */
+export class KeptCounts {
+  readonly #last: Kept['checks'];
+  readonly #next: Kept['checks'] = {};
+
+  /** `text`: what `write` gave, where it is of this version of items; anything else is as good as nothing. */
+  constructor(text: string | undefined, itemsVersion: bigint) {
+    const kept = keptSchema.safeParse(parseJson(text));
+    this.#last = kept.success && BigInt(kept.data.itemsVersion) === itemsVersion ? kept.data.checks : {};
+  }
+
+  /** What the checks found, as text for the run that finds items in this version. */
+  write(itemsVersion: bigint): string {
+    return JSON.stringify({ itemsVersion: String(itemsVersion), checks: this.#next } satisfies Kept);
+  }
+
+  /** Notes what a check found over all rows. */
+  note(planned: PlannedCheck, { violations, rows }: Violations): void {
+    if (planned.check.scope === undefined) return;
+    this.#next[planned.check.name] = { query: hashCheck(planned), violations: String(violations), rows };
+  }
+
+  /**
+   * Violations by name, of checks whose count is kept. Needs tables `items_before` and `items_after`: the rows of the
+   * items that the run changed, before and after it; and `items`.
+   */
+  async countOn(db: Database, planned: readonly PlannedCheck[]): Promise<Map<string, Violations>> {
+    const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one));
+    const scopes = new Map(known.map(({ check }) => [String(check.scope), check.scope]));
+    const found = new Map<string, Violations>();
+    for (const [key, scope] of scopes) {
+      const ofScope = known.filter(({ check }) => String(check.scope) === key);
+      const [before, after] = await createScope(db, scope);
+      const last = await countEach(db, before, ofScope, MOST_ROWS);
+      const now = await countEach(db, after, ofScope, SAMPLE_ROWS);
+      for (const [index, one] of ofScope.entries()) {
+        const counted = this.#add(one, last[index], now[index]);
+        if (counted !== undefined) found.set(one.check.name, counted);
+      }
+    }
+    return found;
+  }
+
+  #add({ check }: PlannedCheck, before: Violations | undefined, after: Violations | undefined): Violations | undefined {
+    const last = this.#last[check.name];
+    if (last === undefined || before === undefined || after === undefined) return undefined;
+    const violations = BigInt(last.violations) - before.violations + after.violations;
+    const gone = new Set(before.rows);
+    const isListed = before.violations <= BigInt(MOST_ROWS);
+    const kept = isListed ? last.rows.filter((row) => !gone.has(row) && !after.rows.includes(row)) : [];
+    const rows = [...after.rows, ...kept].slice(0, SAMPLE_ROWS);
+    const isSound = violations >= BigInt(rows.length) && violations > 0n === rows.length > 0;
+    return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
+  }
+}
+
+/** Names of the rows that a scope's violations follow from, before the run and after it. */
+async function createScope(db: Database, scope: Check['scope']): Promise<[string, string]> {
+  if (scope === 'row' || scope === undefined) return ['items_before', 'items_after'];
+  const key = scope.map(quoteIdentifier).join(', ');
+  const rows = `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after`;
+  await db.define('table', 'scoped_after', `SELECT * FROM items SEMI JOIN (${rows}) USING (${key})`);
+  await db.define(
+    'table',
+    'scoped_before',
+    `SELECT * FROM scoped_after ANTI JOIN items_after USING (item_id) UNION ALL SELECT * FROM items_before`,
+  );
+  return ['scoped_before', 'scoped_after'];
+}
+
+/** Undefined for a check that does not run: over all rows it says why. */
+function countEach(db: Database, rows: string, checks: readonly PlannedCheck[], keep: number) {
+  return db.substitute('items', `SELECT * FROM ${rows}`, async () => {
+    const counted: (Violations | undefined)[] = [];
+    for (const one of checks) counted.push(await countRows(db, one, keep).catch(() => undefined));
+    return counted;
+  });
+}
+
+function hashCheck({ check, values }: PlannedCheck): string {
+  return createHash('sha256').update(check.sql).update(JSON.stringify(values)).digest('hex');
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return undefined; // a power cut may leave half of it
+  }
+}

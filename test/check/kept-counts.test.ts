@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Check } from '../../src/check/check.js';
+import { KeptCounts } from '../../src/check/kept-counts.js';
+import { loadChecks } from '../../src/check/load.js';
+import { runChecks } from '../../src/check/run.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { createSeeded } from '../seeded.js';
+
+const random = createSeeded(12);
+let db: Database;
+let checks: Check[];
+
+const literal = (values: readonly (string | null)[]) => {
+  const value = random.pick(values);
+  return value === null ? 'NULL' : `'${value}'`;
+};
+
+/** Rows of items, many of which violate one check or another. */
+const insertItems = async (table: string, ids: readonly number[]) => {
+  for (const id of ids) {
+    const values = {
+      item_id: id,
+      site_id: random.integer(3),
+      url: literal([null, 'https://a.example/1', 'https://a.example/2', `https://a.example/${id}`]),
+      gtin: literal([null, '4006381333931', '4006381333932', '12', '40063813339']),
+      price: random.pick(['NULL', '10', '200', '-1']),
+      previous_price: random.pick(['NULL', '10', '1']),
+      currency: literal([null, 'EUR']),
+      is_listed: random.pick(['true', 'false']),
+      removed_at: random.pick(['NULL', "'2026-01-01T00:00:00Z'"]),
+      first_seen_at: random.pick(['NULL', "'2026-02-01T00:00:00Z'"]),
+      run_id: "'r'",
+    };
+    await db.run(`INSERT INTO ${table} (${Object.keys(values)}) VALUES (${Object.values(values).join(', ')})`);
+  }
+};
+
+/** A run that gives some items other rows and adds some. */
+const changeItems = async (ids: readonly number[], added: readonly number[]) => {
+  await db.run(`CREATE OR REPLACE TEMP TABLE items_before AS FROM items WHERE item_id IN (${ids.join(', ')})`);
+  await db.run(`DELETE FROM items WHERE item_id IN (${ids.join(', ')})`);
+  await insertItems('items', [...ids, ...added]);
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE items_after AS FROM items WHERE item_id IN (${[...ids, ...added].join(', ')})`,
+  );
+};
+
+const counts = (results: Awaited<ReturnType<typeof runChecks>>) =>
+  Object.fromEntries(results.map(({ name, violations }) => [name, violations]));
+
+beforeAll(async () => {
+  db = await Database.open();
+  const columns = loadTableSchema('items').columns.map(({ name, type }) => `${name} ${type}`);
+  await db.run(`CREATE TEMP TABLE items (${columns.join(', ')})`);
+  checks = (await loadChecks()).filter(({ scope }) => scope !== undefined);
+});
+afterAll(() => db.close());
+
+describe('checks that count on from the run before', () => {
+  it('find what they find over all rows, run after run', async () => {
+    await insertItems(
+      'items',
+      Array.from({ length: 60 }, (_, id) => id),
+    );
+    let kept = new KeptCounts(undefined, 0n);
+    await runChecks(db, checks, {}, kept);
+    for (let run = 1n; run <= 6n; run++) {
+      const ids = Array.from({ length: 5 }, () => random.integer(60));
+      await changeItems(ids, [100 + Number(run), 200 + Number(run)]);
+      kept = new KeptCounts(kept.write(run), run);
+      const known = await kept.countOn(
+        db,
+        checks.map((check) => planned(check)),
+      );
+      const results = await runChecks(db, checks, {}, kept);
+      const all = await runChecks(db, checks, {});
+      expect(counts(results)).toEqual(counts(all));
+      // Most were not counted over all rows, or nothing is tested here.
+      expect(known.size).toBeGreaterThan(checks.length / 2);
+      for (const { name, sample } of results) {
+        const shown = JSON.parse(sample) as unknown[];
+        const allRows = new Set(await listRows(name));
+        expect(
+          shown.every((row) => allRows.has(JSON.stringify(row))),
+          name,
+        ).toBe(true);
+      }
+    }
+    expect(Object.values(counts(await runChecks(db, checks, {}))).filter((n) => n > 0n).length).toBeGreaterThan(4);
+  });
+
+  const planned = (check: Check) => ({
+    check,
+    severity: check.severity,
+    values: Object.fromEntries(check.parameters.map(({ name, default: value }) => [name, value])),
+  });
+  const listRows = async (name: string) => {
+    const check = checks.find((one) => one.name === name) as Check;
+    const { countRows } = await import('../../src/check/count-rows.js');
+    return (await countRows(db, planned(check), 1000)).rows.map((row) => JSON.stringify(JSON.parse(row)));
+  };
+
+  it('read all rows where nothing is kept, or of another version, query or parameter', async () => {
+    const kept = new KeptCounts(undefined, 0n);
+    await runChecks(db, checks, {}, kept);
+    const text = kept.write(7n);
+    const known = async (from: string | undefined, version: bigint, some = checks) =>
+      (await new KeptCounts(from, version).countOn(db, some.map(planned))).size;
+    await changeItems([1], []);
+    expect(await known(text, 7n)).toBeGreaterThan(0);
+    expect(await known(text, 8n)).toBe(0);
+    expect(await known(text.slice(0, -9), 7n)).toBe(0);
+    expect(await known(undefined, 7n)).toBe(0);
+    expect(
+      await known(
+        text,
+        7n,
+        checks.map((check) => ({ ...check, sql: `${check.sql} -- other` })),
+      ),
+    ).toBe(0);
+    const jump = planned(checks.find(({ name }) => name === 'price_jump') as Check);
+    const other = { ...jump, values: { factor: 5 } };
+    expect((await new KeptCounts(text, 7n).countOn(db, [jump])).size).toBe(1);
+    expect((await new KeptCounts(text, 7n).countOn(db, [other])).size).toBe(0);
+  });
+
+  it('read all rows where a kept count can not be right', async () => {
+    const check = checks.filter(({ name }) => name === 'price_not_negative');
+    await db.run('UPDATE items SET price = -1 WHERE item_id < 8');
+    const kept = new KeptCounts(undefined, 0n);
+    const [before] = await runChecks(db, check, {}, kept);
+    const text = kept.write(1n).replace(/"violations":"\d+"/u, '"violations":"0"');
+    await db.run('CREATE OR REPLACE TEMP TABLE items_before AS FROM items WHERE item_id < 2');
+    await db.run('UPDATE items SET price = 1, previous_price = 1 WHERE item_id < 2');
+    await db.run('CREATE OR REPLACE TEMP TABLE items_after AS FROM items WHERE item_id < 2');
+    const [after] = await runChecks(db, check, {}, new KeptCounts(text, 1n));
+    expect(after?.violations).toBe((before?.violations ?? 0n) - 2n);
+  });
+});
