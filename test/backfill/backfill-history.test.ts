@@ -17,7 +17,7 @@ const readHistory = (where = 'true') =>
 
 describe('a backfill of history', () => {
   test('adds what history lacks, with the ids of changes, and nothing twice', async () => {
-    world = await openWorld({ items: 200, history: 'none' });
+    world = await openWorld({ items: 80, sites: 3, history: 'none' });
     await world.sync();
     await world.sandbox.advance({ hours: 3, changes: 60 });
     await world.sync();
@@ -58,7 +58,8 @@ describe('a backfill of history', () => {
   test('that was stopped goes on with the items that are missing; a run before that leaves it alone', async () => {
     let left = 7;
     world = await openWorld({
-      items: 100,
+      items: 50,
+      sites: 2,
       history: 'none',
       intercept: (request) => (request.url.endsWith('/history') && left-- <= 0 ? Promise.resolve(refuse()) : undefined),
     });
@@ -73,18 +74,17 @@ describe('a backfill of history', () => {
     expect(asked).toBeLessThanOrEqual(items - 7);
     expect(run.row.usage_calls).toBe(run.row.calls);
     expect(run.row.calls).toBeGreaterThan(BigInt(items));
-    expect(new Set((await readHistory()).map((row) => row[1])).size).toBeGreaterThan(90);
-  });
+    expect(new Set((await readHistory()).map((row) => row[1])).size).toBeGreaterThan(45);
 
-  test.each([
-    ['price >', /--where price >: .*syntax error/i],
-    ['true) OR (nothing = 1', /--where .*"?nothing"?/],
-    ['price < 0', /no item is chosen/],
-  ])('by the condition %s is refused before a call', async (where, message) => {
-    world = await openWorld({ items: 60 });
-    await world.sync();
+    // A condition that chooses nothing, or is none, is refused before a call.
     world.requests.length = 0;
-    await expect(backfillHistory(world.pipeline, { where }, testIo, signal)).rejects.toThrow(message);
+    for (const [where, message] of [
+      ['price >', /--where price >: .*syntax error/i],
+      ['true) OR (nothing = 1', /--where .*"?nothing"?/],
+      ['price < 0', /no item is chosen/],
+    ] as const) {
+      await expect(backfillHistory(world.pipeline, { where }, testIo, signal)).rejects.toThrow(message);
+    }
     expect(world.requests).toEqual([]);
   });
 });

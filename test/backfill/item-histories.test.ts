@@ -19,7 +19,7 @@ async function open(options: WorldOptions): Promise<void> {
     await happen?.(request);
     return next(request);
   };
-  world = await openWorld({ items: 90, sites: 3, pastDays: 6, intercept, ...options });
+  world = await openWorld({ items: 90, sites: 2, pastDays: 6, intercept, ...options });
   world.pipeline.source.history = 'items';
 }
 

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json';
-import { afterEach, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from './world.js';
 
 interface Change {
   kind: string;
@@ -10,7 +10,6 @@ interface Change {
 }
 
 let world: World;
-afterEach(() => world.close());
 
 async function expectExactCopy(): Promise<void> {
   const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
@@ -23,26 +22,20 @@ const feedRequests = () => world.requests.filter((request) => request.startsWith
 describe('without a change feed', () => {
   const limits = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0 };
 
-  test('later runs poll the items that changed, and the copy stays exact', async () => {
-    world = await openWorld({ items: 700, plan: 'free', limits });
+  beforeAll(async () => {
+    world = await openWorld({ items: 250, plan: 'free', limits });
     expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', cursor_to: null });
     await expectExactCopy();
-    for (let hour = 0; hour < 3; hour++) {
-      await world.sandbox.advance({ hours: 6, changes: 80 });
-      const { row } = await world.sync();
-      expect(row).toMatchObject({ mode: 'poll', reason: 'the plan has no change feed' });
-      expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
-      await expectExactCopy();
-    }
-    expect(feedRequests()).toEqual([]);
   });
+  afterAll(() => world.close());
 
-  test('history gets the differences, with the price before and after', async () => {
-    world = await openWorld({ items: 700, plan: 'free', limits });
-    await world.sync();
+  test('a run polls the items that changed; history gets the differences, with the price before and after', async () => {
     const before = (await world.sandbox.dump()).changes.length;
-    await world.sandbox.advance({ hours: 6, changes: 120 });
-    await world.sync();
+    await world.sandbox.advance({ hours: 6, changes: 80 });
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ mode: 'poll', reason: 'the plan has no change feed' });
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+    await expectExactCopy();
     const fresh = (await world.sandbox.dump()).changes
       .slice(before)
       .map((line) => parse(line, undefined, { parseNumber: (token) => token }) as Change);
@@ -66,10 +59,6 @@ describe('without a change feed', () => {
   });
 
   test('a run without news writes nothing, and the overlap writes no difference twice', async () => {
-    world = await openWorld({ items: 500, plan: 'free', limits });
-    await world.sync();
-    await world.sandbox.advance({ hours: 2, changes: 40 });
-    await world.sync();
     const history = () => readLake(world.lakePath, (glob) => `SELECT count(*) FROM ${glob('history')}`);
     const before = await history();
     const report = await world.sync();
@@ -79,6 +68,7 @@ describe('without a change feed', () => {
     await world.sync();
     expect(Number((await history())[0]?.[0]) - Number(before[0]?.[0])).toBeLessThanOrEqual(10);
     await expectExactCopy();
+    expect(feedRequests()).toEqual([]);
   });
 });
 
@@ -111,41 +101,24 @@ async function spoilRow(request: Request, next: (request: Request) => Promise<Re
 }
 
 describe('a complete copy over a lake', () => {
-  test('repairs what the lake holds wrongly, and history says so', async () => {
-    let silent = false;
-    world = await openWorld({
-      items: 400,
-      intercept: (request, next) =>
-        silent && request.url.includes('/changes?') ? hideChanges(request, next) : undefined,
-    });
+  let copied: string;
+  /** What the service answers otherwise, for now. */
+  let intercept: NonNullable<WorldOptions['intercept']> = () => undefined;
+  beforeAll(async () => {
+    world = await openWorld({ items: 120, sites: 3, intercept: (request, next) => intercept(request, next) });
     await world.sync();
-    const changes = (await world.sandbox.dump()).changes.length;
-    await world.sandbox.advance({ hours: 3, changes: 50 });
-    silent = true;
-    await world.sync();
-    silent = false;
-    await world.sandbox.advance({ hours: 3, changes: 20 });
-    world.pipeline.source.mode = 'snapshot';
-    const { row } = await world.sync();
-    await expectExactCopy();
-    expect(row.mode).toBe('snapshot');
-    expect(row.differences).toBeGreaterThan(0n);
-    const rows = await readLake(
-      world.lakePath,
-      (glob) => `SELECT count(*) FILTER (origin = 'feed'), count(*) FILTER (origin = 'diff') FROM ${glob('history')}`,
-    );
-    expect(Number(rows[0]?.[0])).toBeGreaterThanOrEqual(changes);
-    expect(BigInt(rows[0]?.[1] as string)).toBeGreaterThanOrEqual(row.differences);
+    copied = world.lakePath;
+  });
+  afterAll(() => world.close());
+  beforeEach(() => {
+    intercept = () => undefined;
+    world.renew(copied);
   });
 
   test('marks what it lacks as gone, and what comes back as there again', async () => {
     let hidden: string | undefined;
-    world = await openWorld({
-      items: 300,
-      intercept: (request, next) =>
-        hidden !== undefined && request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined,
-    });
-    await world.sync();
+    intercept = (request, next) =>
+      hidden !== undefined && request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined;
     world.pipeline.source.mode = 'snapshot';
     const read = (column: string) =>
       readLake(world.lakePath, (glob) => `SELECT ${column} FROM ${glob('items')} WHERE item_id = ${hidden}`);
@@ -162,13 +135,7 @@ describe('a complete copy over a lake', () => {
   });
 
   test('takes no item for gone whose row it could not read', async () => {
-    let isBad = false;
-    world = await openWorld({
-      items: 120,
-      intercept: (request, next) => (isBad && request.url.includes('/export') ? spoilRow(request, next) : undefined),
-    });
-    await world.sync();
-    isBad = true;
+    intercept = (request, next) => (request.url.includes('/export') ? spoilRow(request, next) : undefined);
     world.pipeline.source.mode = 'snapshot';
     const { row } = await world.sync();
     expect(row).toMatchObject({ rejected: 1n, gone: 0n });
@@ -176,9 +143,7 @@ describe('a complete copy over a lake', () => {
   });
 
   test('is made when a comparison is due', async () => {
-    world = await openWorld({ items: 300 });
     world.pipeline.reconcile = 7 * 24 * 3600 * 1000;
-    expect((await world.sync()).row.mode).toBe('snapshot');
     expect((await world.sync()).row.mode).toBe('feed');
     world.clock.days = 8;
     expect((await world.sync()).row).toMatchObject({
@@ -189,5 +154,25 @@ describe('a complete copy over a lake', () => {
     });
     expect((await world.sync()).row.mode).toBe('feed');
     await expectExactCopy();
+  });
+
+  test('repairs what the lake holds wrongly, and history says so', async () => {
+    const changes = (await world.sandbox.dump()).changes.length;
+    await world.sandbox.advance({ hours: 3, changes: 50 });
+    intercept = (request, next) => (request.url.includes('/changes?') ? hideChanges(request, next) : undefined);
+    await world.sync();
+    intercept = () => undefined;
+    await world.sandbox.advance({ hours: 3, changes: 20 });
+    world.pipeline.source.mode = 'snapshot';
+    const { row } = await world.sync();
+    await expectExactCopy();
+    expect(row.mode).toBe('snapshot');
+    expect(row.differences).toBeGreaterThan(0n);
+    const rows = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(*) FILTER (origin = 'feed'), count(*) FILTER (origin = 'diff') FROM ${glob('history')}`,
+    );
+    expect(Number(rows[0]?.[0])).toBeGreaterThanOrEqual(changes);
+    expect(BigInt(rows[0]?.[1] as string)).toBeGreaterThanOrEqual(row.differences);
   });
 });

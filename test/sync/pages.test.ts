@@ -6,7 +6,7 @@ let world: World;
 afterEach(() => world.close());
 
 const FREE: WorldOptions = {
-  items: 1_300,
+  items: 1_050,
   sites: 4,
   plan: 'free',
   limits: { datasets: null, delayHours: 0, exportRowsPerMonth: 200 },
@@ -79,7 +79,7 @@ describe('a copy by pages', () => {
   });
 
   test('goes on after the calls of the month were used up, and asks for no page twice', async () => {
-    await openFree({ items: 2_600, faults: ['items:429=apiCallsPerMonth@5-'] });
+    await openFree({ items: 1_600, faults: ['items:429=apiCallsPerMonth@5-'] });
     await expect(world.sync()).rejects.toMatchObject({ code: 'quota', facts: { nextRunAt: expect.any(Date) } });
     const before = pagesAsked().slice(0, 3);
     expect(before.map((request) => /page=\d+/.exec(request)?.[0])).toEqual(['page=0', 'page=1', 'page=2']);

@@ -160,10 +160,10 @@ async function makeAnew(first: string, last: string): Promise<string[]> {
 }
 
 describe('the closed days', () => {
-  it.each([1, 2])('are the same kept run by run, with late changes, as made at once (world %i)', async (seed) => {
-    const changes = liveWorld(seed);
+  it('are the same kept run by run, with late changes, as made at once', async () => {
+    const changes = liveWorld(1);
     let before = -DAY;
-    for (let now = 5 * HOUR; now < (DAYS + 1) * DAY; now += 11 * HOUR) {
+    for (let now = 5 * HOUR; now < (DAYS + 1) * DAY; now += 13 * HOUR) {
       await runDaily(changes, { now, before });
       before = now;
     }

@@ -13,7 +13,8 @@ let midExport: (() => Promise<unknown>) | undefined;
 
 beforeAll(async () => {
   world = await openWorld({
-    items: 400,
+    items: 120,
+    sites: 4,
     intercept: async (request, next) => {
       const answer = await next(request);
       if (midExport === undefined || !request.url.includes('/export')) return answer;
@@ -58,8 +59,8 @@ describe('sync', () => {
 
   test('later runs bring price changes, new, removed and re-listed items, and the copy stays exact', async () => {
     world.renew(copied);
-    for (let run = 0; run < 3; run++) {
-      const moved = await world.sandbox.advance({ hours: 6, changes: 200 });
+    for (let run = 0; run < 2; run++) {
+      const moved = await world.sandbox.advance({ hours: 6, changes: 80 });
       const report = await world.sync();
       expect(report.row.mode).toBe('feed');
       expect(report.row.written).toBeGreaterThanOrEqual(BigInt(moved.changes));
@@ -114,7 +115,7 @@ describe('sync', () => {
 
   test('the world may move on while the export runs: what it shows is not applied twice', async () => {
     world.renew();
-    midExport = () => world.sandbox.advance({ hours: 1, changes: 150 });
+    midExport = () => world.sandbox.advance({ hours: 1, changes: 50 });
     await world.sync();
     expect(midExport).toBeUndefined();
     await expectExactCopy();
