@@ -5,28 +5,37 @@ import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 /** Delta's default of `delta.logRetentionDuration`. */
 const LOG_RETENTION_MS = 30 * 86_400_000;
+/** Of versions whose superseded files are gone, so many stay all the same: a reader may be behind. */
+const KEPT_VERSIONS = 100n;
 
 /**
  * Deletes log entries and checkpoints before the newest checkpoint that is 30 days old (protocol, "Metadata
- * Cleanup"), or as old as superseded files get: what is left still gives the table's state and every version whose
- * files are there, and the log of a lake that runs for years stays small.
+ * Cleanup"), or 100 versions behind, and at least as old as superseded files get: what is left still gives the table's
+ * state and every version whose files are there, and the log stays small however often a lake is synced.
  */
 export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
   const folder = tablePath(lake, table, '_delta_log');
   const names = (await readdir(folder)).filter((name) => /^\d{20}\./.test(name)).sort();
-  const cutoff = at.getTime() - Math.max(LOG_RETENTION_MS, retentionMs);
-  const keepFrom = await findOldCheckpoint(folder, names, cutoff);
+  const newest = BigInt(names.at(-1)?.slice(0, 20) ?? 0n);
+  const keepFrom = await findOldCheckpoint(folder, names, (version, committedAt) => {
+    const ageMs = at.getTime() - committedAt;
+    return ageMs >= retentionMs && (ageMs >= LOG_RETENTION_MS || newest - version >= KEPT_VERSIONS);
+  });
   if (keepFrom === undefined) return;
   for (const name of names.filter((name) => name.slice(0, 20) < keepFrom))
     await rm(join(folder, name), { force: true });
 }
 
-/** Version (20 digits) of the newest checkpoint whose commit is at or before `cutoff`. */
-async function findOldCheckpoint(folder: string, names: string[], cutoff: number): Promise<string | undefined> {
+/** Version (20 digits) of the newest checkpoint that `isOld`. */
+async function findOldCheckpoint(
+  folder: string,
+  names: string[],
+  isOld: (version: bigint, committedAt: number) => boolean,
+): Promise<string | undefined> {
   for (const name of names.filter((name) => name.slice(20) === '.checkpoint.parquet').reverse()) {
     const version = name.slice(0, 20);
     const committedAt = await readCommitTime(join(folder, `${version}.json`));
-    if (committedAt !== undefined && committedAt <= cutoff) return version;
+    if (committedAt !== undefined && isOld(BigInt(version), committedAt)) return version;
   }
   return undefined;
 }

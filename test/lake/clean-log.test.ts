@@ -5,6 +5,25 @@ import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
+test.each([
+  { what: 'nothing is superseded for long', retentionMs: 0, kept: 101 },
+  { what: 'superseded files stay a day', retentionMs: 86_400_000, kept: 131 },
+])(
+  'however often a table is written, its log has about a hundred entries where $what',
+  async ({ retentionMs, kept }) => {
+    const lake = await makeLake();
+    const log = tablePath(lake, 'datasets', '_delta_log');
+    for (let version = 0n; version <= 130n; version += 1n) {
+      const at = new Date(AT.getTime() + Number(version) * 60_000);
+      const change = { table: 'datasets' as const, add: [], remove: [], applied: { run: version } };
+      await commitTable(lake, change, { runId: 'r', operation: 'TEST', at, retentionMs });
+    }
+    const entries = (await readdir(log)).filter((name) => /^\d+\.json$/u.test(name));
+    expect(entries).toHaveLength(kept);
+    expect((await readTable(lake, 'datasets')).version).toBe(130n);
+  },
+);
+
 test('log entries before a checkpoint of 30 days ago go, younger ones stay, and the table reads on', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const log = tablePath(lake, 'items', '_delta_log');
