@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database } from '../duckdb/connection.js';
+import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type Lake, openLake } from '../lake/lake.js';
-import { createTableViews } from '../lake/views.js';
+import { openSession } from '../lake/session.js';
 
 export interface ReadOptions {
   /** Folder of the lake. */
@@ -29,20 +27,18 @@ export interface OpenedLake {
  */
 export async function readLake<T>(options: ReadOptions, action: (opened: OpenedLake) => Promise<T>): Promise<T> {
   const lake = await openLake(options.path, { create: false });
-  const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
-  const memory = options.memory === undefined ? {} : { memoryLimit: options.memory };
-  const db = await Database.open({ tempDirectory, signal: options.signal, ...memory });
+  const { memory = 'default', signal } = options;
+  const session = await openSession({ lake, signal, memoryLimit: memory });
+  const { db, workFolder } = session;
   try {
-    await createTableViews(db, lake);
-    const result = await action({ lake, db, scratch: join(tempDirectory, 'result.parquet') });
+    const result = await action({ lake, db, scratch: join(workFolder, 'result.parquet') });
     // A statement that ended just before the signal came did its work, but the command was stopped.
     options.signal.throwIfAborted();
     return result;
   } catch (error) {
     throw explainLostFile(error);
   } finally {
-    db.close();
-    await rm(tempDirectory, { recursive: true, force: true });
+    await session.close();
   }
 }
 

@@ -1,21 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fetchPlan, limitClient } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import { Database } from '../duckdb/connection.js';
-import { createMacros } from '../duckdb/model-sql.js';
+import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
-import { createTableViews } from '../lake/views.js';
+import { openSession } from '../lake/session.js';
 import { Journal } from '../landing/journal.js';
 import { allowance } from '../plan/allowance.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { type SampleComparison, sampleItems } from './compare-sample.js';
-
-const MEMORY_LIMIT = '800MB';
 
 /**
  * Compares `size` items of the published lake with the service, value by value: a call each, within the budget of the
@@ -29,27 +24,23 @@ export async function compareItemSample(
   signal: AbortSignal,
 ): Promise<SampleComparison> {
   const lake = await openLake(pipeline.lake.path, { create: false });
-  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-'));
   const { baseUrl, apiKey } = pipeline.source;
   const client = createClient({ baseUrl, apiKey, signal }, io);
-  const db = await Database.open({ tempDirectory: folder, memoryLimit: MEMORY_LIMIT, signal });
   const runId = `verify-${io.now().toISOString()}`;
+  const session = await openSession({ lake, runId, signal });
+  const { db, workFolder: folder } = session;
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
   try {
     const plan = await fetchPlan(client);
     const allowed = allowance(plan, pipeline.budget);
     limitClient(client, plan, allowed);
-    await db.run('SET VARIABLE run_id = $1', [runId]);
-    await createMacros(db);
-    await createTableViews(db, lake);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
     const landing = { runNumber: 0n, runId, folder, journal };
     return await sampleItems({ db, landing, client, typing, io }, size, await readKnownUntil(lake, db));
   } finally {
-    db.close();
     await journal.close();
     await client.close();
-    await rm(folder, { recursive: true, force: true });
+    await session.close();
   }
 }
 

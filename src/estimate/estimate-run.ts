@@ -1,15 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { openPlan, type SeenPlan } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import { Database } from '../duckdb/connection.js';
-import { createMacros } from '../duckdb/model-sql.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { findLake } from '../lake/lake.js';
-import { createTableViews } from '../lake/views.js';
+import { openSession } from '../lake/session.js';
 import { JournalEntries } from '../landing/journal.js';
 import { type LandedRun, peekUnfinishedRun } from '../landing/landing.js';
 import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
@@ -56,12 +51,9 @@ export async function estimateRun(
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
   const client = createClient({ baseUrl, apiKey, ...stop }, io);
-  const workFolder = await mkdtemp(path.join(tmpdir(), 'pricelake-plan-'));
-  const db = await Database.open({ tempDirectory: workFolder, memoryLimit: '800MB', ...stop });
+  const session = await openSession({ lake, runId: 'plan', signal });
+  const { db, workFolder } = session;
   try {
-    await db.run("SET VARIABLE run_id = 'plan'");
-    await createMacros(db);
-    await createTableViews(db, lake);
     const unfinished = await peekUnfinishedRun(lake.root);
     const typing = new TypingQueue(db, { runId: 'plan', workFolder });
     const tables = await readTables(lake);
@@ -74,8 +66,7 @@ export async function estimateRun(
     return await estimate({ ...opened, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
-    db.close();
-    await rm(workFolder, { recursive: true, force: true });
+    await session.close();
   }
 }
 

@@ -1,6 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { Database } from '../duckdb/connection.js';
+import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { refuseUnknownColumns } from './column-difference.js';
@@ -12,10 +11,9 @@ import { lockLake } from './lock.js';
 import { readPointer } from './pointer.js';
 import { readTable } from './read.js';
 import { recoverLake } from './recover.js';
+import { openSession } from './session.js';
 import { finishSwap } from './swap-lake.js';
 import { explainSystemFault } from './system-fault.js';
-
-const MEMORY_LIMIT = '800MB';
 
 /** A lake that this process alone may write, and a database to work with. */
 export interface LockedLake {
@@ -87,16 +85,13 @@ async function holdLake<T>(
   try {
     await finishSwap(lake);
     await open();
-    await rm(workFolder, { recursive: true, force: true });
-    await mkdir(workFolder, { recursive: true });
-    const db = await Database.open({ tempDirectory: workFolder, memoryLimit: MEMORY_LIMIT });
+    const session = await openSession({ workFolder });
     try {
-      return await explainDamage(lake.root, () => work({ lake, db, stop }));
+      return await explainDamage(lake.root, () => work({ lake, db: session.db, stop }));
     } finally {
-      db.close();
+      await session.close();
     }
   } finally {
-    await rm(workFolder, { recursive: true, force: true });
     await lock.release();
   }
 }

@@ -1,11 +1,8 @@
-import { mkdir, rm } from 'node:fs/promises';
-import path from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
 import { removeBackfill } from '../backfill/land-histories.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { DriftWatch } from '../drift/drift-watch.js';
-import { Database } from '../duckdb/connection.js';
-import { createMacros } from '../duckdb/model-sql.js';
+import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io/io.js';
@@ -15,10 +12,12 @@ import { isEmptyFile } from '../lake/empty-file.js';
 import { isMisplaced } from '../lake/flatten.js';
 import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import { type Lake, openLake } from '../lake/lake.js';
+import { privatePath } from '../lake/layout.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
+import { openSession, type Session } from '../lake/session.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { createTableViews } from '../lake/views.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
@@ -31,9 +30,6 @@ import { TypingQueue } from '../typing/typing-queue.js';
 import { removeEvents } from '../webhook/event-files.js';
 import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
-
-/** DuckDB's own ceiling; a run as a whole stays below 1.5 GB. */
-const MEMORY_LIMIT = '800MB';
 
 /** Every table as its log says it is. */
 type Tables = Record<TableName, TableState>;
@@ -50,6 +46,7 @@ export interface Run {
   lock: LakeLock;
   /** Aborted when the process is told to stop, or when the lock was lost. */
   stop: AbortSignal;
+  session: Session;
   db: Database;
   client: ApiClient;
   landing: Landing;
@@ -89,6 +86,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
   }
   let landing: Landing | undefined;
+  let session: Session | undefined;
   try {
     await finishSwap(lake);
     const states = await readStates(lake);
@@ -105,15 +103,20 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
         datasets: showSelection(readRunSelection(landing.journal)),
       });
     }
-    const workFolder = path.join(lake.root, '_pricelake', 'work', landing.runId);
-    await rm(workFolder, { recursive: true, force: true });
-    await mkdir(workFolder, { recursive: true });
-    const db = await openDatabase(lake, workFolder, landing.runId, stop.signal);
+    const { runId } = landing;
+    session = await openSession({
+      lake,
+      runId,
+      workFolder: privatePath(lake, 'work', runId),
+      signal: stop.signal,
+    });
+    const { db, workFolder } = session;
+    await db.run('SET preserve_insertion_order = false');
     const tables = await placeFiles(db, lake, found, repairs, io);
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const typing = new TypingQueue(db, { runId: landing.runId, workFolder }, mapping, drift.look);
-    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, db, client };
+    const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
+    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, client };
     const selection = readRunSelection(landing.journal);
     return {
       ...shared,
@@ -127,6 +130,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       resumed: unfinished !== undefined,
     };
   } catch (error) {
+    await session?.close();
     await landing?.journal.close();
     await lock.release();
     await client.close();
@@ -167,16 +171,6 @@ function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
     `${pipeline.file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
     { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
   );
-}
-
-async function openDatabase(lake: Lake, workFolder: string, runId: string, signal: AbortSignal): Promise<Database> {
-  const tempDirectory = path.join(workFolder, 'spill');
-  const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
-  await db.run('SET preserve_insertion_order = false');
-  await db.run('SET VARIABLE run_id = $1', [runId]);
-  await createMacros(db);
-  await createTableViews(db, lake);
-  return db;
 }
 
 /** Older versions and other writers leave files in folders, where plain reads err: before anything else they come out. */
@@ -276,8 +270,7 @@ async function noteLastCalls(run: Run): Promise<void> {
 /** Lets go of everything; the landing stays, so that an unfinished run can go on. */
 export async function closeRun(run: Run): Promise<void> {
   await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
-  run.db.close();
-  await rm(run.workFolder, { recursive: true, force: true });
+  await run.session.close();
   await noteLastCalls(run);
   await run.landing.journal.close().catch(() => {}); // an idle run has closed it
   await run.client.close();

@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { openDamagedLake } from '../../lake/lake.js';
+import { openSession } from '../../lake/session.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import { layOutTable } from '../output/table-layout.js';
@@ -20,7 +17,6 @@ export interface VerifyRequest extends ReadingArguments {
   items?: number | undefined;
 }
 
-const MEMORY_LIMIT = '800MB';
 /** Items that are named; all are counted. */
 const KEPT = 20;
 
@@ -35,10 +31,9 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   const { lake: path } = await findTarget(request, process.env);
   const { io, signal, json, output, style } = context;
   const { lake } = await openDamagedLake(path);
-  const tempDirectory = await mkdtemp(join(tmpdir(), 'pricelake-'));
-  const db = await Database.open({ tempDirectory, memoryLimit: MEMORY_LIMIT, signal });
+  const session = await openSession({ signal });
   try {
-    const proofs = await verifyLake(lake, db, { sample, signal }, io);
+    const proofs = await verifyLake(lake, session.db, { sample, signal }, io);
     if (items !== undefined) proofs.push(await compareItems(request, items, context));
     if (!json) await output.write(paint(formatProofs(proofs, output.columns), [/^FAILED/gmu, style.bad]));
     const failed = proofs.filter(({ found }) => found > 0);
@@ -49,8 +44,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
       proofs,
     });
   } finally {
-    db.close();
-    await rm(tempDirectory, { recursive: true, force: true });
+    await session.close();
   }
 }
 

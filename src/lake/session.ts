@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Database } from '../duckdb/connection.js';
+import { createMacros } from '../duckdb/model-sql.js';
+import type { Lake } from './layout.js';
+import { createTableViews } from './views.js';
+
+/** DuckDB's own ceiling; a process as a whole stays below 1.5 GB. */
+const MEMORY_LIMIT = '800MB';
+
+export interface SessionOptions {
+  /** Views of the lake's published tables are made. */
+  lake?: Lake;
+  /** Id that rows are written with: models can be run, with its value in the variable `run_id`. */
+  runId?: string;
+  /** Where the session works; what is there goes. Default: a new temporary folder. */
+  workFolder?: string;
+  /** `default` is DuckDB's own limit, four fifths of the machine. */
+  memoryLimit?: string | 'default' | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A database and the folder where it spills and files stand for the time of the session. */
+export interface Session {
+  db: Database;
+  workFolder: string;
+  /** Closes the database and removes the folder. */
+  close(): Promise<void>;
+}
+
+/** Opens a database to work on a lake with. A failure leaves nothing behind. */
+export async function openSession(options: SessionOptions = {}): Promise<Session> {
+  const { lake, runId, signal, memoryLimit = MEMORY_LIMIT } = options;
+  const workFolder = await makeWorkFolder(options.workFolder);
+  const removeFolder = () => rm(workFolder, { recursive: true, force: true });
+  const limit = memoryLimit === 'default' ? {} : { memoryLimit };
+  const stop = signal === undefined ? {} : { signal };
+  const db = await Database.open({ tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop }).catch(
+    async (error) => {
+      await removeFolder();
+      throw error;
+    },
+  );
+  const close = async () => {
+    db.close();
+    await removeFolder();
+  };
+  try {
+    if (runId !== undefined) {
+      await db.run('SET VARIABLE run_id = $1', [runId]);
+      await createMacros(db);
+    }
+    if (lake !== undefined) await createTableViews(db, lake);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, workFolder, close };
+}
+
+async function makeWorkFolder(folder: string | undefined): Promise<string> {
+  if (folder === undefined) return mkdtemp(path.join(tmpdir(), 'pricelake-'));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
