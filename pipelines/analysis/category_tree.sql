@@ -1,4 +1,4 @@
--- part of: spread, product and report
+-- part of: every analysis that takes a category
 -- Slugs of a category and of those below it, from the paths of the categories that products have. The API does not tell
 -- what stands between the names of a path: it is what most paths have before their last name.
 -- Variable: category (a slug, or a path of names in any case)
@@ -19,4 +19,3 @@ SELECT DISTINCT slug
 FROM known, chosen, separators
 WHERE known.slug = getvariable('category') OR lower(known.path) = lower(chosen.path)
   OR (separator <> '' AND starts_with(lower(known.path), lower(chosen.path || separator)))
-ORDER BY slug

@@ -4,7 +4,7 @@
 --   SET VARIABLE base = 'EUR'; CREATE TEMP VIEW items_in_base AS (this); and price_spread.sql over it, named items.
 -- A rate is how much of the currency one unit of the base buys, as central banks publish it: the newest one of each
 -- currency up to the day. Offers in a currency without a rate are left out. Exact: half away from zero at the fourth
--- decimal, by integers; a price that does not fit becomes null.
+-- decimal, by integers; a price that does not fit becomes null. The price before is kept in the base only.
 -- Variables: base (ISO 4217) · day (DATE; without it the newest rates)
 WITH newest AS (
   SELECT currency, (arg_max(rate, date) * 10000000000)::HUGEINT AS rate
@@ -20,7 +20,8 @@ SELECT items.* REPLACE (
       TRY_CAST((2 * (price::DECIMAL(23, 4) * 10000)::HUGEINT * 10000000000 + rate) // (2 * rate) AS BIGINT) * 0.0001
       AS DECIMAL(18, 4)
     )
-  END AS price
+  END AS price,
+  CASE WHEN rate IS NULL THEN previous_price END AS previous_price
 )
 FROM items
 LEFT JOIN newest USING (currency)

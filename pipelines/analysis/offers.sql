@@ -1,20 +1,27 @@
--- The listed offers of a product, cheapest first in each currency.
+-- The listed offers of a product, cheapest first in each currency, with what speaks against comparing them.
 -- Variables: product (product_id) · currency, which need not be set
 SELECT
   items.currency,
   items.price,
   sites.name AS shop,
   items.site_id,
-  items.item_id,
+  item_id,
   items.title,
   items.previous_price,
   items.price_changed_at,
   items.first_seen_at,
   items.last_seen_at,
   items.url,
-  sites.attribution
+  sites.attribution,
+  judged.is_counted,
+  judged.findings,
+  judged.reason,
+  judged.quantity,
+  judged.unit,
+  judged.unit_price
 FROM items
+LEFT JOIN offers AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = items.site_id AND sites.is_current
 WHERE items.product_id = getvariable('product') AND items.is_listed
   AND (getvariable('currency') IS NULL OR items.currency = getvariable('currency'))
-ORDER BY items.currency NULLS LAST, items.price NULLS LAST, items.item_id
+ORDER BY items.currency NULLS LAST, items.price NULLS LAST, item_id

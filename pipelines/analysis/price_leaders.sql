@@ -2,7 +2,7 @@
 -- hours after the leader had moved its own the same way, and how long that took. follow_pct is the share of the leader's
 -- moves on products of both that were followed; lead_pct tells who leads: 100 when only the leader ever came first, 50
 -- when they take turns. Moves at the same instant lead nowhere.
--- Variables, none of which need be set: hours (72) · currency · category (slug) · min_follows (5) · top (50)
+-- Variables, none of which need be set: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · top (50)
 WITH moves AS (
   SELECT DISTINCT
     items.product_id,
@@ -17,7 +17,7 @@ WITH moves AS (
     AND (getvariable('currency') IS NULL OR coalesce(history.currency, items.currency) = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
-      OR items.product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+      OR items.product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
 -- Each move of a follower with the last move of a leader before it.

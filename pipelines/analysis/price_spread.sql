@@ -1,19 +1,21 @@
--- Price spread: how much the prices of one product differ, per currency, for products in two or more shops.
--- Prices are counted in units of 0.0001 as integers. (FROM 'spread_figures.sql') stands for the query of that file, which
--- makes the figures: pricelake query --analysis price_spread runs both.
-WITH offer_prices AS (
+-- Price spread: how much the prices of one product differ, per currency, for products in two or more shops; and how far
+-- that can be trusted (docs/concepts/spreads.md). The trusted figures and the grade are those of the counted offers.
+-- (FROM 'spread_figures.sql') stands for the query of that file, which makes the figures: pricelake query --analysis
+-- price_spread runs both.
+WITH priced AS (
   SELECT
     product_id,
     currency,
     site_id,
-    -- A product of DECIMAL(18,4) overflows from 10^10 on; the wider one costs three times as much.
-    CASE
-      WHEN price < 10000000000 THEN (price * 10000)::BIGINT
-      ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT
-    END AS units
-  FROM items
-  WHERE is_listed AND product_id IS NOT NULL AND currency IS NOT NULL AND price > 0
+    price,
+    is_counted,
+    findings,
+    unit,
+    CASE WHEN is_counted OR findings = ['pack'] THEN unit_price END AS unit_price
+  FROM offers
+  WHERE price > 0
 ),
+offer_prices AS (FROM 'exact_units.sql'),
 price_groups AS MATERIALIZED (
   SELECT
     row_number() OVER () AS key,
@@ -25,7 +27,18 @@ price_groups AS MATERIALIZED (
     len(site_ids)::BIGINT AS shops,
     -- Price and site in one sortable number; on a tie of prices the lowest site id wins at both ends.
     min(units::HUGEINT * 18446744073709551616 + site_id) AS cheapest,
-    max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest
+    max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest,
+    count(*) FILTER (NOT is_counted) AS left_out,
+    CASE WHEN left_out = 0 THEN prices ELSE list_sort(list(units) FILTER (is_counted)) END AS trusted,
+    min(units::HUGEINT * 18446744073709551616 + site_id) FILTER (is_counted) AS trusted_cheapest,
+    max(units::HUGEINT * 18446744073709551616 - site_id) FILTER (is_counted) AS trusted_dearest,
+    list(findings) FILTER (NOT is_counted) AS left_out_findings,
+    min(unit) FILTER (unit_price > 0) AS unit,
+    -- Prices of a kilogram and of a piece are not compared.
+    min(unit) FILTER (unit_price > 0) = max(unit) FILTER (unit_price > 0)
+      AND min(site_id) FILTER (unit_price > 0) <> max(site_id) FILTER (unit_price > 0) AS has_units,
+    min(unit_price) FILTER (unit_price > 0) AS unit_min,
+    max(unit_price) AS unit_max
   FROM offer_prices
   GROUP BY product_id, currency
   HAVING min(site_id) <> max(site_id)
@@ -36,13 +49,49 @@ credited AS (
   FROM (SELECT key, unnest(site_ids) AS site_id FROM price_groups)
   JOIN (SELECT site_id, attribution FROM sites WHERE is_current AND attribution IS NOT NULL) USING (site_id)
   GROUP BY key
+),
+trust AS (
+  SELECT
+    *,
+    coalesce(len(trusted), 0) AS n,
+    list_sort(list_distinct(coalesce(flatten(left_out_findings), []))) AS kinds,
+    -- The widest step between two neighbouring prices; one of more than 2 parts them into groups.
+    CASE WHEN trusted[n] > 2 * trusted[1] THEN list_max([trusted[i + 1] / trusted[i] FOR i IN range(1, n)]) END AS gap,
+    CASE
+      WHEN n < 2 OR shops <= 3 AND list_contains(kinds, 'scale') OR gap > 2 OR 2 * n < shops THEN 'C'
+      WHEN n >= 4 AND list_filter(kinds, lambda kind: kind <> 'duplicate') = [] THEN 'A'
+      ELSE 'B'
+    END AS grade
+  FROM price_groups
 )
 SELECT
   product_id,
   currency,
   spread_figures.* EXCLUDE (key),
   coalesce(attribution, []) AS attribution,
-  getvariable('run_id')::VARCHAR AS run_id
+  getvariable('run_id')::VARCHAR AS run_id,
+  grade,
+  concat_ws('; ',
+    CASE
+      WHEN n < 2 THEN CASE n WHEN 0 THEN 'no' ELSE 'one' END || ' trusted shop of ' || trust.shops
+      WHEN trust.shops <= 3 AND list_contains(kinds, 'scale') THEN trust.shops || ' shops that differ by a factor near 10, 100 or 1,000'
+      WHEN gap > 2 THEN format('a gap of factor {:.1f} between two prices', gap)
+      WHEN 2 * n < trust.shops THEN 'most shops left out'
+      ELSE n || ' shops'
+    END,
+    CASE WHEN left_out > 0 THEN 'left out: ' || array_to_string(kinds, ', ') END) AS grade_reason,
+  left_out,
+  n AS trusted_shops,
+  CASE WHEN n > 1 THEN (trusted[1] * 0.0001)::DECIMAL(18, 4) END AS trusted_min,
+  CASE WHEN n > 1 THEN (((trusted[(n + 1) // 2] + trusted[n // 2 + 1] + 1) // 2) * 0.0001)::DECIMAL(18, 4) END AS trusted_median,
+  CASE WHEN n > 1 THEN (trusted[n] * 0.0001)::DECIMAL(18, 4) END AS trusted_max,
+  CASE WHEN n > 1 THEN 100 * (trusted[n] - trusted[1])::DOUBLE / trusted[1]::DOUBLE END AS trusted_spread_pct,
+  CASE WHEN n > 1 THEN (trusted_cheapest - trusted[1]::HUGEINT * 18446744073709551616)::BIGINT END AS trusted_cheapest_site_id,
+  CASE WHEN n > 1 THEN (trusted[n]::HUGEINT * 18446744073709551616 - trusted_dearest)::BIGINT END AS trusted_dearest_site_id,
+  CASE WHEN has_units THEN unit END AS unit,
+  CASE WHEN has_units THEN unit_min END AS unit_min,
+  CASE WHEN has_units THEN unit_max END AS unit_max,
+  CASE WHEN has_units THEN 100 * (unit_max - unit_min)::DOUBLE / unit_min::DOUBLE END AS unit_spread_pct
 FROM spread_figures
-JOIN price_groups USING (key)
+JOIN trust USING (key)
 LEFT JOIN credited USING (key)

@@ -9,19 +9,12 @@ WITH groups AS (
   GROUP BY product_id, currency
   HAVING min(site_id) <> max(site_id)
 ),
-offers AS MATERIALIZED (
-  SELECT
-    group_id,
-    site_id,
-    CASE
-      WHEN price < 10000000000 THEN (price * 10000)::BIGINT
-      ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT
-    END AS units,
-    from_day,
-    to_day
+priced AS (
+  SELECT group_id, site_id, price, from_day, to_day
   FROM offer_prices
   JOIN groups USING (product_id, currency)
 ),
+offers AS MATERIALIZED (FROM 'exact_units.sql'),
 moves AS (
   SELECT group_id, from_day AS day FROM offers
   UNION

@@ -2,7 +2,7 @@
 -- The figures of groups of prices, for price_spread.sql and price_spread_daily.sql. From price_groups: key, shops, total,
 -- prices (in order), cheapest and dearest (price and website in one number).
 -- Prices are counted in units of 0.0001 as integers, so that no figure of money passes a double;
--- only the standard deviation is computed in one, and rounded.
+-- only the standard deviation is computed in one, and rounded. (FROM 'outlier_limits.sql') stands for the query of that file.
 -- Quartiles: linear interpolation at (n - 1) * k / 4, half away from zero; all terms are positive integers.
 WITH quartiles AS (
   SELECT
@@ -17,31 +17,19 @@ WITH quartiles AS (
     round(list_aggregate(prices, 'stddev_samp') / 10000, 4)::DECIMAL(18, 4) AS deviation
   FROM price_groups
 ),
--- Robust outliers: farther from the median than 3.5 * 1.4826 * median absolute deviation, where that is zero
--- 3.5 * 1.2533 * mean absolute deviation. Whole units, so comparing with the limit rounded down is exact.
-distances AS (
-  SELECT key, n, q2, prices, list_sort([abs(price - q2) FOR price IN prices]) AS gaps
-  FROM quartiles
-  WHERE n >= 4
-),
-limits AS (
-  SELECT
-    *,
-    CASE
-      WHEN gaps[(n + 1) // 2] + gaps[n // 2 + 1] > 0
-        THEN (51891 * (gaps[(n + 1) // 2] + gaps[n // 2 + 1])::HUGEINT // 20000)::BIGINT
-      ELSE (438655 * list_sum(gaps)::HUGEINT // (100000 * n))::BIGINT
-    END AS gap_limit
-  FROM distances
-),
+outlier_limits AS (FROM 'outlier_limits.sql'),
 -- Groups with outliers, and the prices of the others.
 inliers AS (
   SELECT key, kept, len(kept) AS m, list_sum(kept) AS kept_total
   FROM (
-    SELECT *, [price FOR price IN prices IF abs(price - q2) <= gap_limit] AS kept
-    FROM limits
-    WHERE gaps[n] > gap_limit
+    SELECT key, n, [price FOR price IN prices IF
+      price::HUGEINT * price <= 4 * middle_squared AND 4 * (price::HUGEINT * price) >= middle_squared
+        OR abs(ln(price) - ln(middle_squared) / 2) <= log_limit
+    ] AS kept
+    FROM quartiles
+    JOIN outlier_limits USING (key)
   )
+  WHERE len(kept) < n
 )
 SELECT
   key,

@@ -1,42 +1,56 @@
--- The widest price spreads, with the product's title and the names of the cheapest and the most expensive shop.
--- Variables, none of which need be set: currency · category_slugs (list) · brand, in any case · min_shops (2) ·
--- with_outliers (true; false leaves out products with a price far from all others) · top (20): so many rows
+-- The widest price spreads by prices that can be trusted, with the product's title and the names of the cheapest and the
+-- most expensive shop.
+-- Variables, none of which need be set: currency · category (slug or path; with those below it) · brand, in any case ·
+-- min_shops (2) · with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest
+-- grade that is shown, C for all · top (20): so many rows
+WITH chosen AS (FROM 'chosen_spreads.sql')
 SELECT
-  spread.product_id,
-  products.title,
-  products.brand,
-  products.category_path,
-  spread.currency,
-  spread.offers,
-  spread.shops,
-  spread."min",
-  spread.p25,
-  spread.median,
-  spread.p75,
-  spread."max",
-  spread.mean,
-  spread.stddev,
-  spread.spread,
-  spread.spread_pct,
-  spread.cheapest_site_id,
+  product_id,
+  title,
+  brand,
+  category_path,
+  currency,
+  offers,
+  shops,
+  "min",
+  p25,
+  median,
+  p75,
+  "max",
+  mean,
+  stddev,
+  spread,
+  spread_pct,
+  cheapest_site_id,
   cheapest.name AS cheapest_shop,
-  spread.dearest_site_id,
+  dearest_site_id,
   dearest.name AS dearest_shop,
-  spread.outliers,
-  spread.inlier_min,
-  spread.inlier_median,
-  spread.inlier_max,
-  spread.inlier_mean,
-  spread.inlier_spread_pct,
-  spread.attribution
-FROM price_spread AS spread
-LEFT JOIN products USING (product_id)
-LEFT JOIN sites AS cheapest ON cheapest.site_id = spread.cheapest_site_id AND cheapest.is_current
-LEFT JOIN sites AS dearest ON dearest.site_id = spread.dearest_site_id AND dearest.is_current
-WHERE (getvariable('currency') IS NULL OR spread.currency = getvariable('currency'))
-  AND (getvariable('category_slugs') IS NULL OR list_contains(getvariable('category_slugs')::VARCHAR[], products.category_slug))
-  AND (getvariable('brand') IS NULL OR lower(products.brand) = lower(getvariable('brand')::VARCHAR))
-  AND spread.shops >= coalesce(getvariable('min_shops')::BIGINT, 2)
-  AND (coalesce(getvariable('with_outliers')::BOOLEAN, true) OR spread.outliers = 0)
-ORDER BY spread.spread_pct DESC, spread.product_id, spread.currency
-LIMIT coalesce(getvariable('top')::BIGINT, 20)
+  outliers,
+  inlier_min,
+  inlier_median,
+  inlier_max,
+  inlier_mean,
+  inlier_spread_pct,
+  chosen.attribution,
+  grade,
+  grade_reason,
+  left_out,
+  trusted_shops,
+  trusted_min,
+  trusted_median,
+  trusted_max,
+  trusted_spread_pct,
+  trusted_cheapest_site_id,
+  trusted_cheapest.name AS trusted_cheapest_shop,
+  trusted_dearest_site_id,
+  trusted_dearest.name AS trusted_dearest_shop,
+  unit,
+  unit_min,
+  unit_max,
+  unit_spread_pct
+FROM chosen
+LEFT JOIN sites AS cheapest ON cheapest.site_id = cheapest_site_id AND cheapest.is_current
+LEFT JOIN sites AS dearest ON dearest.site_id = dearest_site_id AND dearest.is_current
+LEFT JOIN sites AS trusted_cheapest ON trusted_cheapest.site_id = trusted_cheapest_site_id AND trusted_cheapest.is_current
+LEFT JOIN sites AS trusted_dearest ON trusted_dearest.site_id = trusted_dearest_site_id AND trusted_dearest.is_current
+ORDER BY place

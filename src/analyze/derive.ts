@@ -14,7 +14,9 @@ interface DerivedTable {
 const DERIVED: Record<DerivedTableName, DerivedTable> = {
   products: { reads: ['items'], byProduct: true, readSelect: () => readModel('products') },
   product_prices: { reads: ['items'], byProduct: true, readSelect: () => readModel('product_prices') },
-  price_spread: { reads: ['items', 'sites'], byProduct: true, readSelect: () => readAnalysis('price_spread') },
+  shop_currencies: { reads: ['items'], byProduct: false, readSelect: () => readModel('shop_currencies') },
+  offers: { reads: ['items', 'shop_currencies'], byProduct: true, readSelect: () => readAnalysis('judged_offers') },
+  price_spread: { reads: ['offers', 'sites'], byProduct: true, readSelect: () => readAnalysis('price_spread') },
 };
 
 /** A table that follows from others, and the query that makes it. */

@@ -1,8 +1,12 @@
-import { DuckDBDateValue, type DuckDBValue, listValue } from '@duckdb/node-api';
+import { DuckDBDateValue, type DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
 import { readAnalysis, setVariables } from './analysis.js';
+
+/** How far a spread can be trusted (docs/concepts/spreads.md). */
+export const GRADES = ['A', 'B', 'C'] as const;
+export type Grade = (typeof GRADES)[number];
 
 /** Which price spreads are wanted. */
 export interface SpreadSelection {
@@ -18,6 +22,8 @@ export interface SpreadSelection {
   minShops: number;
   /** False leaves out products with a price far from all others. */
   withOutliers: boolean;
+  /** The lowest grade that is shown; B without it. */
+  grade?: Grade | undefined;
   top: number;
   /** First day, `2026-11-20`. */
   since?: string | undefined;
@@ -28,14 +34,16 @@ export interface SpreadSelection {
  * @throws PricelakeError `usage` for a category that no product is in.
  */
 export async function selectSpreads(db: Database, selection: SpreadSelection): Promise<void> {
-  const { currency, category, brand, product, minShops, withOutliers, top, since } = selection;
+  const { currency, category, brand, product, minShops, withOutliers, grade, top, since } = selection;
+  if (category !== undefined) await requireCategory(db, category);
   await setVariables(db, {
     currency: currency ?? null,
-    category_slugs: category === undefined ? null : listValue(await findCategories(db, category)),
+    category: category ?? null,
     brand: brand ?? null,
     product: product === undefined ? null : toProductId(product),
     min_shops: BigInt(minShops),
     with_outliers: withOutliers,
+    grade: grade ?? null,
     top: BigInt(top),
     since: since === undefined ? null : toDate(since),
   });
@@ -50,10 +58,9 @@ export function toDate(day: string): DuckDBValue {
   return new DuckDBDateValue(Date.parse(day) / (24 * 3600 * 1000));
 }
 
-async function findCategories(db: Database, category: string): Promise<string[]> {
+async function requireCategory(db: Database, category: string): Promise<void> {
   await setVariables(db, { category });
-  const slugs = (await db.rows(readAnalysis('category_tree'))).map(({ slug }) => String(slug));
-  if (slugs.length > 0) return slugs;
+  if ((await db.row(readAnalysis('category_tree'))) !== undefined) return;
   const known = await db.rows('SELECT DISTINCT category_slug AS slug FROM products WHERE category_slug IS NOT NULL');
   const near = suggestName(
     category,

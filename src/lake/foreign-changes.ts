@@ -1,12 +1,12 @@
 import { PricelakeError } from '../errors/errors.js';
-import type { ForeignCommit, TableName, TableState } from '../tables/table.js';
+import { DERIVED_TABLES, type ForeignCommit, type TableName, type TableState } from '../tables/table.js';
 import { readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, tablePath } from './layout.js';
 import type { Pointer } from './pointer.js';
 
 /** Tables that a complete copy repairs; what another program does to the others only a rebuild can undo. */
-const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', 'products', 'product_prices', 'price_spread'];
+const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
  * Commits by other programs that changed what a table says, since the version that the newest run left behind: the one

@@ -29,20 +29,32 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
   const { db, lake, tables } = run;
   const itemsVersion = tables.items.version + (candidate.items === undefined ? 0n : 1n);
   const levels = listDerivedLevels();
-  const renewable = findRenewable(run, batch, levels.flat());
-  const isSame = renewable.size === 0 || batch.merge.changed === 0n;
+  const follows = ({ table, query }: DerivedSelect) => isMadeOfItems(run, table, query);
+  const isSame = batch.merge.changed === 0n || !levels.flat().some(follows);
   const changed = isSame ? 0n : await createChangedProducts(db);
   // Where many products changed, all are computed.
-  if (changed * FEW_PRODUCTS > countRows(tables.products)) renewable.clear();
-  else if (changed > 0n)
+  const few = changed * FEW_PRODUCTS <= countRows(tables.products);
+  if (few && changed > 0n)
     await db.define('table', 'changed_items', `SELECT * FROM items SEMI JOIN changed_products USING (product_id)`);
+  // Tables whose other rows stay as they are.
+  const kept = new Set<TableName>(['items', ...(batch.sites === undefined ? (['sites'] as const) : [])]);
   for (const level of levels) {
-    for (const derived of level.filter(({ table }) => renewable.has(table))) {
-      const state = tables[derived.table];
-      const { select, remove } = changed === 0n ? NOTHING : await renewTable(db, lake.root, state, derived, renewable);
-      await add(derived.table, select, remove, { itemsVersion, query: derived.query });
+    const renewed = level.filter((one) => follows(one) && one.reads.every((read) => kept.has(read)));
+    const byProduct = few ? renewed.filter((one) => one.byProduct) : [];
+    for (const derived of byProduct) {
+      const { table, query } = derived;
+      const { select, remove } =
+        changed === 0n ? NOTHING : await renewTable(db, lake.root, tables[table], derived, kept);
+      await add(table, select, remove, { itemsVersion, query });
+      kept.add(table);
     }
-    const remade = level.filter(({ table }) => !renewable.has(table));
+    for (const { table, query, select } of renewed.filter((one) => !one.byProduct)) {
+      const isKept = batch.merge.changed === 0n || (await isUnchanged(db, table, select));
+      if (isKept) kept.add(table);
+      const files = tables[table].files;
+      await add(table, isKept ? undefined : `FROM made_${table}`, isKept ? [] : files, { itemsVersion, query });
+    }
+    const remade = level.filter((one) => !byProduct.includes(one) && (one.byProduct || !renewed.includes(one)));
     await makeLevel(db, remade, async ({ table, select, query }) => {
       const before = candidate[table]?.add ?? [];
       await add(table, select, tables[table].files, { itemsVersion, query });
@@ -65,21 +77,22 @@ interface Renewal {
 
 const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
 
-/**
- * The derived tables whose other rows stay as they are: the same query made them from the items before the run, and
- * nothing else changed that they read.
- */
-function findRenewable({ tables, repairs }: Run, batch: Batch, derived: readonly DerivedSelect[]): Set<TableName> {
-  const renewable = new Set<TableName>();
-  if (Object.keys(repairs).length > 0) return renewable;
-  const isSame = (read: TableName) =>
-    read === 'items' || renewable.has(read) || (read === 'sites' && batch.sites === undefined);
-  for (const { table, reads, byProduct, query } of derived) {
-    const { version, applied, hasOlderFiles } = tables[table];
-    const follows = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === query;
-    if (follows && !hasOlderFiles && byProduct && reads.every(isSame)) renewable.add(table);
-  }
-  return renewable;
+/** True where the same query made the table from the items before the run, and nothing was repaired since. */
+function isMadeOfItems({ tables, repairs }: Run, table: TableName, query: bigint): boolean {
+  const { version, applied, hasOlderFiles } = tables[table];
+  const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === query;
+  return isOfItems && !hasOlderFiles && Object.keys(repairs).length === 0;
+}
+
+/** Makes a table that is not made by product, as `made_<table>`; true where its rows are those that it has. */
+async function isUnchanged(db: Database, table: TableName, select: string): Promise<boolean> {
+  await db.define('table', `made_${table}`, select);
+  const values = selectValues(table);
+  const row = await db.row(
+    `SELECT 1 FROM (SELECT ${values}, 1 AS side FROM made_${table} UNION ALL SELECT ${values}, -1 FROM ${table})
+     GROUP BY ${values} HAVING sum(side) <> 0 LIMIT 1`,
+  );
+  return row === undefined;
 }
 
 /** Computes the changed products: the rows that take the place of files, and these files. */
@@ -88,15 +101,16 @@ async function renewTable(
   root: string,
   { table, files, hasOlderFiles }: TableState,
   { reads, select }: Pick<DerivedSelect, 'reads' | 'select'>,
-  renewable: ReadonlySet<TableName>,
+  kept: ReadonlySet<TableName>,
 ): Promise<Renewal> {
   const byPath = new Map(files.map((file) => [path.join(root, table, file.path), file]));
   const read = (paths: Iterable<string>, more?: string) => {
     const relations = [...paths].map((path) => toRelationFile(byPath.get(path) as DataFile, path));
     return tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
   };
-  const changed = reads.filter((one) => one === 'items' || renewable.has(one));
-  await substituteAll(db, changed, () => db.define('table', `made_${table}`, select));
+  const changed = reads.filter((one) => kept.has(one) && isByProduct(one));
+  const rows = (one: TableName) => `SELECT * FROM ${one === 'items' ? 'changed_items' : `made_${one}`}`;
+  await substituteAll(db, changed, rows, () => db.define('table', `made_${table}`, select));
   await db.define(
     'table',
     `stored_${table}`,
@@ -125,15 +139,20 @@ async function renewTable(
   };
 }
 
-/** Lets the rows of the changed products stand in for each of these tables. */
+/** True for tables whose rows of a product are its own. */
+function isByProduct(table: TableName): boolean {
+  return loadTableSchema(table).columns.some(({ name }) => name === 'product_id');
+}
+
+/** Lets other rows stand in for each of these tables. */
 function substituteAll(
   db: Database,
   [table, ...others]: readonly TableName[],
+  rows: (table: TableName) => string,
   work: () => Promise<void>,
 ): Promise<void> {
   if (table === undefined) return work();
-  const rows = table === 'items' ? 'changed_items' : `made_${table}`;
-  return db.substitute(table, `SELECT * FROM ${rows}`, () => substituteAll(db, others, work));
+  return db.substitute(table, rows(table), () => substituteAll(db, others, rows, work));
 }
 
 /** Columns that follow from other tables: a row that did not change keeps the id of the run that made it. */
@@ -146,13 +165,12 @@ function selectValues(table: TableName): string {
 const PART_ITEMS = 1_500_000n;
 
 /** Makes the derived tables of a level: one part of the products after the other, and the other tables at once. */
-export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct'>>(
+export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct' | 'reads'>>(
   db: Database,
   level: readonly T[],
   make: (one: T) => Promise<void>,
   partItems = PART_ITEMS,
 ): Promise<void> {
-  const byProduct = level.filter((one) => one.byProduct);
   const makeAll = async (tables: readonly T[]) => {
     for (const table of tables) await make(table);
   };
@@ -160,8 +178,10 @@ export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct'>>(
   const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
   if (parts <= 1n) return makeAll(level);
   for (let part = 0n; part < parts; part++) {
-    const select = `SELECT * FROM items_itself WHERE hash(product_id) % ${parts} = ${part}`;
-    await db.substitute('items', select, () => makeAll(byProduct));
+    for (const one of level.filter(({ byProduct }) => byProduct)) {
+      const rows = (table: TableName) => `SELECT * FROM ${table}_itself WHERE hash(product_id) % ${parts} = ${part}`;
+      await substituteAll(db, one.reads.filter(isByProduct), rows, () => make(one));
+    }
   }
   await makeAll(level.filter((one) => !one.byProduct));
 }

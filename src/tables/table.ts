@@ -13,6 +13,8 @@ const TABLE_KINDS = {
   datasets: 'landed',
   products: 'derived',
   product_prices: 'derived',
+  shop_currencies: 'derived',
+  offers: 'derived',
   price_spread: 'derived',
   service_products: 'landed',
   price_spread_daily: 'kept',

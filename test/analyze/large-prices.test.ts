@@ -16,6 +16,8 @@ beforeAll(async () => {
      FROM range(1, 5) t(n)`,
     [`[${PRICES.join(', ')}]`],
   );
+  await db.run('CREATE TABLE shop_currencies (site_id BIGINT, currency VARCHAR)');
+  await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
 });
 afterAll(() => db.close());
 

@@ -67,7 +67,7 @@ function computeSpread(offers: Priced[], world: World): SlowSpread {
     stddev: computeDeviation(prices),
     cheapest: siteAt(min),
     dearest: siteAt(max),
-    ...describeInliers(prices, median),
+    ...describeInliers(prices),
     attribution: [...new Set(texts)].sort(),
   };
 }
@@ -80,8 +80,9 @@ function interpolate(prices: bigint[], k: bigint): bigint {
   return 4n * low + (high - low) * (position % 4n);
 }
 
-function describeInliers(prices: bigint[], median: bigint) {
-  const inliers = listInliers(prices, median);
+function describeInliers(prices: bigint[]) {
+  const outliers = listOutliers(prices);
+  const inliers = prices.filter((price) => !outliers.includes(price));
   const total = inliers.reduce((a, b) => a + b, 0n);
   return {
     outliers: prices.length - inliers.length,
@@ -92,18 +93,20 @@ function describeInliers(prices: bigint[], median: bigint) {
   };
 }
 
-function listInliers(prices: bigint[], median: bigint): bigint[] {
-  if (prices.length < 4) return prices;
-  const gapOf = (price: bigint) => (price > median ? price - median : median - price);
-  const gaps = sortAscending(prices.map(gapOf));
-  // Four times the median absolute deviation; limits as fractions: gap > numerator / denominator.
-  const mad4 = interpolate(gaps, 2n);
-  const total = gaps.reduce((a, b) => a + b, 0n);
-  const [numerator, denominator] =
-    mad4 > 0n
-      ? [35n * 14_826n * mad4, 10n * 10_000n * 4n]
-      : [35n * 12_533n * total, 10n * 10_000n * BigInt(gaps.length)];
-  return prices.filter((price) => gapOf(price) * denominator <= numerator);
+/** Of four prices and more: those beyond half or twice the middle, and farther from it than 3.5 deviations in logs. */
+export function listOutliers(prices: bigint[], judged = prices): bigint[] {
+  if (prices.length < 4) return [];
+  const sorted = sortAscending(prices);
+  const middleOf = <T>(values: T[]) =>
+    [values[(values.length - 1) >> 1] as T, values[values.length >> 1] as T] as const;
+  const [low, high] = middleOf(sorted);
+  const logs = (price: bigint) => Math.log(Number(price));
+  const middle = (logs(low) + logs(high)) / 2;
+  const gapOf = (price: bigint) => Math.abs(logs(price) - middle);
+  const [lowGap, highGap] = middleOf(sorted.map(gapOf).sort((a, b) => a - b));
+  const limit = (3.5 * 1.4826 * (lowGap + highGap)) / 2;
+  const isFar = (price: bigint) => price * price > 4n * low * high || 4n * price * price < low * high;
+  return judged.filter((price) => isFar(price) && gapOf(price) > limit);
 }
 
 function computeDeviation(prices: bigint[]): number {

@@ -37,15 +37,15 @@ describe('spread', () => {
     const context = openContext();
     await showSpread({ lake, ...ALL }, context);
     expect(context.output.text).toMatch(
-      /4006381333931 +Kettle \[31m red +EUR +10\.0001 +20\.00 +100\.0 +Alpha +茶店 +15\.00 +3 +3/u,
+      /4006381333931 +Kettle \[31m red +EUR +10\.0001 +20\.00 +100\.0 +B +Alpha +茶店 +15\.00 +3 /u,
     );
     expect(context.output.text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
   });
 
-  it('marks outliers, and leaves them out when asked', async () => {
+  it('shows the prices that can be trusted, and leaves out products with outliers when asked', async () => {
     const context = openContext();
-    await showSpread({ lake: faulty, ...ALL }, context);
-    expect(context.output.text).toMatch(/ 99899\.0 ! .* 1\n/u);
+    await showSpread({ lake: faulty, ...ALL, grade: 'C' }, context);
+    expect(context.output.text).toMatch(/ 10\.0001 +20\.00 +100\.0 +C .* 3 +2\n/u);
     const without = openContext(true);
     await showSpread({ lake: faulty, ...ALL, outliers: false }, without);
     expect(JSON.parse(without.output.text)).toMatchObject({ ok: true, rowCount: 0 });

@@ -10,7 +10,7 @@ import { CREDIT, publishLake } from './lake-fixture.js';
 import { MemoryOutput } from './memory-output.js';
 import { openContext } from './open-context.js';
 
-const ALL = { minShops: 2, top: 20, outliers: true };
+const ALL = { minShops: 2, top: 20, outliers: true, grade: 'C' as const };
 const NOW = new Date('2026-11-20T12:00:00Z');
 let lake: string;
 let folder: string;
@@ -65,15 +65,27 @@ describe('spread of some products', () => {
   const products = async (request: object) => (await rows(request)).map((row) => row.product_id);
 
   it('is of a category with those below it, by slug or path, and of a brand in any case', async () => {
-    expect(await products({})).toEqual(['cup', '4006381333931', 'zloty', 'fork', 'pot']);
-    expect(await products({ category: 'kitchen' })).toEqual(['cup', 'pot']);
-    expect(await products({ category: 'home / KITCHEN' })).toEqual(['cup', 'pot']);
+    expect(await products({})).toEqual(['4006381333931', 'zloty', 'fork', 'pot', 'cup']);
+    expect(await products({ category: 'kitchen' })).toEqual(['pot', 'cup']);
+    expect(await products({ category: 'home / KITCHEN' })).toEqual(['pot', 'cup']);
     expect(await products({ category: 'cups' })).toEqual(['cup']);
     expect(await products({ category: 'kitchen', brand: 'ACME' })).toEqual(['pot']);
     await expect(showSpread({ lake, ...ALL, category: 'kitchin' }, openContext())).rejects.toMatchObject({
       code: 'usage',
       facts: { hint: 'Did you mean kitchen?' },
     });
+  });
+
+  it('leaves out what cannot be trusted, and says how many and how to see them', async () => {
+    expect(await products({ grade: undefined })).toEqual(['4006381333931', 'zloty', 'fork', 'pot']);
+    expect(await products({ grade: 'A' })).toEqual([]);
+    const context = openContext();
+    await showSpread({ lake, ...ALL, grade: undefined }, context);
+    expect(context.output.text).toContain('\n1 of 5 spreads are left out, because prices contradict each other');
+    expect(context.output.text).toContain('See them with --grade C.');
+    const all = openContext();
+    await showSpread({ lake, ...ALL }, all);
+    expect(all.output.text).not.toContain('left out, because');
   });
 
   it.each([

@@ -65,7 +65,7 @@ test('items are grouped in parts that hold each product whole, and all of them',
       const rows = await db.rows('SELECT product_id, count(*) AS n FROM items GROUP BY ALL ORDER BY ALL');
       parts.push(rows.map((row) => `${row.product_id} ${row.n}`));
     };
-    await makeLevel(db, [{ byProduct: true }], collect, 30n);
+    await makeLevel(db, [{ byProduct: true, reads: ['items'] as const }], collect, 30n);
     expect(parts).toHaveLength(4);
     const whole = Array.from({ length: 40 }, (_, product) => `${product} ${product < 20 ? 3 : 2}`);
     expect(parts.flat().sort()).toEqual(whole.sort());
@@ -79,7 +79,7 @@ test('few items are grouped at once', async () => {
   try {
     await db.run("CREATE TEMP VIEW items AS SELECT 1 AS item_id, 'a' AS product_id");
     let calls = 0;
-    await makeLevel(db, [{ byProduct: true }], async () => {
+    await makeLevel(db, [{ byProduct: true, reads: ['items'] as const }], async () => {
       calls++;
     });
     expect(calls).toBe(1);
@@ -96,7 +96,12 @@ test('a table that is not made by product sees all items at once, and the view i
     );
     const seen: bigint[] = [];
     const count = async () => (await db.row('SELECT count(*) AS n FROM items'))?.n as bigint;
-    await makeLevel(db, [{ byProduct: false }], async () => void seen.push(await count()), 30n);
+    await makeLevel(
+      db,
+      [{ byProduct: false, reads: ['items'] as const }],
+      async () => void seen.push(await count()),
+      30n,
+    );
     expect([...seen, await count()]).toEqual([100n, 100n]);
   } finally {
     db.close();

@@ -142,10 +142,10 @@ test('a lake of a newer version is left alone before anything is asked; what is 
 test('a table of a newer version is not dropped from lake.json', async () => {
   world.renew(current);
   const pointer = path.join(world.lakePath, 'lake.json');
-  await writeFile(pointer, (await readFile(pointer, 'utf8')).replace('"items": {', '"offers": {'));
+  await writeFile(pointer, (await readFile(pointer, 'utf8')).replace('"items": {', '"forecasts": {'));
   expect(await failure(world.sync())).toMatchObject({
     code: 'lake_invalid',
-    message: expect.stringContaining('does not know table offers'),
+    message: expect.stringContaining('does not know table forecasts'),
   });
   expect(world.requests).toEqual([]);
 });

@@ -29,9 +29,12 @@ const SHOWN = {
   price: 'price',
   converted_price: 'in base',
   shop: 'shop',
+  reason: 'left out because',
   title: 'title',
   previous_price: 'before',
   price_changed_at: 'changed on',
+  unit_price: 'per unit',
+  unit: 'unit',
   item_id: 'item',
 } as const;
 
@@ -49,7 +52,7 @@ export async function showProduct(
 ): Promise<CommandReport | undefined> {
   await createOffers(db, request.conversion);
   const credits = await db.rows(
-    'SELECT DISTINCT attribution AS text FROM offers WHERE attribution IS NOT NULL ORDER BY text',
+    'SELECT DISTINCT attribution AS text FROM shown_offers WHERE attribution IS NOT NULL ORDER BY text',
   );
   const [currency] = await listCurrencies(db, request);
   const { format, file } = request.destination;
@@ -58,8 +61,8 @@ export async function showProduct(
   if (onScreen) await context.output.write(await describeProduct(db, toProductId(request.product)));
   const texts = credits.map(({ text }) => String(text));
   // A stream ends with the next statement: it is opened last, and the chart is read after it.
-  const result = toResultSet(await db.connection.stream('FROM offers'), texts);
-  const whole = { ...result, relation: { db, from: 'offers', scratch } };
+  const result = toResultSet(await db.connection.stream('FROM shown_offers'), texts);
+  const whole = { ...result, relation: { db, from: 'shown_offers', scratch } };
   const report = await writeResult(forEyes ? selectColumns(whole, SHOWN, show) : whole, request.destination, context);
   if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
   return report;
@@ -71,12 +74,12 @@ function show(name: string, value: DuckDBValue): DuckDBValue {
 }
 
 async function createOffers(db: Database, conversion: Conversion | undefined): Promise<void> {
-  await db.run(`CREATE OR REPLACE TEMP TABLE offers AS ${readAnalysis('offers')}`);
+  await db.run(`CREATE OR REPLACE TEMP TABLE shown_offers AS ${readAnalysis('offers')}`);
   if (conversion === undefined) return;
   await prepareConversion(db, conversion);
-  await db.run(`CREATE OR REPLACE TEMP TABLE offers AS
-    SELECT offers.*, converted.price AS converted_price, converted.currency AS converted_currency
-    FROM offers LEFT JOIN (SELECT item_id, price, currency
+  await db.run(`CREATE OR REPLACE TEMP TABLE shown_offers AS
+    SELECT shown_offers.*, converted.price AS converted_price, converted.currency AS converted_currency
+    FROM shown_offers LEFT JOIN (SELECT item_id, price, currency
       FROM (${readAnalysis('converted_items')}) WHERE product_id = getvariable('product')) AS converted USING (item_id)
     ORDER BY converted_price NULLS LAST, item_id`);
 }
@@ -84,9 +87,9 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
 /** Currencies of the offers, the one with the most first. */
 async function listCurrencies(db: Database, { product, currency }: ProductRequest): Promise<string[]> {
   const rows = await db.rows(
-    'SELECT currency, count(*) AS offers FROM offers WHERE price > 0 AND currency IS NOT NULL GROUP BY currency ORDER BY offers DESC, currency',
+    'SELECT currency, count(*) AS offers FROM shown_offers WHERE price > 0 AND currency IS NOT NULL GROUP BY currency ORDER BY offers DESC, currency',
   );
-  const any = await db.row('SELECT count(*) AS n FROM offers');
+  const any = await db.row('SELECT count(*) AS n FROM shown_offers');
   if (any?.n !== 0n) return rows.map((row) => String(row.currency));
   const where = currency === undefined ? '' : ` in ${currency}`;
   throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {

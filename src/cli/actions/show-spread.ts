@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
 import { requireKnown } from '../../analyze/require-known.js';
-import { selectSpreads } from '../../analyze/spread-selection.js';
+import { type Grade, selectSpreads } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
 import type { Format } from '../output/format-names.js';
@@ -22,6 +22,7 @@ export interface SpreadRequest extends ReadingArguments {
   minShops: number;
   top: number;
   outliers: boolean;
+  grade?: Grade | undefined;
   daily?: boolean | undefined;
   /** A day, or how far back: `30d`. */
   since?: string | undefined;
@@ -34,6 +35,22 @@ export interface SpreadRequest extends ReadingArguments {
 
 /** Columns that a person reads, with their headings, what matters most first: a narrow terminal leaves out the last. */
 const SHOWN = {
+  product_id: 'product',
+  title: 'title',
+  currency: 'in',
+  trusted_min: 'min',
+  trusted_max: 'max',
+  trusted_spread_pct: 'spread %',
+  grade: 'grade',
+  trusted_cheapest_shop: 'cheapest',
+  trusted_dearest_shop: 'most expensive',
+  trusted_median: 'median',
+  trusted_shops: 'shops',
+  left_out: 'left out',
+} as const;
+
+/** The same of days, which have no grades. */
+const SHOWN_DAYS = {
   day: 'day',
   product_id: 'product',
   title: 'title',
@@ -74,8 +91,21 @@ export async function showSpread(request: SpreadRequest, context: CommandContext
     await createResult(db, request.daily === true, conversion);
     const result = await readSpreads(db, opened.scratch);
     const forEyes = !context.json && (request.format ?? 'table') === 'table';
-    return writeResult(forEyes ? selectColumns(result, SHOWN, show) : result, destination, context);
+    const shown = request.daily === true ? SHOWN_DAYS : SHOWN;
+    const report = await writeResult(forEyes ? selectColumns(result, shown, show) : result, destination, context);
+    const leftOut = await describeLeftOut(db);
+    if (forEyes && request.output === undefined) await context.output.write(leftOut.text);
+    else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
+    return report;
   });
+}
+
+/** How many of the spreads that were asked for are not shown because of their grade. */
+async function describeLeftOut(db: Database): Promise<{ count: bigint; text: string }> {
+  const row = await db.row(readAnalysis('spread_left_out'));
+  const count = row?.left_out as bigint;
+  const text = `\n${count} of ${row?.spreads} spreads are left out, because prices contradict each other or too few can be trusted. See them with --grade C.\n`;
+  return { count, text: count === 0n ? '' : text };
 }
 
 /** Temp table `spreads`: the rows are few. */
@@ -104,6 +134,7 @@ async function readSpreads(db: Database, scratch: string): Promise<ResultSet> {
 /** One decimal is enough for a share; `!` draws the eye to prices far from all others. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   const marked = Number(read('outliers')) > 0;
+  if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
   if (name === 'spread_pct' && typeof value === 'number') return `${value.toFixed(1)} ${marked ? '!' : ' '}`;
   if (name === 'outliers') return marked ? value : null;
   return showMoney(value);

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs';
+import { GRADES, type Grade } from '../../analyze/spread-selection.js';
 import { CREDITS_NOTE } from '../credits-note.js';
 import { LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';
@@ -14,6 +15,7 @@ interface SpreadArguments {
   'min-shops': number;
   top: number;
   outliers: boolean;
+  grade: Grade;
   daily: boolean;
   since: string | undefined;
   fx: string | undefined;
@@ -55,6 +57,11 @@ export const spreadCommand: CommandModule<object, SpreadArguments> = {
         default: true,
         describe: 'Also products with a price far from all others (marked !)',
       })
+      .option('grade', {
+        choices: GRADES,
+        default: 'B' as Grade,
+        describe: 'Lowest grade to show: how far the prices can be trusted; C shows all',
+      })
       .option('daily', { type: 'boolean', default: false, describe: 'A row for each closed day (UTC) of each product' })
       .option('since', {
         type: 'string',
@@ -75,12 +82,13 @@ export const spreadCommand: CommandModule<object, SpreadArguments> = {
       .option('format', { choices: FORMATS, describe: 'Form of the result; default table, which cuts long texts' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .example('$0 spread --currency EUR --min-shops 3', 'Widest spreads among products in three shops')
-      .example('$0 spread --category kitchen --no-outliers --top 100 --format csv', 'Without absurd prices')
+      .example('$0 spread --category kitchen --grade A --top 100 --format csv', 'Only what is beyond doubt')
       .example('$0 spread --product 4006381333931', 'One product: who sells it at what price, and how that came')
       .example('$0 spread --daily --since 90d --format parquet --output days.parquet', 'Day by day')
       .example('$0 spread --fx ecb.csv', 'Across currencies, by rates of your own')
       .epilogue(
-        `spread % is 100 * (max - min) / min; inlier_* in the other formats leave prices far from all others out.
+        `spread % is 100 * (max - min) / min over the prices that can be trusted: trusted_* in the other formats. What is left
+out, and why: column reason of table offers, and --product.
 A rate is how much of the currency one unit of the base buys, from its date on until the next, as central banks publish
 it (2026-11-20,PLN,4.2435). Prices in a currency without a rate are left out.
 ${CREDITS_NOTE}`,

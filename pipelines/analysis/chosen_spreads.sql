@@ -1,0 +1,18 @@
+-- part of: widest_spreads and daily_spreads
+-- The widest of the price spreads that are asked for, by the prices that can be trusted; place 1 is the widest.
+-- Variables, none of which need be set: as of matching_spreads.sql · grade (B): the lowest grade that is shown · top (20)
+WITH matching AS (FROM 'matching_spreads.sql'),
+ranked AS (
+  SELECT
+    *,
+    -- Tables of older versions have no grades.
+    row_number() OVER (
+      ORDER BY coalesce(trusted_spread_pct, CASE WHEN grade IS NULL THEN spread_pct END) DESC NULLS LAST, spread_pct DESC,
+        product_id, currency
+    ) AS place
+  FROM matching
+  WHERE coalesce(grade, 'A') <= coalesce(getvariable('grade')::VARCHAR, 'B')
+)
+SELECT *
+FROM ranked
+WHERE place <= coalesce(getvariable('top')::BIGINT, 20)

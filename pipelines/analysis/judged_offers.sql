@@ -1,0 +1,153 @@
+-- Every listed offer with a price, and what speaks against comparing it (docs/concepts/spreads.md): placeholder, currency,
+-- stale, scale, pack, outlier, duplicate. Offers without a finding are counted: one a shop, the cheapest.
+-- An offer is judged by itself first; what is left, one price a shop, is what all are compared with.
+-- (FROM 'pack_sizes.sql') stands for the query of that file.
+WITH priced AS (
+  SELECT
+    item_id,
+    items.product_id,
+    items.currency,
+    items.site_id,
+    price,
+    -- Whole powers of ten between the price and the one before.
+    CASE WHEN price > 0 AND previous_price > 0 THEN log10(price::DOUBLE / previous_price::DOUBLE) END AS jump,
+    (epoch_us(read_at) - epoch_us(last_seen_at)) // 86400000000 AS days_unseen,
+    shop_currencies.currency AS usual_currency,
+    title,
+    attributes
+  FROM items
+  LEFT JOIN shop_currencies ON shop_currencies.site_id = items.site_id
+  WHERE is_listed AND product_id IS NOT NULL AND price IS NOT NULL AND items.currency IS NOT NULL
+),
+listed_offers AS (FROM 'exact_units.sql'),
+sized AS (FROM 'pack_sizes.sql'),
+alone AS MATERIALIZED (
+  SELECT
+    *,
+    units <= 100 AS is_nothing,
+    -- 1234, 1111, 9999, 9999.99 and longer ones: what people type to fill a field.
+    units >= 11110000 AND regexp_full_match(units::VARCHAR, '(12345?6?7?8?|1{4,}|9{4,})0000|9{6,}00') AS is_filler,
+    coalesce(abs(jump - round(jump)) <= 0.2 AND abs(round(jump)) BETWEEN 1 AND 3, false) AS is_jump,
+    coalesce(days_unseen > 14, false) AS is_stale,
+    coalesce(usual_currency <> currency, false) AS is_foreign,
+    -- What is in a pack, as one number. That a thing is one piece tells nothing.
+    CASE unit WHEN 'kg' THEN 4 * millionths WHEN 'l' THEN 4 * millionths + 1 WHEN 'm' THEN 4 * millionths + 2
+      WHEN 'piece' THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END END AS pack
+  FROM sized
+),
+packs AS (
+  SELECT product_id, currency, list_aggregate(list_sort(list(pack)), 'mode') AS usual_pack
+  FROM alone
+  GROUP BY product_id, currency
+  HAVING min(pack) <> max(pack)
+),
+packed AS (
+  SELECT
+    alone.*,
+    usual_pack,
+    -- Pieces tell nothing of weight, volume or length.
+    coalesce(
+      CASE WHEN pack % 4 = usual_pack % 4 THEN abs(pack // 4 - usual_pack // 4) > 0.05 * (usual_pack // 4)
+        ELSE pack % 4 <> 3 AND usual_pack % 4 <> 3 END,
+      false) AS is_other_pack,
+    NOT (is_nothing OR is_stale OR is_foreign OR is_other_pack) AS is_comparable,
+    -- What is doubtful is compared, but nothing is compared with it.
+    is_comparable AND NOT is_filler AND NOT is_jump AS is_reference
+  FROM alone
+  LEFT JOIN packs USING (product_id, currency)
+),
+-- One price a shop, and of shops with several listings the cheapest one: price and id as one sortable number.
+shops AS MATERIALIZED (
+  SELECT
+    product_id,
+    currency,
+    site_id,
+    count(*) AS listings,
+    min(units::HUGEINT * 18446744073709551616 + item_id) FILTER (is_comparable) AS cheapest,
+    min(units) FILTER (is_reference) AS shop_price
+  FROM packed
+  GROUP BY product_id, currency, site_id
+),
+price_groups AS MATERIALIZED (
+  SELECT row_number() OVER () AS key, product_id, currency, list_sort(list(shop_price)) AS prices
+  FROM shops
+  WHERE shop_price IS NOT NULL
+  GROUP BY product_id, currency
+),
+outlier_limits AS (FROM 'outlier_limits.sql'),
+-- The middle of the other shops' prices, two of them where their number is even; a place in the list of all is one further
+-- from the own place on.
+compared AS (
+  SELECT
+    packed.*,
+    coalesce(units::HUGEINT * 18446744073709551616 + item_id <> cheapest, false) AND is_comparable AS is_repeated,
+    coalesce(list_position(prices, coalesce(shop_price, CASE WHEN is_reference THEN units END)), len(prices) + 1) AS own,
+    len(prices) - (own <= len(prices))::INTEGER AS others,
+    prices[(others + 1) // 2 + ((others + 1) // 2 >= own)::INTEGER]::DOUBLE AS low,
+    prices[others // 2 + 1 + (others // 2 + 1 >= own)::INTEGER]::DOUBLE AS high,
+    CASE WHEN units > 0 THEN units / sqrt(low * high) END AS price_ratio,
+    price_ratio NOT BETWEEN 0.5 AND 2 AS is_far,
+    middle_squared,
+    log_limit
+  FROM packed
+  LEFT JOIN price_groups USING (product_id, currency)
+  LEFT JOIN (SELECT * FROM shops WHERE listings > 1) AS shops USING (product_id, currency, site_id)
+  LEFT JOIN outlier_limits USING (key)
+),
+judged AS (
+  SELECT
+    *,
+    is_nothing OR is_filler AND coalesce(is_far, false) AS is_placeholder,
+    NOT is_placeholder AND NOT is_other_pack AND (
+      is_jump AND coalesce(is_far, true)
+      OR CASE WHEN units > 0 AND units / low NOT BETWEEN 0.5 AND 2 THEN
+        abs(log10(units / low) - round(log10(units / low))) <= 0.2 AND abs(round(log10(units / low))) BETWEEN 1 AND 3
+        AND abs(log10(units / high) - round(log10(units / high))) <= 0.2 AND abs(round(log10(units / high))) BETWEEN 1 AND 3
+        ELSE false END
+    ) AS is_scaled,
+    CASE WHEN log_limit IS NOT NULL AND units > 0 AND NOT (is_placeholder OR is_other_pack OR is_scaled)
+      THEN (units::HUGEINT * units > 4 * middle_squared OR 4 * (units::HUGEINT * units) < middle_squared)
+        AND abs(ln(units) - ln(middle_squared) / 2) > log_limit
+      ELSE false END AS is_outlier,
+    NOT is_comparable OR is_repeated OR is_placeholder OR is_scaled OR is_outlier AS is_found
+  FROM compared
+),
+told AS (
+  SELECT
+    *,
+    CASE WHEN is_found THEN list_filter([
+      CASE WHEN is_placeholder THEN {'finding': 'placeholder', 'why': 'a price that fills a field'} END,
+      CASE WHEN is_foreign THEN {'finding': 'currency', 'why': 'the shop sells in ' || usual_currency} END,
+      CASE WHEN is_stale THEN {'finding': 'stale', 'why': 'not seen for ' || days_unseen || ' days'} END,
+      CASE WHEN is_scaled THEN {'finding': 'scale', 'why': CASE
+        WHEN price_ratio > 2 THEN format('{:.1f} times the price of other shops', price_ratio)
+        WHEN price_ratio < 0.5 THEN format('other shops ask {:.1f} times as much', 1 / price_ratio)
+        WHEN NOT is_jump THEN 'between two prices that are 10, 100 or 1,000 times as far apart'
+        WHEN jump > 0 THEN format('{:.1f} times its price before', pow(10, jump))
+        ELSE format('its price before was {:.1f} times as much', pow(10, -jump)) END} END,
+      CASE WHEN is_other_pack THEN {'finding': 'pack', 'why': format('{} {}, others {} {}', pack // 4 / 1e6, unit,
+        usual_pack // 4 / 1e6, ['kg', 'l', 'm', 'piece'][usual_pack % 4 + 1])} END,
+      CASE WHEN is_outlier THEN {'finding': 'outlier', 'why': CASE
+        WHEN price_ratio > 1 THEN format('{:.1f} times the price of other shops', price_ratio)
+        ELSE format('other shops ask {:.1f} times as much', 1 / price_ratio) END} END,
+      CASE WHEN is_repeated THEN {'finding': 'duplicate', 'why': 'the shop lists the product more than once; its lowest price counts'} END
+    ], lambda one: one IS NOT NULL) END AS found
+  FROM judged
+)
+SELECT
+  product_id,
+  currency,
+  item_id,
+  site_id,
+  price,
+  NOT is_found AS is_counted,
+  CASE WHEN is_found THEN [one.finding FOR one IN found] ELSE [] END AS findings,
+  CASE WHEN is_found THEN array_to_string([one.why FOR one IN found], '; ') END AS reason,
+  price_ratio,
+  millionths / 1e6 AS quantity,
+  unit,
+  CASE WHEN price > 0 THEN
+    TRY_CAST(TRY_CAST((2000000 * units::HUGEINT + millionths) // (2 * millionths) AS BIGINT) * 0.0001 AS DECIMAL(18, 4))
+  END AS unit_price,
+  getvariable('run_id')::VARCHAR AS run_id
+FROM told

@@ -1,0 +1,16 @@
+-- part of: widest_spreads, daily_spreads and spread_left_out
+-- The price spreads that are asked for, with title, brand and category of the product.
+-- Variables, none of which need be set: currency · category (slug or path; with those below it) · brand, in any case ·
+-- min_shops (2) · with_outliers (true; false leaves out products with a price far from all others)
+SELECT
+  spread.*,
+  products.title,
+  products.brand,
+  products.category_path
+FROM price_spread AS spread
+LEFT JOIN products USING (product_id)
+WHERE (getvariable('currency') IS NULL OR spread.currency = getvariable('currency'))
+  AND (getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql'))
+  AND (getvariable('brand') IS NULL OR lower(products.brand) = lower(getvariable('brand')::VARCHAR))
+  AND spread.shops >= coalesce(getvariable('min_shops')::BIGINT, 2)
+  AND (coalesce(getvariable('with_outliers')::BOOLEAN, true) OR spread.outliers = 0)

@@ -1,0 +1,13 @@
+-- Shop currencies: the usual currency of a website that sells in one: of its listed and priced items, 20 or more, at least
+-- 95 % have it. Websites of several currencies have no row.
+-- needs: items; variables run_id
+-- makes: shop_currencies
+SELECT site_id, arg_max(currency, listings) AS currency, getvariable('run_id')::VARCHAR AS run_id
+FROM (
+  SELECT site_id, currency, count(*) AS listings
+  FROM items
+  WHERE is_listed AND currency IS NOT NULL AND price IS NOT NULL
+  GROUP BY site_id, currency
+)
+GROUP BY site_id
+HAVING sum(listings) >= 20 AND max(listings) >= 0.95 * sum(listings)

@@ -1,0 +1,307 @@
+import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAnalysis } from '../../src/analyze/analysis.js';
+import type { Database } from '../../src/duckdb/connection.js';
+import { insertRows, openEmptyTables } from '../check/lake-world.js';
+import { seedRandom } from './offer-world.js';
+import { type JudgedOffer, judgeSlowly } from './slow-judge.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await openEmptyTables();
+  await insertRows(db, 'sites', [{ attribution: "'CC BY 4.0'" }]);
+});
+afterAll(() => db.close());
+
+interface Listing {
+  price: string | null;
+  site?: number;
+  before?: string;
+  title?: string;
+  attributes?: Record<string, unknown>;
+  currency?: string;
+  daysUnseen?: number;
+}
+
+/** Listed items in place of those that were there, read whole `days_unseen` days after they were seen last. */
+async function insertItems(rows: Record<string, unknown>[]): Promise<void> {
+  await db.run('DELETE FROM items');
+  await db.run(
+    `INSERT INTO items BY NAME
+     SELECT * EXCLUDE (days_unseen), true AS is_listed, TIMESTAMPTZ '2026-11-20 12:00:00Z' AS read_at,
+       read_at - INTERVAL 1 DAY * days_unseen AS last_seen_at
+     FROM (SELECT unnest(from_json($1, '[{"item_id":"BIGINT","site_id":"BIGINT","product_id":"VARCHAR",
+       "price":"VARCHAR","previous_price":"VARCHAR","title":"VARCHAR","attributes":"VARCHAR","currency":"VARCHAR",
+       "days_unseen":"INTEGER"}]'), recursive := true))`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** What is found about the listings of one product, each of a shop of its own where none is named. */
+async function judge(...listings: Listing[]): Promise<Record<string, DuckDBValue>[]> {
+  await insertItems(
+    listings.map((one, index) => ({
+      item_id: index + 1,
+      site_id: one.site ?? index + 1,
+      product_id: 'p',
+      price: one.price,
+      previous_price: one.before,
+      title: one.title,
+      attributes: one.attributes === undefined ? undefined : JSON.stringify(one.attributes),
+      currency: one.currency ?? 'EUR',
+      days_unseen: one.daysUnseen ?? 0,
+    })),
+  );
+  await db.run(`CREATE OR REPLACE TABLE offers AS ${readAnalysis('judged_offers')}`);
+  return db.rows('SELECT * FROM offers ORDER BY item_id');
+}
+
+const findings = async (...listings: Listing[]) =>
+  (await judge(...listings)).map((row) => (row.findings as DuckDBListValue).items.join(' '));
+const reasons = async (...listings: Listing[]) => (await judge(...listings)).map(({ reason }) => reason);
+const priced = (...prices: string[]): Listing[] => prices.map((price) => ({ price }));
+
+/** Of price_spread, over the offers that were judged last. */
+async function grade(): Promise<string> {
+  const row = await db.row(`SELECT grade || ' ' || grade_reason AS text FROM (${readAnalysis('price_spread')})`);
+  return String(row?.text);
+}
+
+describe('a price that is wrong by a factor of ten, a hundred or a thousand', () => {
+  it('is found among others, and the others stay', async () => {
+    // Chio Čipi Čips Paprika XXL 0.210 kg
+    const chips = priced('17.86', '18.35', '18.99', '19.25', '19.40', '170.10', '1843.00');
+    expect(await reasons(...chips)).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+      '8.9 times the price of other shops',
+      '96.4 times the price of other shops',
+    ]);
+    expect(await grade()).toBe('B 5 shops; left out: scale');
+  });
+
+  it('is found on both sides where two shops disagree, and they are no headline', async () => {
+    // Veet Listići za Pazuh i Bikini 16 kom
+    expect(await findings(...priced('0.86', '124.00'))).toEqual(['scale', 'scale']);
+    expect(await grade()).toBe('C no trusted shop of 2; left out: scale');
+  });
+
+  it('is blamed on one of three shops, and they are no headline either', async () => {
+    // Likvi Crystal Shine 0.45 L
+    expect(await findings(...priced('1.56', '1.64', '194.00'))).toEqual(['', '', 'scale']);
+    expect(await grade()).toBe('C 3 shops that differ by a factor near 10, 100 or 1,000; left out: scale');
+  });
+
+  it('is blamed on all where each is a power of ten from the next', async () => {
+    expect(await findings(...priced('1.10', '10.20', '101'))).toEqual(['scale', 'scale', 'scale']);
+  });
+
+  it('is blamed on the one of two shops whose own price jumped', async () => {
+    expect(await reasons({ price: '499', before: '4.99' }, { price: '5.20' })).toEqual([
+      '96.0 times the price of other shops',
+      null,
+    ]);
+    expect(await reasons({ price: '0.05', before: '4.99' })).toEqual(['its price before was 99.8 times as much']);
+  });
+
+  it('is forgiven once it is put right', async () => {
+    expect(await findings({ price: '4.99', before: '499' }, { price: '5.20' })).toEqual(['', '']);
+  });
+});
+
+describe('an ordinary difference', () => {
+  it('within a quarter of the middle is never found, however equal the others are', async () => {
+    expect(await findings(...priced('4', '4', '4', '4', '4', '3', '5'))).toEqual(['', '', '', '', '', '', '']);
+  });
+
+  it('of exactly half or twice the middle is none, and a unit more is', async () => {
+    expect(await findings(...priced('4', '4', '4', '4', '2', '8'))).toEqual(['', '', '', '', '', '']);
+    expect(await findings(...priced('4', '4', '4', '4', '1.9999', '8.0001'))).toEqual([
+      '',
+      '',
+      '',
+      '',
+      'outlier',
+      'outlier',
+    ]);
+  });
+
+  it('of wide scatter is none', async () => {
+    expect(await findings(...priced('1', '2', '3', '5', '8'))).toEqual(['', '', '', '', '']);
+  });
+});
+
+describe('the pack', () => {
+  it('of another size is found, and its unit price is compared', async () => {
+    const rows = await judge(
+      { price: '1.20', title: 'Cola 0,5 l' },
+      { price: '1.30', attributes: { quantity: 500, unit: 'ml' } },
+      { price: '6.00', title: 'Cola 6 x 0.5 l' },
+    );
+    expect(rows.map(({ reason }) => reason)).toEqual([null, null, '3.0 l, others 0.5 l']);
+    expect(rows.map(({ unit_price }) => String(unit_price))).toEqual(['2.4000', '2.6000', '2.0000']);
+    const row = await db.row(
+      `SELECT trusted_max, unit, unit_min, unit_max, unit_spread_pct FROM (${readAnalysis('price_spread')})`,
+    );
+    expect(Object.values(row ?? {}).map(String)).toEqual(['1.3000', 'l', '2.0000', '2.6000', '30']);
+  });
+
+  it('in other units is the same', async () => {
+    // Ahmad Čaj Earl Grey: 40 g and 0.04 kg
+    const tea = [
+      { price: '2.10', attributes: { quantity: 40, unit: 'g' } },
+      { price: '2.20', attributes: { quantity: 0.04, unit: 'kg' } },
+    ];
+    expect(await findings(...tea)).toEqual(['', '']);
+  });
+
+  it('counted in pieces says nothing against one that is weighed', async () => {
+    expect(await findings({ price: '2.10', title: 'Tea 20 pcs' }, { price: '2.20', title: 'Tea 40 g' })).toEqual([
+      '',
+      '',
+    ]);
+  });
+});
+
+describe('an offer', () => {
+  it('that was not seen for more than 14 days when it was read is stale', async () => {
+    expect(await reasons({ price: '4', daysUnseen: 14 }, { price: '5', daysUnseen: 15 })).toEqual([
+      null,
+      'not seen for 15 days',
+    ]);
+  });
+
+  it('of a shop that lists the product twice counts once, at its lowest price', async () => {
+    expect(
+      await findings({ price: '5', site: 1 }, { price: '4', site: 1 }, { price: '4', site: 1 }, { price: '4.50' }),
+    ).toEqual(['duplicate', '', 'duplicate', '']);
+    expect(await grade()).toBe('B 2 shops; left out: duplicate');
+  });
+
+  it('in a currency that its shop does not sell in is found', async () => {
+    await db.run("INSERT INTO shop_currencies VALUES (1, 'HUF', 'r1'), (2, 'EUR', 'r1')");
+    expect(await reasons({ price: '1290' }, { price: '3.20' })).toEqual(['the shop sells in HUF', null]);
+    await db.run('DELETE FROM shop_currencies');
+  });
+
+  it('at a price that fills a field is found; in forints 9,999 may be a price', async () => {
+    expect(await findings(...priced('0', '0.01', '9999', '12345', '12.50'))).toEqual([
+      'placeholder',
+      'placeholder',
+      'placeholder',
+      'placeholder',
+      '',
+    ]);
+    expect(await findings(...priced('9999', '10490'))).toEqual(['', '']);
+  });
+
+  it('without a price, a product or a currency is none', async () => {
+    expect(await judge({ price: null })).toEqual([]);
+  });
+});
+
+describe('the grade', () => {
+  it.each([
+    [['4', '4.20', '4.40', '5'], 'A 4 shops'],
+    [['4', '4.20', '4.40'], 'B 3 shops'],
+    [['4', '9'], 'C a gap of factor 2.2 between two prices'],
+    [['4', '4.10', '4.20', '11', '11.50', '12'], 'C a gap of factor 2.6 between two prices'],
+  ])('of %s is %s', async (prices, expected) => {
+    await judge(...priced(...prices));
+    expect(await grade()).toBe(expected);
+  });
+
+  it('is C where most shops are left out', async () => {
+    await judge(...priced('4', '4.10'), ...[1, 2, 3].map(() => ({ price: '4', daysUnseen: 30 })));
+    expect(await grade()).toBe('C most shops left out; left out: stale');
+  });
+});
+
+it('what is found of random products equals what loops over their offers find', async () => {
+  const random = seedRandom(5);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const products = Array.from({ length: 400 }, (_, product) => {
+    const level = Math.floor(500 + random() * 400_000);
+    return Array.from({ length: 1 + Math.floor(random() * 8) }, (_, nth): JudgedOffer => {
+      const scatter = Math.max(
+        1,
+        Math.round(level * (0.7 + 0.6 * random()) * pick([1, 1, 1, 1, 1, 10, 100, 0.1, 2.7])),
+      );
+      return {
+        itemId: product * 10 + nth,
+        siteId: Math.floor(random() * 7) + 1,
+        units: pick(
+          [
+            BigInt(scatter),
+            BigInt(scatter),
+            BigInt(scatter),
+            BigInt(level),
+            BigInt(level),
+            0n,
+            100n,
+            99_990_000n,
+            10_000n,
+          ].slice(0, pick([5, 9])),
+        ),
+        unitsBefore: pick([undefined, undefined, BigInt(level), BigInt(level) * 100n]),
+        daysUnseen: pick([0, 0, 0, 14, 15, 40]),
+        usualCurrency: 'EUR',
+        pack: pick([
+          undefined,
+          undefined,
+          { unit: 'kg', millionths: 500_000 },
+          { unit: 'kg', millionths: 520_000 },
+          { unit: 'l', millionths: 500_000 },
+          { unit: 'piece', millionths: 1_000_000 },
+          { unit: 'piece', millionths: 6_000_000 },
+        ]),
+      };
+    });
+  });
+  await insertItems(
+    products.flatMap((offers, product) =>
+      offers.map((one) => ({
+        item_id: one.itemId,
+        site_id: one.siteId,
+        product_id: `p${product}`,
+        price: toDecimal(one.units),
+        previous_price: one.unitsBefore === undefined ? undefined : toDecimal(one.unitsBefore),
+        attributes: describePack(one),
+        currency: 'EUR',
+        days_unseen: one.daysUnseen,
+      })),
+    ),
+  );
+  const made = await db.rows(
+    `SELECT item_id, findings, is_counted, unit_price FROM (${readAnalysis('judged_offers')}) ORDER BY item_id`,
+  );
+  const offers = products.flat();
+  const expected = new Map(products.flatMap((one) => [...judgeSlowly(one, 'EUR')]));
+  expect(made.map((row) => [Number(row.item_id), (row.findings as DuckDBListValue).items])).toEqual(
+    offers.map(({ itemId }) => [itemId, expected.get(itemId)]),
+  );
+  expect(made.map(({ unit_price }) => (unit_price instanceof DuckDBDecimalValue ? unit_price.value : null))).toEqual(
+    offers.map(({ pack, units }) =>
+      pack === undefined || units === 0n ? null : divide(units * 1_000_000n, BigInt(pack.millionths)),
+    ),
+  );
+  const seen = new Set([...expected.values()].map(String));
+  expect([...seen].filter((one) => !one.includes(',')).sort()).toEqual([
+    '',
+    'duplicate',
+    'outlier',
+    'pack',
+    'placeholder',
+    'scale',
+    'stale',
+  ]);
+});
+
+const describePack = ({ pack }: JudgedOffer) =>
+  pack && JSON.stringify({ quantity: pack.millionths / 1e6, unit: pack.unit === 'piece' ? 'pcs' : pack.unit });
+const toDecimal = (units: bigint) => `${units / 10_000n}.${String(units % 10_000n).padStart(4, '0')}`;
+/** Half away from zero. */
+const divide = (a: bigint, b: bigint) => (2n * a + b) / (2n * b);
