@@ -13,9 +13,14 @@ let opened: Landing;
 export async function openLanding(): Promise<Landing> {
   lake = await makeFolder();
   const start = { runNumber: 1n, pipeline: 'prices', cursorFrom: null } as const;
-  opened = await beginRun(lake, start, createFakeIo());
-  onTestFinished(() => closeJournal(opened));
-  return opened;
+  return hold(await beginRun(lake, start, createFakeIo()));
+}
+
+/** A test may open several. */
+function hold(landing: Landing): Landing {
+  opened = landing;
+  onTestFinished(() => closeJournal(landing));
+  return landing;
 }
 
 /** The same landing as the next process finds it. */
@@ -23,8 +28,7 @@ export async function reopenLanding(): Promise<Landing> {
   await closeJournal(opened);
   const landing = await findUnfinishedRun(lake);
   if (landing === undefined) throw new Error('there is no unfinished run');
-  opened = landing;
-  return landing;
+  return hold(landing);
 }
 
 async function closeJournal({ journal }: Landing): Promise<void> {

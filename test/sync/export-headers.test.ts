@@ -1,14 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';
 
-let world: World;
-afterEach(() => world.close());
-
 type ChangeExport = (answer: Response) => Response | Promise<Response>;
 
-async function openSmall(change: ChangeExport): Promise<void> {
+let world: World;
+/** What becomes of the answers of exports. */
+let change: ChangeExport;
+
+beforeAll(async () => {
   world = await openWorld({
     items: 40,
     sites: 2,
@@ -18,7 +19,12 @@ async function openSmall(change: ChangeExport): Promise<void> {
       return new URL(request.url).pathname.endsWith('/export') ? change(answer) : answer;
     },
   });
-}
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  change = (answer) => answer;
+  world.renew();
+});
 
 const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
 
@@ -46,11 +52,11 @@ describe('the headers X-Export-*', () => {
     ['always sent', { 'X-Export-Overage': 'false', 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
     ['sent only when true', { 'X-Export-Overage': undefined, 'X-Export-Truncated': undefined }],
   ])('%s tell of a whole export that nobody is billed for', async (_how, sent) => {
-    await openSmall((answer) => {
+    change = (answer) => {
       const headers = new Headers(answer.headers);
       for (const [name, value] of Object.entries(sent)) value ? headers.set(name, value) : headers.delete(name);
       return new Response(answer.body, { headers });
-    });
+    };
     const { row } = await world.sync();
     expect(row).toMatchObject({ export_rows: 40n, export_rows_landed: 40n, overage: false, overage_blocks: 0n });
     expect(exports()).toBe(1);
@@ -60,7 +66,7 @@ describe('the headers X-Export-*', () => {
 
 describe('an export that the service cuts to no row at all', () => {
   test.each(['ndjson', 'csv'] as const)('in %s is no copy of nothing: pages bring all items', async (format) => {
-    await openSmall(cutToNothing);
+    change = cutToNothing;
     world.pipeline.source.export = format;
     const { row } = await world.sync();
     expect(row).toMatchObject({ items: 40n, export_rows: 0n, export_rows_landed: 0n, export_rows_lost: 0n });
@@ -70,12 +76,10 @@ describe('an export that the service cuts to no row at all', () => {
   });
 
   test('ends the run until the next month where the calls do not suffice for pages, and removes no item', async () => {
-    let isCut = false;
-    await openSmall((answer) => (isCut ? cutToNothing(answer) : answer));
     await world.sync();
-    isCut = true;
+    change = cutToNothing;
     world.pipeline.source.mode = 'snapshot';
-    world.pipeline.budget.calls = { count: world.requests.length + 40 };
+    world.pipeline.budget.calls = { count: (await countUsed()) + 40 };
     const error: PricelakeError = await world.sync().then(
       () => expect.unreachable('the run should have failed'),
       (reason) => reason,
@@ -85,3 +89,9 @@ describe('an export that the service cuts to no row at all', () => {
     await expectExactCopy();
   });
 });
+
+async function countUsed(): Promise<number> {
+  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
+  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
+  return ((await answer.json()) as { usage: { apiCalls: number } }).usage.apiCalls;
+}

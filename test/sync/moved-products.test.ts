@@ -70,15 +70,12 @@ describe('closed days of products whose GTINs become known later', () => {
     expect(await readDays(pipeline.lake.path)).toEqual(kept);
   });
 
-  it.each([
-    ['all runs', 0],
-    ['the run that learned them', 2],
-  ])('are the same in a rebuild from %s on', async (_name, gone) => {
-    const pipeline = makePipeline(world.sandbox, `${path.dirname(world.lakePath)}/rebuilt-${gone}`);
+  it('are the same in a rebuild from the run on that learned them', async () => {
+    const pipeline = makePipeline(world.sandbox, `${path.dirname(world.lakePath)}/rebuilt`);
     await cp(world.lakePath, pipeline.lake.path, { recursive: true });
     const landing = path.join(pipeline.lake.path, '_pricelake', 'landing');
     const runs = (await readdir(landing)).sort();
-    for (const name of runs.slice(0, gone)) await rm(path.join(landing, name), { recursive: true });
+    for (const name of runs.slice(0, 2)) await rm(path.join(landing, name), { recursive: true });
     await rebuildLake(pipeline, testIo, new AbortController().signal);
     expect(await readDays(pipeline.lake.path)).toEqual(await readDays());
   });

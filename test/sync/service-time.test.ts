@@ -51,7 +51,7 @@ describe('closed days of a service whose clock is 250 days behind', () => {
   ])('end with the last day that is over there, also in a rebuild, where it %s', async (_name, isOwn) => {
     let now = (Math.floor(Date.now() / DAY_MS) - 250) * DAY_MS + DAY_MS / 2;
     world = await openWorld({
-      items: 500,
+      items: 200,
       sites: 5,
       startAt: new Date(now),
       intercept: async (request, next) => {

@@ -1,13 +1,29 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from './world.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
 
 let world: World;
-afterEach(() => world.close());
+/** What happens in the service before an export is answered. */
+let beforeExport: () => Promise<unknown>;
 
-async function openSharded(options: WorldOptions = {}): Promise<void> {
-  world = await openWorld({ items: 300, sites: 4, history: 'none', ...options });
-  world.pipeline.source.splitAbove = 100;
-}
+beforeAll(async () => {
+  world = await openWorld({
+    items: 120,
+    sites: 4,
+    history: 'none',
+    intercept: async (request, next) => {
+      if (request.url.includes('/export?')) await beforeExport();
+      return next(request);
+    },
+  });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  beforeExport = async () => {};
+  world.sandbox.armFaults([]);
+  world.sandbox.changeAccount({ plan: 'pro', limits: { ratePerSecond: null } });
+  world.renew();
+  world.pipeline.source.splitAbove = 40;
+});
 
 async function expectExactCopy(): Promise<void> {
   const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
@@ -24,11 +40,10 @@ const exportsAsked = () =>
       return `${query.get('status')} ${query.get('site') ?? ''}`.trim();
     });
 
-const NO_FEED: WorldOptions = { plan: 'free', limits: { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0 } };
+const NO_FEED = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0, ratePerSecond: null };
 
 describe('a split export', () => {
   test('brings every item once, removed ones included', async () => {
-    await openSharded();
     const { row } = await world.sync();
     await expectExactCopy();
     expect(exportsAsked().sort()).toEqual([...new Set(exportsAsked())].sort());
@@ -39,20 +54,15 @@ describe('a split export', () => {
   });
 
   test.each([
-    ['with the feed', {}],
+    ['with the feed', undefined],
     ['without a feed', NO_FEED],
-  ])('misses no item that moves from one shard to another while they are read, %s', async (_case, plan) => {
+  ])('misses no item that moves from one shard to another while they are read, %s', async (_case, limits) => {
+    if (limits !== undefined) world.sandbox.changeAccount({ plan: 'free', limits });
     let exports = 0;
-    await openSharded({
-      ...plan,
-      intercept: async (request, next) => {
-        if (request.url.includes('/export?')) {
-          // Items are removed, listed again and new between any two shards.
-          if (exports++ > 0) await world.sandbox.advance({ hours: 2, changes: 60 });
-        }
-        return next(request);
-      },
-    });
+    beforeExport = async () => {
+      // Items are removed, listed again and new between any two shards.
+      if (exports++ > 0) await world.sandbox.advance({ hours: 2, changes: 30 });
+    };
     const { row } = await world.sync();
     expect(exports).toBe(5);
     await expectExactCopy();
@@ -65,7 +75,7 @@ describe('a split export', () => {
   });
 
   test('that breaks off in one shard takes that one again, alone', async () => {
-    await openSharded({ faults: ['export:drop@2'] });
+    world.sandbox.armFaults(['export:drop@2']);
     const { row } = await world.sync();
     await expectExactCopy();
     const asked = exportsAsked();
@@ -75,7 +85,7 @@ describe('a split export', () => {
   });
 
   test('of a run that was stopped goes on with the shards that it lacks', async () => {
-    await openSharded({ faults: ['export:drop@4-'] });
+    world.sandbox.armFaults(['export:drop@4-']);
     await expect(world.sync()).rejects.toMatchObject({ code: 'unavailable' });
     const before = exportsAsked();
     world.sandbox.armFaults([]);
