@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { backfillCommand } from './commands/backfill.js';
+import { changesCommand } from './commands/changes.js';
 import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { demoCommand } from './commands/demo.js';
 import { initCommand } from './commands/init.js';
+import { loadCommand } from './commands/load.js';
 import { manifestCommand } from './commands/manifest.js';
 import { planCommand } from './commands/plan.js';
 import { queryCommand } from './commands/query.js';
@@ -38,7 +40,9 @@ const COMMANDS = [
   rebuildCommand,
   backfillCommand,
   compactCommand,
+  changesCommand,
   manifestCommand,
+  loadCommand,
   sandboxCommand,
 ];
 
@@ -109,7 +113,9 @@ export function buildProgram(args: string[]): Argv {
     .command(rebuildCommand)
     .command(backfillCommand)
     .command(compactCommand)
+    .command(changesCommand)
     .command(manifestCommand)
+    .command(loadCommand)
     .command(sandboxCommand);
 }
 

@@ -6,6 +6,7 @@ import { parseRemoteUrl, REMOTE_URL } from '../remote/remote-url.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { MAPPABLE_FIELDS } from '../typing/item-names.js';
 import { parseDuration } from './duration.js';
+import { parseSize } from './size.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -21,6 +22,7 @@ const mapping = <T extends z.ZodRawShape>(shape: T) =>
     error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
   });
 
+const SIZE = 'must be a size such as 64MB or 1GB';
 const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
 
 /** `7d`, `12h`, `2w` or `0` → milliseconds. */
@@ -28,6 +30,12 @@ const duration = z
   .union([z.literal(0), z.string()], DURATION)
   .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
   .transform((value) => parseDuration(String(value)) ?? 0);
+
+/** `64MB` or `1GB` → bytes. */
+const size = z
+  .string(SIZE)
+  .refine((text) => parseSize(text) !== undefined, SIZE)
+  .transform((text) => parseSize(text) ?? 0);
 
 const DAYS = 'must be a number of days such as 90d, or 0';
 
@@ -161,6 +169,7 @@ export const pipelineSchema = mapping({
     path: text('a folder'),
     remote: z.string(REMOTE_URL).refine(isRemoteUrl, REMOTE_URL).optional(),
     retention: duration.optional(),
+    targetFileSize: size.default(128 * 1024 ** 2),
     tables: mapping({
       items: mapping({
         partitionBy: z

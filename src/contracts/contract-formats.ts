@@ -8,6 +8,7 @@ export const CONTRACT_FORMATS = [
   'snowflake',
   'redshift',
   'postgres',
+  'databricks',
   'spark',
 ] as const;
 export type ContractFormat = (typeof CONTRACT_FORMATS)[number];

@@ -1,8 +1,10 @@
-import type { ColumnType } from '../tables/schemas.js';
+import type { Column, ColumnType } from '../tables/schemas.js';
 
 /** How a database writes a table's contract. */
 export interface SqlDialect {
   types: Record<ColumnType, string>;
+  /** The type of one column, where it is another than `types` says. */
+  typeOf?: (column: Column) => string | undefined;
   quote: (name: string) => string;
   quoteText: (text: string) => string;
   /** Where descriptions stand: in the column, or in statements of their own. */
@@ -20,7 +22,10 @@ export interface SqlDialect {
 
 const doubleQuotes = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const backticks = (name: string) => `\`${name}\``;
+/** Databricks doubles a backtick in a name. */
+const doubleBackticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const quoteSpark = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Snowflake's and Redshift's texts have escapes, as BigQuery's have. */
 const quoteBackslashes = (text: string) => quoteText(text.replaceAll('\\', '\\\\'));
@@ -119,6 +124,25 @@ export const SQL_DIALECTS = {
     primaryKey: (columns) => `${key(columns)} NOT ENFORCED`,
     layout: layOutBigQuery,
     isAlwaysNullable: (type) => type === 'VARCHAR[]',
+  },
+  databricks: {
+    types: {
+      BIGINT: 'BIGINT',
+      VARCHAR: 'STRING',
+      'DECIMAL(18,4)': 'DECIMAL(18,4)',
+      'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP',
+      DATE: 'DATE',
+      BOOLEAN: 'BOOLEAN',
+      DOUBLE: 'DOUBLE',
+      'VARCHAR[]': 'ARRAY<STRING>',
+    },
+    quote: doubleBackticks,
+    quoteText: quoteSpark,
+    comments: 'inline',
+    inlineColumn: (text) => ` COMMENT ${quoteSpark(text)}`,
+    inlineTable: (text) => `\nCOMMENT ${quoteSpark(text)}`,
+    layout: (partitionBy) =>
+      partitionBy.length === 0 ? '' : `\nCLUSTER BY (${partitionBy.map(doubleBackticks).join(', ')})`,
   },
 } satisfies Record<string, SqlDialect>;
 

@@ -1,9 +1,17 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 import type { SqlDialect } from './sql-dialects.js';
 
+export interface SqlOptions {
+  /** The table's name as SQL, e.g. with its schema; default its name alone. */
+  name?: string;
+  /** True to leave a table alone that is there. */
+  ifMissing?: boolean;
+}
+
 /** `CREATE TABLE` of a table's contract in a database's words, with its descriptions. */
-export function writeSql(schema: TableSchema, dialect: SqlDialect): string {
-  const { table, description, key, partitionBy, columns } = schema;
+export function writeSql(schema: TableSchema, dialect: SqlDialect, options: SqlOptions = {}): string {
+  const { description, key, partitionBy, columns } = schema;
+  const { name = dialect.quote(schema.table), ifMissing = false } = options;
   const { quote, inlineTable, layout, primaryKey } = dialect;
   const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]));
   const isKeyPresent = key.length > 0 && key.every((name) => columns.some((c) => c.name === name && !c.nullable));
@@ -12,19 +20,25 @@ export function writeSql(schema: TableSchema, dialect: SqlDialect): string {
     ...(isKeyPresent && primaryKey !== undefined ? [primaryKey(key.map(quote).join(', '))] : []),
   ];
   const tail = `${layout?.(partitionBy, types) ?? ''}${inlineTable?.(description) ?? ''}`;
-  const create = `CREATE TABLE ${quote(table)} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tail};\n`;
-  return create + (dialect.comments === 'statements' ? writeComments(schema, dialect) : '');
+  const create = `CREATE TABLE ${ifMissing ? 'IF NOT EXISTS ' : ''}${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tail};\n`;
+  return create + (dialect.comments === 'statements' ? writeComments(schema, dialect, name) : '');
 }
 
-function writeColumn({ name, type, nullable, description }: Column, dialect: SqlDialect): string {
+/** A column's type in a database's words. */
+export function writeType(column: Column, { types, typeOf }: SqlDialect): string {
+  return typeOf?.(column) ?? types[column.type];
+}
+
+function writeColumn(column: Column, dialect: SqlDialect): string {
+  const { name, type, nullable, description } = column;
   const isRequired = !nullable && dialect.isAlwaysNullable?.(type) !== true;
   const comment = dialect.inlineColumn?.(description) ?? '';
-  return `${dialect.quote(name)} ${dialect.types[type]}${isRequired ? ' NOT NULL' : ''}${comment}`;
+  return `${dialect.quote(name)} ${writeType(column, dialect)}${isRequired ? ' NOT NULL' : ''}${comment}`;
 }
 
-function writeComments({ table, description, columns }: TableSchema, { quote, quoteText }: SqlDialect): string {
+function writeComments({ description, columns }: TableSchema, { quote, quoteText }: SqlDialect, name: string): string {
   const lines = columns.map(
-    (column) => `COMMENT ON COLUMN ${quote(table)}.${quote(column.name)} IS ${quoteText(column.description)};\n`,
+    (column) => `COMMENT ON COLUMN ${name}.${quote(column.name)} IS ${quoteText(column.description)};\n`,
   );
-  return `COMMENT ON TABLE ${quote(table)} IS ${quoteText(description)};\n${lines.join('')}`;
+  return `COMMENT ON TABLE ${name} IS ${quoteText(description)};\n${lines.join('')}`;
 }

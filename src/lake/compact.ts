@@ -13,10 +13,10 @@ import { type Compaction, flattenTables, sortMisplaced } from './flatten.js';
 import { followItems } from './follow-items.js';
 import { type Lake, tablePath } from './layout.js';
 import { findOlderFiles } from './older-files.js';
-import { isCompactionDue, planCompaction, planRewrite } from './plan-compaction.js';
+import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './plan-compaction.js';
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
-import { stageTable } from './stage.js';
+import { type Stage, stageTable } from './stage.js';
 import { explainSystemFault } from './system-fault.js';
 
 export type { Compaction } from './flatten.js';
@@ -41,7 +41,7 @@ export async function compactLake(
   lake: Lake,
   when: CompactionNeed,
   io: Io,
-  stop?: AbortSignal,
+  { stop, targetBytes = TARGET_BYTES }: { stop?: AbortSignal | undefined; targetBytes?: number | undefined } = {},
 ): Promise<Compaction[]> {
   let credits: Promise<Attribution[]> | undefined;
   const readCredits = async () => {
@@ -53,9 +53,9 @@ export async function compactLake(
     // What is done so far is committed, and lake.json follows with the next sync.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
-    const passes = await planPasses(lake, state, when, io);
+    const passes = await planPasses(lake, state, when, io, targetBytes);
     if (passes.length === 0) continue;
-    const compaction = await runPasses(db, lake, state, passes, await readCredits(), io);
+    const compaction = await runPasses(db, lake, state, passes, { metadata: await readCredits(), targetBytes }, io);
     io.log('info', 'lake.compacted', { ...compaction });
     done.push(compaction);
     if (table === 'items') {
@@ -72,28 +72,43 @@ export async function compactLake(
 const readTables = (lake: Lake) => Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
 
 /** Files that are rewritten together, one commit after the other. */
-async function planPasses(lake: Lake, state: TableState, when: CompactionNeed, io: Io): Promise<DataFile[][]> {
-  const isDue = when === 'always' || (when === 'due' && isCompactionDue(state.files));
-  const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now()) : [];
+async function planPasses(
+  lake: Lake,
+  state: TableState,
+  when: CompactionNeed,
+  io: Io,
+  targetBytes: number,
+): Promise<DataFile[][]> {
+  const isDue = when === 'always' || (when === 'due' && isCompactionDue(state.files, targetBytes));
+  const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now(), targetBytes) : [];
   const { foreign } = await sortMisplaced(lake, state);
   const older = when === 'always' ? (await findOlderFiles(lake, state)).keys() : [];
   const rewritten = [...new Map([...older, ...foreign].map((file) => [file.path, file])).values()];
   const joined = new Set([...small, ...state.files.filter(isEmptyFile)].map(({ path }) => path));
-  return [small, ...planRewrite(rewritten.filter((file) => !joined.has(file.path)))].filter((pass) => pass.length > 0);
+  return [
+    small,
+    ...planRewrite(
+      rewritten.filter((file) => !joined.has(file.path)),
+      targetBytes,
+    ),
+  ].filter((pass) => pass.length > 0);
 }
+
+/** How files are written. */
+type FileForm = Pick<Stage, 'metadata' | 'targetBytes'>;
 
 async function runPasses(
   db: Database,
   lake: Lake,
   state: TableState,
   passes: DataFile[][],
-  metadata: Record<string, string>,
+  form: FileForm,
   io: Io,
 ): Promise<Compaction> {
   const done = { table: state.table, version: state.version, filesBefore: state.files.length };
   let [filesAfter, rows] = [done.filesBefore, 0n];
   for (const pass of passes) {
-    const { version, added } = await writeAnew(db, lake, state.table, pass, metadata, io);
+    const { version, added } = await writeAnew(db, lake, state.table, pass, form, io);
     done.version = version;
     filesAfter += added.length - pass.length;
     rows += countRows(added);
@@ -106,7 +121,7 @@ async function writeAnew(
   lake: Lake,
   table: TableName,
   files: DataFile[],
-  metadata: Record<string, string>,
+  form: FileForm,
   io: Io,
 ): Promise<{ version: bigint; added: DataFile[] }> {
   const partitionBy = Object.keys(files[0]?.partitionValues ?? {});
@@ -115,7 +130,7 @@ async function writeAnew(
   const order = [...usual, ...key].map(quoteIdentifier).join(', ');
   const select = `SELECT * FROM ${tableRelation(table, sources)} ORDER BY ${order}`;
   return explainSystemFault(lake.root, async () => {
-    const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, metadata });
+    const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, ...form });
     refuseOtherRows(table, files, added);
     const change = { table, add: added, remove: files, applied: {}, dataChange: false };
     const version = await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });

@@ -52,7 +52,7 @@ export interface Action {
   metaData?: MetaData | null;
   protocol?: Protocol | null;
   /** Free text of whoever wrote the commit. */
-  commitInfo?: { operation?: unknown; engineInfo?: unknown; actions?: unknown } | null;
+  commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'actions' | 'timestamp' | 'runId', unknown>> | null;
 }
 
 /** Parses one action. `txn` versions are int64: only those lines take the slow, exact way. */

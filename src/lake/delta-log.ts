@@ -122,7 +122,8 @@ function isBehind(name: string, version: bigint): boolean {
   return /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
 }
 
-function findVersions(names: string[], suffix: string): bigint[] {
+/** Versions of the files with this suffix among the names of a log folder, ascending. */
+export function findVersions(names: string[], suffix: string): bigint[] {
   return names
     .filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix)
     .map((name) => BigInt(name.slice(0, 20)))
@@ -136,13 +137,7 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
       hint: REBUILD_HINT,
     });
   }
-  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
-  const actions = parseLines(lines, path);
-  const due = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo?.actions;
-  if (typeof due === 'number' && due !== actions.length - 1) {
-    const what = `${path}: has ${actions.length - 1} of the ${due} actions that it was written with`;
-    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
-  }
+  const actions = await readEntry(path);
   try {
     const foreign = describeForeign(state, version, actions);
     if (foreign !== undefined) state.foreign.push(foreign);
@@ -151,6 +146,18 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
     throw new PricelakeError('lake_invalid', `${path}: an action is damaged`, { hint: REBUILD_HINT }, { cause });
   }
   state.version = version;
+}
+
+/** The actions of a log entry. @throws PricelakeError `lake_invalid` when it is cut or a line of it is damaged. */
+export async function readEntry(path: string): Promise<Action[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  const actions = parseLines(lines, path);
+  const due = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo?.actions;
+  if (typeof due === 'number' && due !== actions.length - 1) {
+    const what = `${path}: has ${actions.length - 1} of the ${due} actions that it was written with`;
+    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
+  }
+  return actions;
 }
 
 function parseLines(lines: string[], path: string): Action[] {

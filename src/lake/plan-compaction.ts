@@ -3,32 +3,35 @@ import type { DataFile } from '../tables/table.js';
 
 /** A partition with more small files than this makes a sync compact its table. */
 export const MANY_FILES = 16;
-/** Files below this size are small. */
-const SMALL_BYTES = 64 * 1024 * 1024;
-/** Small files are joined up to about this size. */
-const TARGET_BYTES = 128 * 1024 * 1024;
+/** Small files are joined up to about this size; those below half of it are small. */
+export const TARGET_BYTES = 128 * 1024 * 1024;
 
 /**
  * The small files of a table that are to be joined, partition by partition: of a partition that gets no more rows (a
  * day that is over) and of a table without days all, of the day that goes on only when they are many. A file goes into
  * one file with the others of its partition.
  */
-export function planCompaction(schema: TableSchema, files: readonly DataFile[], at: Date): DataFile[] {
+export function planCompaction(
+  schema: TableSchema,
+  files: readonly DataFile[],
+  at: Date,
+  targetBytes = TARGET_BYTES,
+): DataFile[] {
   const today = at.toISOString().slice(0, 10);
   const isOver = (file: DataFile) =>
     Object.entries(file.partitionValues).every(
       ([name, value]) => !isDay(schema, name) || value === null || value < today,
     );
-  return groupSmallFiles(files).flatMap((group) => {
+  return groupSmallFiles(files, targetBytes).flatMap((group) => {
     const [first] = group;
     const least = first === undefined || isOver(first) ? 2 : MANY_FILES + 1;
-    return group.length < least ? [] : takeUpToTarget(group);
+    return group.length < least ? [] : takeUpToTarget(group, targetBytes);
   });
 }
 
 /** True when a partition has so many small files that reading it is slow. */
-export function isCompactionDue(files: readonly DataFile[]): boolean {
-  return groupSmallFiles(files).some((group) => group.length > MANY_FILES);
+export function isCompactionDue(files: readonly DataFile[], targetBytes = TARGET_BYTES): boolean {
+  return groupSmallFiles(files, targetBytes).some((group) => group.length > MANY_FILES);
 }
 
 function isDay(schema: TableSchema, column: string): boolean {
@@ -39,18 +42,18 @@ function isDay(schema: TableSchema, column: string): boolean {
  * The files of an older version, so that a new one can be written with all columns: passes that each take from every
  * partition as many as make one file.
  */
-export function planRewrite(older: readonly DataFile[]): DataFile[][] {
+export function planRewrite(older: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
   const passes: DataFile[][] = [];
   for (let rest = [...older]; rest.length > 0; ) {
-    const pass = groupFiles(rest).flatMap((group) => takeUpToTarget(group, 1));
+    const pass = groupFiles(rest).flatMap((group) => takeUpToTarget(group, targetBytes, 1));
     passes.push(pass);
     rest = rest.filter((file) => !pass.includes(file));
   }
   return passes;
 }
 
-function groupSmallFiles(files: readonly DataFile[]): DataFile[][] {
-  return groupFiles(files.filter(({ bytes }) => bytes < SMALL_BYTES));
+function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataFile[][] {
+  return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
 }
 
 function groupFiles(files: readonly DataFile[]): DataFile[][] {
@@ -65,11 +68,11 @@ function groupFiles(files: readonly DataFile[]): DataFile[][] {
 }
 
 /** The smallest ones first; what is left waits for the next compaction. */
-function takeUpToTarget(group: DataFile[], least = 2): DataFile[] {
+function takeUpToTarget(group: DataFile[], targetBytes: number, least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;
   for (const file of [...group].sort((a, b) => a.bytes - b.bytes)) {
-    if (bytes + file.bytes > TARGET_BYTES && taken.length >= least) break;
+    if (bytes + file.bytes > targetBytes && taken.length >= least) break;
     taken.push(file);
     bytes += file.bytes;
   }

@@ -18,6 +18,7 @@ import {
   readPartitionTexts,
   readPartitionValues,
 } from './partition-value.js';
+import { TARGET_BYTES } from './plan-compaction.js';
 import { planSlices, SLICE_ROWS } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 import { explainSystemFault } from './system-fault.js';
@@ -39,7 +40,6 @@ export interface Stage {
   targetBytes?: number;
 }
 
-const TARGET_BYTES = 128 * 1024 * 1024;
 /** Files sealed side by side. */
 const CONCURRENCY = 8;
 

@@ -16,6 +16,9 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   accepted: 'pricelake.accepted',
 };
 
+/** The number of the run that a commit notes, by its own entries; undefined where it notes none. */
+export const RUN_APP_ID = APP_IDS.run;
+
 /** How many datasets a list has that the items are a copy of; 0 or absent is all that the key can read. */
 const LISTED = 'pricelake.datasets';
 /** With a dataset's id behind it: 1 where the items are a copy of it, 0 where the key can't read it any more. */

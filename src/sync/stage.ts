@@ -131,6 +131,7 @@ async function stage(
     select,
     metadata,
     maxRows,
+    targetBytes: run.pipeline.lake.targetFileSize,
     ...(table === 'items' ? { sliceBy: 'site_id' } : {}),
     ...(partitionBy === undefined ? {} : { partitionBy }),
   });

@@ -146,7 +146,7 @@ async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunRe
 }
 
 /** Joins the small files of tables that have many, after the run has published. Costs nothing where there are few. */
-async function compactRun({ db, lake, io, stop }: Run): Promise<void> {
+async function compactRun({ db, lake, io, stop, pipeline }: Run): Promise<void> {
   await createTableView(db, lake, 'sites', 'sites');
-  await compactLake(db, lake, 'due', io, stop);
+  await compactLake(db, lake, 'due', io, { stop, targetBytes: pipeline.lake.targetFileSize });
 }

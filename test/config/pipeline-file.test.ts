@@ -60,7 +60,7 @@ describe('a pipeline file', () => {
         mapping: {},
         splitAbove: 1_000_000,
       },
-      lake: { path: './lake', retention: 0, tables: {} },
+      lake: { path: './lake', retention: 0, targetFileSize: 134217728, tables: {} },
       reconcile: undefined,
       proof: { sample: 10, products: true, facets: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
@@ -212,7 +212,14 @@ const FAULTS: Record<string, [string, string]> = {
   'a list': ['- a\n', `prices.yaml:1:1: the file is a list; it must hold ${KEYS} ${EXAMPLE}`],
 
   'no source': [LAKE, `prices.yaml:1:1: source is missing; it must hold ${SOURCE_KEYS} ${EXAMPLE}`],
-  'no lake': [SOURCE, `prices.yaml:1:1: lake is missing; it must hold path, remote, retention, tables ${EXAMPLE}`],
+  'a file size without a unit': [
+    `${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`,
+    `prices.yaml:6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB ${EXAMPLE}`,
+  ],
+  'no lake': [
+    SOURCE,
+    `prices.yaml:1:1: lake is missing; it must hold path, remote, retention, targetFileSize, tables ${EXAMPLE}`,
+  ],
   'no address': [
     SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,
     `prices.yaml:1:1: source.baseUrl is missing; it must be the address of the service ${EXAMPLE}`,

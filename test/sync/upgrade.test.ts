@@ -7,7 +7,7 @@ import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { type ManifestFormat, writeManifest } from '../../src/cli/actions/write-manifest.js';
+import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
@@ -59,7 +59,7 @@ const compact = () => run((context) => runCompact({ lake: world.lakePath }, cont
 const rebuild = () => run((context) => runRebuild({ lake: world.lakePath }, context));
 const query = (sql: string) =>
   run((context) => runQuery({ sql, lake: world.lakePath, memory: '1GB', format: 'ndjson' }, context));
-const manifest = (table: TableName, format: ManifestFormat) =>
+const manifest = (table: TableName, format: ManifestRequest['format']) =>
   run((context) => writeManifest({ table, lake: world.lakePath, format, base: 's3://bucket/lake' }, context));
 const failure = (work: Promise<unknown>) =>
   work.then(

@@ -1,3 +1,5 @@
+import { parseSize } from '../../config/size.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { compactLake } from '../../lake/compact.js';
 import { withLockedLake } from '../../lake/locked-lake.js';
 import { createTableViews } from '../../lake/views.js';
@@ -6,18 +8,23 @@ import { formatCount } from '../progress.js';
 import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
+export interface CompactRequest {
+  lake?: string | undefined;
+  'file-size'?: string | undefined;
+}
+
 /** Joins the small files of a lake's tables and shows what became of them. */
-export async function runCompact(
-  { lake: named }: { lake?: string | undefined },
-  context: CommandContext,
-): Promise<CommandReport> {
+export async function runCompact(request: CompactRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say, output } = context;
-  const { lake: path } = await findTarget({ lake: named }, process.env);
+  const { lake: path } = await findTarget(request, process.env);
   return withLockedLake(path, io, signal, async ({ db, lake, stop }) => {
     await createTableViews(db, lake);
-    const compactions = await compactLake(db, lake, 'always', io, stop);
+    const compactions = await compactLake(db, lake, 'always', io, {
+      stop,
+      targetBytes: readSize(request['file-size']),
+    });
     if (compactions.length === 0) await say('No table has small files to join.\n');
-    else {
+    if (compactions.length > 0) {
       const rows = compactions.map(({ table, version, filesBefore, filesAfter, rows: count }) => [
         table,
         String(version),
@@ -31,4 +38,10 @@ export async function runCompact(
     }
     return { lake: lake.root, tables: compactions };
   });
+}
+
+function readSize(text: string | undefined): number | undefined {
+  const bytes = text === undefined ? undefined : parseSize(text);
+  if (text === undefined || bytes !== undefined) return bytes;
+  throw new PricelakeError('usage', `--file-size ${text} is not a size such as 64MB or 1GB`);
 }

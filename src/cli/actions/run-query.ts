@@ -58,7 +58,7 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
 }
 
 /** The columns of a statement that DuckDB will run by itself. */
-function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
+export function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
   const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
     name: statement.columnName(i),
     type: statement.columnType(i),

@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { planLoad, type TableLoad } from '../../deliver/load-plan.js';
+import type { LoadedTable } from '../../deliver/load-postgres.js';
+import { writeLoadScript } from '../../deliver/load-script.js';
+import { requireSchemaName } from '../../deliver/load-sql.js';
+import { listFiles } from '../../deliver/manifest.js';
+import { writeForLoader } from '../../deliver/manifest-formats.js';
+import { parseSince } from '../../deliver/since.js';
+import type { Warehouse } from '../../deliver/warehouse-names.js';
+import { requireWarehouseBase } from '../../deliver/warehouses.js';
+import { Database } from '../../duckdb/connection.js';
+import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { type Lake, openLake } from '../../lake/lake.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { findTarget } from '../reading-target.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface LoadRequest {
+  warehouse: Warehouse;
+  lake?: string | undefined;
+  since?: string | undefined;
+  full: boolean;
+  table?: readonly TableName[] | undefined;
+  schema?: string | undefined;
+  base?: string | undefined;
+  execute: boolean;
+  url?: string | undefined;
+  output?: string | undefined;
+  /** Folder for the manifests that Redshift reads. */
+  manifests?: string | undefined;
+}
+
+/**
+ * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
+ * @throws PricelakeError `usage` where the lake can't tell what changed since then, `unavailable` where the database
+ * can't be reached.
+ */
+export async function loadWarehouse(request: LoadRequest, context: CommandContext): Promise<CommandReport | undefined> {
+  requireSchemaName(request.schema);
+  const { lake: path } = await findTarget(request, process.env);
+  const lake = await openLake(path, { create: false });
+  const tables = TABLE_NAMES.filter((table) => request.table?.includes(table) ?? true);
+  return request.execute ? execute(request, lake, tables, context) : writeScript(request, lake, tables, context);
+}
+
+async function writeScript(request: LoadRequest, lake: Lake, tables: TableName[], context: CommandContext) {
+  const { warehouse, schema, output: file } = request;
+  const base = requireWarehouseBase(warehouse, request.base);
+  const since = readRun(request);
+  const loads = await Promise.all(tables.map((table) => planLoad(lake, table, since)));
+  if (warehouse === 'redshift') await writeManifests(request.manifests, lake, loads, base);
+  const script = `${writeLoadScript(warehouse, loads, { schema, base }).join(';\n')};\n`;
+  if (file !== undefined) await writeFile(file, script);
+  else if (!context.json) await context.output.write(script);
+  return {
+    warehouse,
+    file,
+    since: since ?? null,
+    run: loads[0]?.run,
+    tables: loads.map(({ table, rows, files }) => ({ table, rows: rows.kind, files: files.length })),
+    ...(context.json && file === undefined ? { text: script } : {}),
+  };
+}
+
+/** The files of each load, as Redshift's COPY reads them; a manifest without files is none. */
+async function writeManifests(folder: string | undefined, lake: Lake, loads: TableLoad[], base: string): Promise<void> {
+  if (folder === undefined) {
+    throw new PricelakeError('usage', 'Redshift finds files by manifests', {
+      hint: `Name a folder for them with --manifests, and copy it to ${base}/_manifests before the statements run.`,
+    });
+  }
+  await mkdir(folder, { recursive: true });
+  for (const { table, files } of loads.filter((load) => load.files.length > 0)) {
+    const manifest = { table, files: await listFiles(lake, table, files, base) };
+    await writeFile(join(folder, `${table}.manifest`), writeForLoader(manifest, 'redshift'));
+  }
+}
+
+function readRun({ since, full }: LoadRequest): bigint | undefined {
+  if (full) return undefined;
+  const run = since === undefined ? undefined : parseSince(since);
+  if (run?.kind === 'run') return run.number;
+  throw new PricelakeError('usage', 'a copy is of a run: give --since with its number or run_id, or --full', {
+    hint: 'SELECT * FROM pricelake_loads tells which run the copy is of.',
+  });
+}
+
+async function execute(request: LoadRequest, lake: Lake, tables: TableName[], context: CommandContext) {
+  const { warehouse, schema, full, since, url } = request;
+  if (warehouse !== 'postgres' || since !== undefined || request.output !== undefined) {
+    const what = warehouse !== 'postgres' ? `it loads PostgreSQL alone` : 'the copy itself notes the run that it is of';
+    throw new PricelakeError(
+      'usage',
+      `--execute takes no ${warehouse !== 'postgres' ? warehouse : '--since and no --output'}: ${what}`,
+    );
+  }
+  const { loadPostgres } = await import('../../deliver/load-postgres.js');
+  const client = await connect(url);
+  const folder = await mkdtemp(join(tmpdir(), 'pricelake-'));
+  const db = await Database.open({ tempDirectory: folder, signal: context.signal });
+  // A signal ends the session: the server rolls back what it has not committed.
+  const stop = () => void client.end().catch(() => {});
+  context.signal.addEventListener('abort', stop, { once: true });
+  try {
+    const wish = { db, lake, tables, schema, scratch: join(folder, 'rows'), isFull: full, signal: context.signal };
+    const loaded = await loadPostgres(client, wish).catch(explainPostgres);
+    await context.say(loaded.map(formatTable).join(''));
+    return { warehouse, run: loaded[0]?.run, tables: loaded };
+  } finally {
+    context.signal.removeEventListener('abort', stop);
+    await client.end().catch(() => {});
+    db.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A password on the command line is seen by every process of the machine. */
+async function connect(url: string | undefined) {
+  const hasPassword =
+    url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));
+  if (hasPassword) {
+    throw new PricelakeError('usage', '--url is postgres://user@host/database, without a password', {
+      hint: 'Give the password in PGPASSWORD or ~/.pgpass.',
+    });
+  }
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    throw new PricelakeError(
+      'usage',
+      'package pg is not installed',
+      { hint: 'npm install pg pg-copy-streams' },
+      { cause },
+    );
+  });
+  const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
+  // A session that breaks off reports so to the statement that runs, too.
+  client.on('error', () => {});
+  await client.connect().catch(explainPostgres);
+  return client;
+}
+
+/** What the server says becomes an error of ours: a code of SQL (class 08, 53, 57, 40) may be gone at the next try. */
+function explainPostgres(cause: unknown): never {
+  if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;
+  const { code = '' } = cause as { code?: string };
+  const isPassing =
+    /^(08|53|57|40)/.test(code) || hasSystemCode(cause, 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND');
+  const isTheirs = /^[0-9A-Z]{5}$/.test(code);
+  if (!isPassing && !isTheirs && !/^Connection terminated/.test(cause.message)) throw cause;
+  const kind = isPassing || !isTheirs ? 'unavailable' : 'usage';
+  throw new PricelakeError(kind, `PostgreSQL: ${cause.message}`, code === '' ? {} : { sqlState: code }, { cause });
+}
+
+function formatTable({ table, since, run, rows }: LoadedTable): string {
+  return `${table}: ${rows} rows, ${since === null ? 'everything' : `run ${since}`} to run ${run}\n`;
+}

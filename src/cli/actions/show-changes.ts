@@ -1,0 +1,40 @@
+import { selectChanges } from '../../deliver/select-changes.js';
+import type { TableName } from '../../tables/table.js';
+import type { Format } from '../output/format-names.js';
+import { toResultSet } from '../output/result-set.js';
+import { requireDestination, writeResult } from '../output/write-result.js';
+import { readCredits, readLake } from '../read-lake.js';
+import { findTarget } from '../reading-target.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+import { describeResult } from './run-query.js';
+
+export interface ChangesRequest {
+  table: TableName;
+  since: string;
+  lake?: string | undefined;
+  format?: Format | undefined;
+  output?: string | undefined;
+}
+
+/**
+ * Streams the rows of a table that changed since then.
+ * @throws PricelakeError `usage` where the lake can't tell what changed.
+ */
+export async function showChanges(
+  request: ChangesRequest,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
+  const { table, since, format, output } = request;
+  const destination = { format, file: output };
+  requireDestination(destination, context);
+  const { lake: path } = await findTarget(request, process.env);
+  return readLake({ path, signal: context.signal }, async ({ db, lake, scratch }) => {
+    const credits = await readCredits(db);
+    const { select, from, to, runs } = await selectChanges(lake, table, since);
+    const statement = await db.connection.prepare(select);
+    const result = format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
+    const relation = { db, from: `(${select})`, scratch };
+    const report = await writeResult({ ...result, credits, relation }, destination, context);
+    return report && { ...report, table, versions: { from, to }, runs };
+  });
+}

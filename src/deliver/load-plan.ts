@@ -1,0 +1,85 @@
+import { PricelakeError } from '../errors/errors.js';
+import { readLog } from '../lake/delta-log.js';
+import { readDeltaColumns } from '../lake/delta-schema.js';
+import type { Lake } from '../lake/layout.js';
+import { readTable } from '../lake/read.js';
+import { type Column, loadTableSchema } from '../tables/schemas.js';
+import type { DataFile, TableName } from '../tables/table.js';
+import { readSpan, type TableSpan } from './table-span.js';
+
+type PartitionValues = DataFile['partitionValues'];
+
+/** What brings a copy of a table from one run to the newest. */
+export interface TableLoad {
+  table: TableName;
+  /** The table's own id, by which a copy of another lake is told. */
+  tableId: string;
+  /** The run that the copy is of; undefined to load everything. */
+  since: bigint | undefined;
+  /** The run that the copy is of afterwards. */
+  run: bigint;
+  /** Columns of the lake's table, as the contract describes them, and the names of those that it gained since. */
+  columns: Column[];
+  gained: string[];
+  /** Which rows the copy gives up and takes; the files hold them all, beside others where it is not `all`. */
+  rows: LoadedRows;
+  files: DataFile[];
+}
+
+/** `runs`: rows of these runs, and whole partitions that lost rows. */
+export type LoadedRows =
+  | { kind: 'all' }
+  | { kind: 'none' }
+  | { kind: 'keys'; key: string; runIds: string[] }
+  | { kind: 'runs'; runIds: string[]; partitions: PartitionValues[] };
+
+/** @param since the run that the copy is of, or undefined to load everything.
+ * @throws PricelakeError `usage` where the lake can't tell what changed since that run. */
+export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
+  const span = await readSpan(lake, table, { kind: 'run', number: since ?? 0n });
+  const state = await readLog(lake, table);
+  const { run } = (await readTable(lake, 'runs')).applied;
+  if (state.metaData === undefined || run === undefined) {
+    throw new PricelakeError('usage', `the lake has no published run yet: there is no ${table} to load`);
+  }
+  const has = readDeltaColumns(state.metaData.schemaString);
+  const before = since === undefined || span.from < 0n ? undefined : await readLog(lake, table, { until: span.from });
+  const had = before?.metaData === undefined ? has : readDeltaColumns(before.metaData.schemaString);
+  const columns = loadTableSchema(table).columns.filter(({ name }) => has.has(name));
+  return {
+    table,
+    tableId: state.metaData.id,
+    since,
+    run,
+    columns,
+    gained: columns.map(({ name }) => name).filter((name) => !had.has(name)),
+    ...chooseRows(span, since === undefined || span.from < 0n),
+  };
+}
+
+function chooseRows(span: TableSpan, isWhole: boolean): Pick<TableLoad, 'rows' | 'files'> {
+  const { table, runIds, replaced, added, files } = span;
+  if (isWhole) return { rows: { kind: 'all' }, files };
+  if (!span.isByRuns) {
+    throw new PricelakeError('usage', `since then ${table} was changed by a rebuild or by another program`, {
+      hint: 'Load everything: --full.',
+    });
+  }
+  if (runIds.length === 0) return { rows: { kind: 'none' }, files: [] };
+  const [key, ...more] = loadTableSchema(table).key;
+  // Rows of items are never deleted, and those that stay as they are keep their run_id.
+  if (table === 'items' && key !== undefined && more.length === 0) {
+    return { rows: { kind: 'keys', key, runIds }, files: added };
+  }
+  const partitions = distinctPartitions(replaced);
+  // A table without partitions is one: what lost rows is loaded whole.
+  if (partitions.some((values) => Object.keys(values).length === 0)) return { rows: { kind: 'all' }, files };
+  const lost = new Set(partitions.map((values) => JSON.stringify(values)));
+  const fresh = new Set(added);
+  const wanted = files.filter((file) => fresh.has(file) || lost.has(JSON.stringify(file.partitionValues)));
+  return { rows: { kind: 'runs', runIds, partitions }, files: wanted };
+}
+
+function distinctPartitions(files: readonly DataFile[]): PartitionValues[] {
+  return [...new Map(files.map(({ partitionValues }) => [JSON.stringify(partitionValues), partitionValues])).values()];
+}

@@ -1,0 +1,150 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { Client } from 'pg';
+import { SQL_DIALECTS } from '../contracts/sql-dialects.js';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors/errors.js';
+import { type Lake, tablePath } from '../lake/layout.js';
+import type { TableName } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { planLoad, type TableLoad } from './load-plan.js';
+import {
+  type LoadTarget,
+  nameTable,
+  selectLoads,
+  writeApply,
+  writeLoadsTable,
+  writePicked,
+  writeTables,
+} from './load-sql.js';
+import { holdsJson, writeCopyText } from './postgres-copy.js';
+import { WAREHOUSE_FORMS } from './warehouses.js';
+
+export interface PostgresLoad {
+  db: Database;
+  lake: Lake;
+  tables: readonly TableName[];
+  schema: string | undefined;
+  /** A file that DuckDB may write and this process may read. */
+  scratch: string;
+  /** Load everything, also where the copy could follow. */
+  isFull: boolean;
+  signal: AbortSignal;
+}
+
+/** What became of a table of the copy. */
+export interface LoadedTable {
+  table: TableName;
+  since: bigint | null;
+  run: bigint;
+  /** Rows that were copied. */
+  rows: bigint;
+}
+
+/** Sessions that load the same schema wait for each other. */
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
+
+/**
+ * Brings the copy of a PostgreSQL database to the lake's newest run, in one transaction: it is of one run before and of
+ * the other afterwards. Each table follows from the run that the copy notes, and is loaded whole where there is none,
+ * where the copy is of another lake, or where the lake can't tell what changed.
+ */
+export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
+  const target = nameTarget(wish.schema);
+  const done: LoadedTable[] = [];
+  await client.query('BEGIN');
+  try {
+    await client.query(LOCK, [`pricelake ${wish.schema ?? ''}`]);
+    if (wish.schema !== undefined)
+      await client.query(`CREATE SCHEMA IF NOT EXISTS ${target.dialect.quote(wish.schema)}`);
+    await client.query(writeLoadsTable(target));
+    const { rows } = await client.query(selectLoads(target));
+    const standing = new Map(
+      rows.map((row) => [row.table_name, { id: row.table_id, run: BigInt(String(row.run_number)) }]),
+    );
+    for (const table of wish.tables) {
+      wish.signal.throwIfAborted();
+      const load = await choosePlan(wish, table, standing.get(table));
+      done.push({ table, since: load.since ?? null, run: load.run, rows: await loadTable(client, wish, target, load) });
+    }
+    // THE COMMIT POINT: rows and the runs that they are of become the copy's together.
+    await client.query('COMMIT');
+    return done;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {}); // the connection may be what failed
+    throw error;
+  }
+}
+
+function nameTarget(schema: string | undefined): LoadTarget {
+  const { dialect, ...form } = WAREHOUSE_FORMS.postgres;
+  return { ...form, dialect: { ...dialect, typeOf: (column) => (holdsJson(column) ? 'jsonb' : undefined) }, schema };
+}
+
+async function choosePlan(
+  { lake, isFull }: PostgresLoad,
+  table: TableName,
+  standing: { id: unknown; run: bigint } | undefined,
+): Promise<TableLoad> {
+  if (isFull || standing === undefined) return renew(await planLoad(lake, table, undefined));
+  try {
+    const load = await planLoad(lake, table, standing.run);
+    return load.tableId === standing.id ? load : renew(await planLoad(lake, table, undefined));
+  } catch (error) {
+    if (!(error instanceof PricelakeError) || error.code !== 'usage') throw error;
+    return renew(await planLoad(lake, table, undefined));
+  }
+}
+
+/** A copy may be older than a column of any table that is loaded whole. */
+function renew(load: TableLoad): TableLoad {
+  return { ...load, gained: load.columns.map(({ name }) => name) };
+}
+
+async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, target: LoadTarget, load: TableLoad) {
+  const { table, columns } = load;
+  await runAll(client, writeTables(target, load));
+  if (load.rows.kind === 'none') {
+    await runAll(client, writeApply(target, load, ''));
+    return 0n;
+  }
+  const stage = WAREHOUSE_FORMS.postgres.stageName(target, table);
+  await client.query(`CREATE TEMP TABLE ${stage} (LIKE ${nameTable(target, table)}) ON COMMIT DROP`);
+  const files = load.files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
+  const where = writePicked({ dialect: SQL_DIALECTS.ddl }, load, 'WHERE');
+  const rows = await copyRows(
+    client,
+    db,
+    `SELECT * FROM ${tableRelation(table, files)}${where}`,
+    { stage, columns },
+    scratch,
+  );
+  if (load.since === undefined)
+    await client.query(`DELETE FROM ${nameTable(target, 'pricelake_loads')} WHERE table_name = $1`, [table]);
+  await runAll(client, writeApply(target, load, stage));
+  return rows;
+}
+
+async function copyRows(
+  client: Client,
+  db: Database,
+  select: string,
+  { stage, columns }: { stage: string } & Pick<TableLoad, 'columns'>,
+  scratch: string,
+): Promise<bigint> {
+  const { from } = await import('pg-copy-streams');
+  const counted = await db.rows(writeCopyText(select, columns, scratch));
+  try {
+    const list = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+    await pipeline(createReadStream(scratch), client.query(from(`COPY ${stage} (${list}) FROM STDIN`)));
+  } finally {
+    await rm(scratch, { force: true });
+  }
+  return BigInt(String(counted[0]?.Count ?? 0));
+}
+
+async function runAll(client: Client, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await client.query(statement);
+}

@@ -1,0 +1,162 @@
+import { type SqlOptions, writeSql, writeType } from '../contracts/sql.js';
+import type { SqlDialect } from '../contracts/sql-dialects.js';
+import { PricelakeError } from '../errors/errors.js';
+import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
+import type { TableLoad } from './load-plan.js';
+
+/** Where a copy stands: how its database writes SQL, and in which schema. */
+export interface LoadTarget {
+  dialect: SqlDialect;
+  /** `analytics` or `project.dataset`; undefined for the session's own. */
+  schema: string | undefined;
+  /** False where each statement stands for itself: items then change in one. */
+  hasTransactions: boolean;
+  /** False where `ADD COLUMN IF NOT EXISTS` is unknown. */
+  addsIfMissing: boolean;
+}
+
+/** Table of the copy that holds which run each table is of. */
+const LOADS = 'pricelake_loads';
+const MAX_NAME = 128;
+
+/** @throws PricelakeError `usage` for a name that no database has unquoted, so that quoting it can hide nothing. */
+export function requireSchemaName(schema: string | undefined): void {
+  if (
+    schema === undefined ||
+    (schema.length <= MAX_NAME && /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u.test(schema))
+  )
+    return;
+  throw new PricelakeError(
+    'usage',
+    `--schema ${JSON.stringify(schema)} is no name of a schema such as analytics or project.dataset`,
+  );
+}
+
+export function nameTable({ dialect, schema }: LoadTarget, table: string): string {
+  return [...(schema?.split('.') ?? []), table].map(dialect.quote).join('.');
+}
+
+/** Statements that make the table of loads, and the copy's tables as far as they are missing or lack columns. */
+export function writeTables(target: LoadTarget, load: TableLoad): string[] {
+  const { dialect } = target;
+  const name = nameTable(target, load.table);
+  const options: SqlOptions = { name, ifMissing: true };
+  const schema = loadTableSchema(load.table);
+  // Rows that are older than a required column have null in it.
+  const columns = load.columns.map((column) => ({
+    ...column,
+    nullable: column.nullable || !schema.key.includes(column.name),
+  }));
+  const create = writeSql({ ...schema, columns }, dialect, options);
+  const gained = load.columns.filter((column) => load.gained.includes(column.name));
+  const ifMissing = target.addsIfMissing ? 'IF NOT EXISTS ' : '';
+  return [
+    ...splitStatements(create),
+    ...gained.map(
+      (column) =>
+        `ALTER TABLE ${name} ADD COLUMN ${ifMissing}${dialect.quote(column.name)} ${writeType(column, dialect)}`,
+    ),
+  ];
+}
+
+/** Contracts end each statement with a semicolon and a line; descriptions hold no such end. */
+function splitStatements(sql: string): string[] {
+  return sql
+    .split(';\n')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+/** The table that holds which run each table of the copy is of. */
+export function writeLoadsTable(target: LoadTarget): string {
+  const { types, quote } = target.dialect;
+  const columns = [
+    `${quote('table_name')} ${types.VARCHAR} NOT NULL`,
+    `${quote('table_id')} ${types.VARCHAR} NOT NULL`,
+    `${quote('run_number')} ${types.BIGINT} NOT NULL`,
+    `${quote('loaded_at')} ${types['TIMESTAMP WITH TIME ZONE']}`,
+  ];
+  return `CREATE TABLE IF NOT EXISTS ${nameTable(target, LOADS)} (${columns.join(', ')})`;
+}
+
+export function selectLoads(target: LoadTarget): string {
+  return `SELECT table_name, table_id, run_number FROM ${nameTable(target, LOADS)}`;
+}
+
+/** Statements that bring a copy from `load.since` to `load.run`, in one transaction where the database has them, and do nothing where it stands elsewhere. */
+export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
+  const guard = writeGuard(target, load);
+  const { quote } = target.dialect;
+  const name = nameTable(target, load.table);
+  const columns = load.columns.map((column) => quote(column.name));
+  const list = columns.join(', ');
+  const record = writeRecord(target, load);
+  if (load.rows.kind === 'none') return record;
+  const picked = `${guard}${writePicked(target, load, 'AND')}`;
+  const select = `SELECT ${list} FROM ${stage} WHERE ${picked}`;
+  if (load.rows.kind === 'keys') {
+    const key = quote(load.rows.key);
+    if (!target.hasTransactions) return [mergeRows(name, select, key, columns), ...record];
+    const keys = `SELECT ${key} FROM ${stage} WHERE ${picked}`;
+    return [`DELETE FROM ${name} WHERE ${key} IN (${keys})`, `INSERT INTO ${name} (${list}) ${select}`, ...record];
+  }
+  return [`DELETE FROM ${name} WHERE ${picked}`, `INSERT INTO ${name} (${list}) ${select}`, ...record];
+}
+
+function mergeRows(name: string, select: string, key: string, columns: readonly string[]): string {
+  return `MERGE INTO ${name} AS t USING (${select}) AS s ON t.${key} = s.${key}
+WHEN MATCHED THEN UPDATE SET ${columns.map((column) => `${column} = s.${column}`).join(', ')}
+WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((column) => `s.${column}`).join(', ')})`;
+}
+
+/** True as long as the copy is of the run that the load starts from, and for a whole load as long as it is older. */
+function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
+  const { quote, quoteText } = target.dialect;
+  const row = `${quote('table_name')} = ${quoteText(table)} AND ${quote('table_id')} = ${quoteText(tableId)}`;
+  const exists = (condition: string) =>
+    `EXISTS (SELECT 1 FROM ${nameTable(target, LOADS)} WHERE ${row} AND ${quote('run_number')} ${condition})`;
+  return since === undefined ? `NOT ${exists(`>= ${run}`)}` : exists(`= ${since}`);
+}
+
+function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLoad): string[] {
+  const { quote, quoteText } = target.dialect;
+  const loads = nameTable(target, LOADS);
+  const here = `${quote('table_name')} = ${quoteText(table)}`;
+  const id = `${quote('table_id')} = ${quoteText(tableId)}`;
+  if (since !== undefined) {
+    return [
+      `UPDATE ${loads} SET ${quote('run_number')} = ${run}, ${quote('loaded_at')} = CURRENT_TIMESTAMP WHERE ${here} AND ${id} AND ${quote('run_number')} = ${since}`,
+    ];
+  }
+  const columns = ['table_name', 'table_id', 'run_number', 'loaded_at'].map(quote).join(', ');
+  return [
+    `DELETE FROM ${loads} WHERE ${here} AND (NOT ${id} OR ${quote('run_number')} < ${run})`,
+    `INSERT INTO ${loads} (${columns}) SELECT ${quoteText(table)}, ${quoteText(tableId)}, ${run}, CURRENT_TIMESTAMP FROM (SELECT 1 AS one) AS one WHERE NOT EXISTS (SELECT 1 FROM ${loads} WHERE ${here})`,
+  ];
+}
+
+/** SQL of which rows of the files, and of the copy, the load is about; empty for all. */
+export function writePicked(
+  { dialect }: Pick<LoadTarget, 'dialect'>,
+  { table, rows }: TableLoad,
+  word: 'AND' | 'WHERE',
+): string {
+  if (rows.kind === 'all' || rows.kind === 'none') return '';
+  const { quote, quoteText } = dialect;
+  const types = Object.fromEntries(loadTableSchema(table).columns.map(({ name, type }) => [name, type]));
+  const byRun = `${quote('run_id')} IN (${rows.runIds.map(quoteText).join(', ')})`;
+  const partitions = rows.kind === 'keys' ? [] : rows.partitions;
+  const byPartition = partitions.map((values) =>
+    Object.entries(values)
+      .map(([name, text]) => writeEqual(quote(name), text, types[name] ?? 'VARCHAR', dialect))
+      .join(' AND '),
+  );
+  return ` ${word} (${[byRun, ...byPartition].join(' OR ')})`;
+}
+
+function writeEqual(column: string, text: string | null, type: ColumnType, { types, quoteText }: SqlDialect): string {
+  if (text === null) return `${column} IS NULL`;
+  return type === 'VARCHAR'
+    ? `${column} = ${quoteText(text)}`
+    : `${column} = CAST(${quoteText(text)} AS ${types[type]})`;
+}

@@ -1,0 +1,75 @@
+import { PricelakeError } from '../errors/errors.js';
+import { nameColumns } from '../lake/column-difference.js';
+import type { Manifest } from './manifest.js';
+
+/** Forms of a manifest for one loader; `json` holds everything. */
+export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
+export type LoaderFormat = (typeof LOADER_FORMATS)[number];
+
+/** So many names Snowflake takes in one FILES list, and so many URIs BigQuery in one load job. */
+export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
+
+/** Schemes of the addresses under which a loader finds files; Snowflake takes paths below its stage. */
+const SCHEMES: Partial<Record<LoaderFormat, string>> = { redshift: 's3://', bigquery: 'gs://' };
+
+/** @throws PricelakeError `usage` without an address that the loader can read */
+export function requireBase(format: LoaderFormat, base: string | undefined): void {
+  const scheme = SCHEMES[format];
+  if (scheme === undefined || base?.startsWith(scheme) === true) return;
+  const where = scheme === 's3://' ? 'S3' : 'Google Cloud Storage';
+  throw new PricelakeError('usage', `a manifest for ${format} names files in ${where}`, {
+    hint: `Give the lake's address there, e.g. --base ${scheme}bucket/lake.`,
+  });
+}
+
+/**
+ * The files of a manifest as a loader wants them: a Redshift manifest, `FILES` clauses of COPY INTO with at most 1,000
+ * names below a stage at the lake's root, JSON lists of at most 10,000 URIs for LOAD DATA, or a path a line.
+ * @throws PricelakeError `usage` where the loader takes columns by their place and a file lacks some
+ */
+export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, format: LoaderFormat): string {
+  switch (format) {
+    case 'list':
+      return manifest.files.map(({ url }) => `${url}\n`).join('');
+    case 'redshift':
+      refuseOlderFiles(manifest);
+      return `${JSON.stringify({ entries: manifest.files.map(({ url, bytes }) => ({ url, mandatory: true, meta: { content_length: bytes } })) }, null, 1)}\n`;
+    case 'snowflake':
+      return inLists(listStagePaths(manifest), MAX_FILES.snowflake)
+        .map((paths) => `FILES = (${paths.map(quoteStagePath).join(', ')})\n`)
+        .join('');
+    case 'bigquery':
+      return inLists(
+        manifest.files.map(({ url }) => url),
+        MAX_FILES.bigquery,
+      )
+        .map((urls) => `${JSON.stringify(urls)}\n`)
+        .join('');
+  }
+}
+
+/** Paths below the lake's root, where a stage points. */
+export function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
+  return files.map(({ url }) => `${table}/${url.slice(url.lastIndexOf(`/${table}/`) + table.length + 2)}`);
+}
+
+/** Names of data files hold no backslash, but a writer of another kind may choose any. */
+export function quoteStagePath(path: string): string {
+  return `'${path.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+export function inLists<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}
+
+/** Redshift takes columns by their place: a file without one would fail, or fill others. */
+function refuseOlderFiles({ table, files }: Pick<Manifest, 'table' | 'files'>): void {
+  const older = files.filter((file) => file.missing_columns.length > 0);
+  if (older.length === 0) return;
+  const names = [...new Set(older.flatMap((file) => file.missing_columns))];
+  throw new PricelakeError(
+    'usage',
+    `${older.length} of ${files.length} files of ${table} are older than its ${nameColumns(names)}; Redshift loads columns by their place`,
+    { hint: '`pricelake compact` rewrites them with all columns.' },
+  );
+}

@@ -1,0 +1,51 @@
+import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
+import type { Column } from '../tables/schemas.js';
+
+/** Columns of text that hold JSON: their descriptions say so. */
+export function holdsJson({ type, description }: Pick<Column, 'type' | 'description'>): boolean {
+  return type === 'VARCHAR' && /\bJSON text of\b/.test(description);
+}
+
+/** What stands for a character that PostgreSQL has in no text: U+0000. */
+const REPLACEMENT = quoteLiteral('\ufffd');
+
+/**
+ * SQL of DuckDB that writes the rows of `select` as PostgreSQL's COPY takes them (text format): exact digits, instants in UTC,
+ * lists as arrays, `\N` for null. U+0000, which PostgreSQL refuses in text and in jsonb, becomes U+FFFD.
+ */
+export function writeCopyText(select: string, columns: readonly Column[], file: string): string {
+  const values = columns.map((column) => `${writeValue(column)} AS ${quoteIdentifier(column.name)}`);
+  return `COPY (SELECT ${values.join(', ')} FROM (${select})) TO ${quoteLiteral(file)}
+    (FORMAT csv, HEADER false, DELIMITER '\t', QUOTE '', ESCAPE '', NULLSTR '\\N')`;
+}
+
+function writeValue(column: Column): string {
+  const name = quoteIdentifier(column.name);
+  if (column.type === 'VARCHAR[]') return escapeText(writeArray(name));
+  if (column.type !== 'VARCHAR') return `CAST(${name} AS VARCHAR)`;
+  return escapeText(holdsJson(column) ? replaceJsonNull(name) : name);
+}
+
+function writeArray(name: string): string {
+  const quoted = `'"' || replace(replace(e, '\\', '\\\\'), '"', '\\"') || '"'`;
+  return `'{' || array_to_string(list_transform(${name}, lambda e: CASE WHEN e IS NULL THEN 'NULL' ELSE ${quoted} END), ',') || '}'`;
+}
+
+/** Twice, because matches that touch share a character. A backslash that is itself escaped begins no escape. */
+function replaceJsonNull(name: string): string {
+  const once = (text: string) =>
+    `regexp_replace(${text}, '((?:^|[^\\\\])(?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g')`;
+  return once(once(name));
+}
+
+/** COPY's own escapes; the backslash first. */
+function escapeText(text: string): string {
+  const escapes: [string, string][] = [
+    ['chr(0)', REPLACEMENT],
+    ["'\\'", "'\\\\'"],
+    ['chr(10)', "'\\n'"],
+    ['chr(13)', "'\\r'"],
+    ['chr(9)', "'\\t'"],
+  ];
+  return escapes.reduce((sql, [from, to]) => `replace(${sql}, ${from}, ${to})`, text);
+}

@@ -1,0 +1,107 @@
+import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors/errors.js';
+import { type Lake, tablePath } from '../lake/layout.js';
+import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
+import type { DataFile, TableName } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { parseSince, type Since } from './since.js';
+import { areKept, readSpan, type TableSpan } from './table-span.js';
+
+/** What changed in a table, as SQL. */
+export interface ChangeSelect {
+  select: string;
+  from: bigint;
+  to: bigint;
+  /** Runs that changed rows of the table meanwhile. */
+  runs: string[];
+}
+
+/**
+ * SQL of the rows of a table that are new, changed or gone since then, with what happened to them: `change` (`new`,
+ * `changed`, `gone`, or `written` for a row of items of which the files that it replaced are not kept, so that it may be
+ * either), `changed_columns`, and for items `events`, the kinds of the changes told meanwhile, in order. Of a gone row the
+ * last values are given. Only files that commits added or took away are read. A row of which only `run_id` differs is
+ * not listed.
+ * @throws PricelakeError `usage` where neither the log nor the files that are kept tell
+ */
+export async function selectChanges(lake: Lake, table: TableName, text: string): Promise<ChangeSelect> {
+  const span = await readSpan(lake, table, parseSince(text));
+  const rows = await selectRows(lake, span);
+  const columns = loadTableSchema(table).columns.map(({ name }) => `c.${quoteIdentifier(name)}`);
+  const events = table === 'items' ? await selectEvents(lake, span, parseSince(text)) : undefined;
+  const order = loadTableSchema(table).key.map((name) => `c.${quoteIdentifier(name)}`);
+  const select = `SELECT c.change, c.changed_columns, ${events === undefined ? '' : 'e.events, '}${columns.join(', ')}
+FROM (${rows}) AS c${events === undefined ? '' : `\nLEFT JOIN (${events}) AS e USING (item_id)`}
+ORDER BY ${order.join(', ')}`;
+  return { select, from: span.from, to: span.to, runs: span.runIds };
+}
+
+async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
+  const { table, added, removed, replaced, isByRuns, runIds } = span;
+  const written = `SELECT * FROM ${relate(lake, table, added)} WHERE run_id IN (SELECT unnest(${quoteList(runIds)}::VARCHAR[]))`;
+  // Nothing was taken away: what runs wrote is new.
+  if (isByRuns && replaced.length === 0)
+    return `SELECT 'new' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
+  if (await areKept(lake, table, removed)) {
+    return compareRows(loadTableSchema(table), relate(lake, table, removed), relate(lake, table, added));
+  }
+  // Rows of items never vanish, and unchanged ones keep their run_id.
+  if (isByRuns && table === 'items')
+    return `SELECT 'written' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
+  throw new PricelakeError(
+    'usage',
+    `what ${table} was at version ${span.from} is not known: the files that were replaced since are not kept`,
+    {
+      hint: 'Set lake.retention (7d, say) in the pipeline file: then the lake keeps replaced files, and tells what was in them.',
+    },
+  );
+}
+
+const NO_NAMES = 'CAST(NULL AS VARCHAR[])';
+
+function relate(lake: Lake, table: TableName, files: readonly DataFile[]): string {
+  return tableRelation(
+    table,
+    files.map((file) => toRelationFile(file, tablePath(lake, table, file.path))),
+  );
+}
+
+/** Rows of two relations side by side, by the key; a key may have nulls. */
+function compareRows({ key, columns }: TableSchema, before: string, after: string): string {
+  const values = columns.map(({ name }) => name).filter((name) => !key.includes(name) && name !== 'run_id');
+  const same = key.map((name) => `b.${quoteIdentifier(name)} IS NOT DISTINCT FROM a.${quoteIdentifier(name)}`);
+  const differs = values.map((name) => {
+    const [column, text] = [quoteIdentifier(name), quoteLiteral(name)];
+    return `CASE WHEN b.${column} IS DISTINCT FROM a.${column} THEN ${text} END`;
+  });
+  const row = columns.map(({ name }) => {
+    const column = quoteIdentifier(name);
+    return `CASE WHEN a._is THEN a.${column} ELSE b.${column} END AS ${column}`;
+  });
+  return `SELECT * FROM (
+  SELECT
+    CASE WHEN b._is IS NULL THEN 'new' WHEN a._is IS NULL THEN 'gone' ELSE 'changed' END AS change,
+    CASE WHEN b._is AND a._is THEN list_filter([${differs.join(', ')}]::VARCHAR[], lambda name: name IS NOT NULL) END AS changed_columns,
+    ${row.join(', ')}
+  FROM (SELECT *, true AS _is FROM ${before}) AS b
+  FULL JOIN (SELECT *, true AS _is FROM ${after}) AS a ON ${same.join(' AND ')}
+) WHERE change <> 'changed' OR len(changed_columns) > 0`;
+}
+
+/**
+ * What was told of items meanwhile: changes behind the cursor that their version had noted, which history may have held
+ * ahead of it, up to the cursor that they have now; and what comparisons found.
+ */
+async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {
+  const { before, after } = applied;
+  const run: Since = { kind: 'run', number: before.run ?? 0n };
+  const history = await readSpan(lake, 'history', since.kind === 'version' ? run : since);
+  const from = before.cursor ?? 0n;
+  const files = history.applied.before.ahead > from ? history.files : history.added;
+  return `SELECT item_id, list(kind ORDER BY observed_at, change_id) AS events
+FROM ${relate(lake, 'history', files)}
+WHERE item_id IS NOT NULL AND origin <> 'history' AND (
+  change_id > ${from} ${after.cursor === undefined ? '' : `AND change_id <= ${after.cursor}`}
+  OR change_id IS NULL AND run_id IN (SELECT unnest(${quoteList(history.runIds)}::VARCHAR[])))
+GROUP BY item_id`;
+}

@@ -1,0 +1,94 @@
+import { PricelakeError } from '../errors/errors.js';
+import type { Lake } from '../lake/lake.js';
+import { type LogEntry, readEntriesBackwards } from '../lake/log-entries.js';
+import { readTable } from '../lake/read.js';
+import type { TableName, TableState } from '../tables/table.js';
+
+/** From where on something is asked for: what a run left behind, a version of the table, or a moment. */
+export type Since =
+  | { kind: 'run'; number: bigint; runId?: string }
+  | { kind: 'version'; version: bigint }
+  | { kind: 'time'; at: Date };
+
+const INT64_DIGITS = 18;
+
+/**
+ * `41` or `000041-20261122T080000Z` is a run, `v14` a version, `2026-11-22T08:00:00Z` or `2026-11-22` a moment (UTC).
+ * @throws PricelakeError `usage` for anything else
+ */
+export function parseSince(text: string): Since {
+  const run = /^(\d+)(-\d{8}T\d{6}Z)?$/.exec(text);
+  if (run?.[1] !== undefined && run[1].length <= INT64_DIGITS) {
+    return { kind: 'run', number: BigInt(run[1]), ...(run[2] === undefined ? {} : { runId: text }) };
+  }
+  const version = /^v(\d{1,18})$/.exec(text)?.[1];
+  if (version !== undefined) return { kind: 'version', version: BigInt(version) };
+  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text);
+  const at = new Date(text);
+  if (isTime && !Number.isNaN(at.getTime())) return { kind: 'time', at };
+  throw new PricelakeError('usage', `--since ${text} is no run (41), no version of a table (v14) and no time in UTC`, {
+    hint: '`pricelake query "SELECT run_number, run_id, finished_at FROM runs"` lists the runs.',
+  });
+}
+
+/** The commits of a table behind the version that `since` names, ascending; -1n is the version before the first. */
+export interface Commits {
+  version: bigint;
+  entries: LogEntry[];
+}
+
+/**
+ * @throws PricelakeError `usage` where the log does not reach back so far, or where the lake has no such run or version.
+ */
+export async function readCommitsSince(lake: Lake, table: TableName, since: Since): Promise<Commits> {
+  const newest = await readTable(lake, table);
+  await refuseFuture(lake, newest, since);
+  const behind: LogEntry[] = [];
+  // Compaction has no run of its own: it counts once a run behind `since` comes before it.
+  const moved: LogEntry[] = [];
+  for await (const entry of readEntriesBackwards(lake, table)) {
+    if (isBefore(entry, since)) {
+      refuseOtherRun(entry, since);
+      return { version: (behind.at(-1)?.version ?? newest.version + 1n) - 1n, entries: behind.reverse() };
+    }
+    moved.push(entry);
+    if (since.kind === 'run' && entry.runNumber === undefined && !entry.changesRows) continue;
+    behind.push(...moved.splice(0));
+  }
+  behind.push(...moved);
+  const first = behind.at(-1)?.version ?? 0n;
+  if (first === 0n) return { version: -1n, entries: behind.reverse() };
+  throw new PricelakeError('usage', `the log of ${table} goes back to version ${first}, and no further`, {
+    hint: 'Ask for a later run, or take everything: `pricelake load … --full`.',
+  });
+}
+
+function isBefore(entry: LogEntry, since: Since): boolean {
+  switch (since.kind) {
+    case 'run':
+      return entry.runNumber !== undefined && entry.runNumber <= since.number;
+    case 'version':
+      return entry.version <= since.version;
+    case 'time':
+      return entry.at !== undefined && entry.at <= since.at.getTime();
+  }
+}
+
+async function refuseFuture(lake: Lake, { table, version }: TableState, since: Since): Promise<void> {
+  if (since.kind === 'version' && since.version > version) {
+    throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest is ${version}`);
+  }
+  if (since.kind !== 'run') return;
+  // Every run writes the ledger; other tables may be behind.
+  const { run = 0n } = (await readTable(lake, 'runs')).applied;
+  if (since.number > run) {
+    throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest is ${run}`);
+  }
+}
+
+function refuseOtherRun({ runNumber, runId }: LogEntry, since: Since): void {
+  if (since.kind !== 'run' || since.runId === undefined || runNumber !== since.number || runId === since.runId) return;
+  throw new PricelakeError('usage', `run ${since.number} of this lake is ${runId}, not ${since.runId}`, {
+    hint: 'The copy is of another lake: take everything with `pricelake load … --full`.',
+  });
+}

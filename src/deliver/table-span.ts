@@ -1,0 +1,67 @@
+import { access } from 'node:fs/promises';
+import { readLog } from '../lake/delta-log.js';
+import { isEmptyFile } from '../lake/empty-file.js';
+import { type Lake, tablePath } from '../lake/layout.js';
+import type { LogEntry } from '../lake/log-entries.js';
+import { decodeApplied } from '../lake/table-state.js';
+import type { Applied, DataFile, TableName } from '../tables/table.js';
+import { readCommitsSince, type Since } from './since.js';
+
+/** What happened to a table between two versions, by its log alone. */
+export interface TableSpan {
+  table: TableName;
+  /** The version before, -1n for none, and the newest. */
+  from: bigint;
+  to: bigint;
+  entries: LogEntry[];
+  /** Runs that changed rows. */
+  runIds: string[];
+  /** Files of the newest version that the one before lacks, and the other way round; without those that hold no row. */
+  added: DataFile[];
+  removed: DataFile[];
+  /** Files that a commit took away together with rows of them; compaction takes none. */
+  replaced: DataFile[];
+  /** All files of the newest version. */
+  files: DataFile[];
+  /** False where anything but a run changed rows: a rebuild, or another program. */
+  isByRuns: boolean;
+  /** What the two versions noted. */
+  applied: { before: Applied; after: Applied };
+}
+
+/** @throws PricelakeError `usage` where the log does not tell, `lake_invalid` when it is damaged. */
+export async function readSpan(lake: Lake, table: TableName, since: Since): Promise<TableSpan> {
+  const { version: from, entries } = await readCommitsSince(lake, table, since);
+  const after = await readLog(lake, table);
+  const before = from < 0n ? undefined : await readLog(lake, table, { until: from });
+  const changing = entries.filter(({ changesRows }) => changesRows);
+  const known = new Map(before?.files);
+  for (const file of entries.flatMap(({ added }) => added)) known.set(file.path, file);
+  const hasRows = (file: DataFile | undefined): file is DataFile => file !== undefined && !isEmptyFile(file);
+  return {
+    table,
+    from,
+    to: after.version,
+    entries,
+    runIds: [...new Set(changing.flatMap(({ runId }) => runId ?? []))],
+    added: [...after.files.values()].filter((file) => hasRows(file) && before?.files.has(file.path) !== true),
+    removed: [...(before?.files.values() ?? [])].filter((file) => hasRows(file) && !after.files.has(file.path)),
+    replaced: changing.flatMap(({ removed }) => removed.map((path) => known.get(path))).filter(hasRows),
+    files: [...after.files.values()].filter(hasRows),
+    isByRuns: changing.every(({ isOurs, operation }) => isOurs && operation === 'SYNC'),
+    applied: { before: decodeApplied(before?.txn ?? new Map()), after: decodeApplied(after.txn) },
+  };
+}
+
+/** True when the files still stand on disk, superseded or not. */
+export async function areKept(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<boolean> {
+  const found = await Promise.all(
+    files.map(({ path }) =>
+      access(tablePath(lake, table, path)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return found.every((isThere) => isThere);
+}

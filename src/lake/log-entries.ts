@@ -1,0 +1,54 @@
+import { readdir } from 'node:fs/promises';
+import type { DataFile, TableName } from '../tables/table.js';
+import { type Action, decodeLogPath, readAdd } from './delta-actions.js';
+import { findVersions, logPath, readEntry } from './delta-log.js';
+import { ignoreMissing, type Lake, tablePath } from './layout.js';
+import { RUN_APP_ID } from './table-state.js';
+
+/** One commit of a table. */
+export interface LogEntry {
+  version: bigint;
+  /** When it was committed, ms since the epoch; undefined where another program left that out. */
+  at: number | undefined;
+  /** The run that wrote it, and its number; a commit that only moves rows (compaction) has no number. */
+  runId: string | undefined;
+  runNumber: bigint | undefined;
+  /** `SYNC`, `OPTIMIZE`, `REBUILD`, or the word of another program. */
+  operation: string;
+  /** False where another program wrote it. */
+  isOurs: boolean;
+  /** False where the same rows only stand in other files. */
+  changesRows: boolean;
+  added: DataFile[];
+  /** Paths in the table's folder. */
+  removed: string[];
+}
+
+/**
+ * The commits of a table, the newest first, as far back as its log has them. Each is read when it is asked for.
+ * @throws PricelakeError `lake_invalid` when one is damaged.
+ */
+export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {
+  const names = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+  for (const version of findVersions(names, 'json').reverse()) {
+    yield describeEntry(version, await readEntry(logPath(lake, table, version, 'json')));
+  }
+}
+
+function describeEntry(version: bigint, actions: Action[]): LogEntry {
+  const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo;
+  const added = actions.flatMap(({ add }) => (add == null ? [] : [add]));
+  const removed = actions.flatMap(({ remove }) => (remove == null ? [] : [remove]));
+  const run = actions.find(({ txn }) => txn?.appId === RUN_APP_ID)?.txn;
+  return {
+    version,
+    at: typeof info?.timestamp === 'number' ? info.timestamp : undefined,
+    runId: typeof info?.runId === 'string' ? info.runId : undefined,
+    runNumber: run == null ? undefined : BigInt(run.version),
+    operation: String(info?.operation ?? ''),
+    isOurs: String(info?.engineInfo ?? '').startsWith('pricelake/'),
+    changesRows: [...added, ...removed].some(({ dataChange }) => dataChange !== false),
+    added: added.map(readAdd),
+    removed: removed.map(({ path }) => decodeLogPath(path)),
+  };
+}
