@@ -1,51 +1,84 @@
-"""pricelake under Airflow 2.6 or newer: the lake is synced every 15 minutes and verified once a week.
+"""pricelake under Airflow 2.10 or 3: each pipeline is synced every 15 minutes, and its lake verified once a week.
 
 Put this file into the folder of DAGs. pricelake is installed on the worker (npm install --global), the worker's
-environment holds PRICELAKE_BASE_URL and PRICELAKE_API_KEY, and lake.path of the pipeline file is absolute. The last line
-of stdout is one JSON object, which goes to XCom.
+environment holds PRICELAKE_BASE_URL and PRICELAKE_API_KEY, and lake.path of each pipeline file is absolute. PIPELINES
+names the files; each one is a mapped task of its own. The JSON of a run goes to XCom. DAGs that read the lake are
+scheduled by the asset LAKES:
+
+    @dag(schedule=[Asset("pricelake://lakes")])
+
+Exit codes become what they mean: 2, 3 and 4 fail at once, because a person has to act; 5 waits until the quota is
+renewed; 6, another run holds the lake, is skipped; 75, a passing fault, and all others are tried again.
 """
 
-from datetime import datetime, timedelta
+import json
+import os
+import subprocess
+from datetime import datetime, timedelta, timezone
 
-from airflow import DAG
+from airflow.exceptions import (
+    AirflowException,
+    AirflowFailException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+)
 
 try:
-    from airflow.providers.standard.operators.bash import BashOperator
+    from airflow.sdk import Asset, dag, task
 except ImportError:  # Airflow 2
-    from airflow.operators.bash import BashOperator
+    from airflow.datasets import Dataset as Asset
+    from airflow.decorators import dag, task
 
-PIPELINE = "/etc/pricelake/prices.yaml"
-LAKE = "/data/lake"
+PIPELINES = os.environ.get("PRICELAKE_PIPELINES", "/etc/pricelake/prices.yaml").split(":")
+LAKES = Asset("pricelake://lakes")
+START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
-with DAG(
-    dag_id="pricelake",
-    schedule="*/15 * * * *",
-    start_date=datetime(2026, 1, 1),
-    catchup=False,
-    # One run writes; a second one would only exit with 6.
-    max_active_runs=1,
-):
-    BashOperator(
-        task_id="sync",
-        bash_command=f"pricelake sync {PIPELINE} --deadline 14m --json",
-        do_xcom_push=True,
-        append_env=True,
-        # 6: another run holds the lake. 75, a passing fault or the deadline, is tried again.
-        skip_on_exit_code=6,
-        retries=3,
-        retry_delay=timedelta(minutes=1),
-    )
 
-with DAG(
-    dag_id="pricelake_verify",
-    schedule="30 4 * * 0",
-    start_date=datetime(2026, 1, 1),
-    catchup=False,
-    max_active_runs=1,
-):
-    BashOperator(
-        task_id="verify",
-        bash_command=f"pricelake verify --lake {LAKE} --json",
-        do_xcom_push=True,
-        retries=0,
-    )
+def run_pricelake(*args: str) -> dict:
+    """Runs a command and returns its JSON; a task that is stopped hands the SIGTERM on, so that the run ends well."""
+    process = subprocess.Popen(["pricelake", *args, "--json"], stdout=subprocess.PIPE, text=True)
+    try:
+        output, _ = process.communicate()
+    except BaseException:
+        process.terminate()
+        process.wait(timeout=120)
+        raise
+    lines = output.strip().splitlines()
+    answer = json.loads(lines[-1]) if lines else {}
+    if process.returncode != 0:
+        raise explain(process.returncode, answer.get("error", {}))
+    return answer
+
+
+def explain(code: int, error: dict) -> AirflowException:
+    message = f"exit {code}: {error.get('message', 'no message')}"
+    if code == 6:
+        return AirflowSkipException(message)
+    if code == 5 and error.get("nextRunAt"):
+        return AirflowRescheduleException(datetime.fromisoformat(error["nextRunAt"].replace("Z", "+00:00")))
+    if code in (2, 3, 4, 5):
+        return AirflowFailException(message)
+    return AirflowException(message)
+
+
+# One run writes a lake; a second one would only exit with 6.
+@dag(dag_id="pricelake", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=1)
+def sync_lakes():
+    @task(retries=3, retry_delay=timedelta(minutes=1), outlets=[LAKES])
+    def sync(pipeline: str) -> dict:
+        return run_pricelake("sync", pipeline, "--deadline", "14m")
+
+    sync.expand(pipeline=PIPELINES)
+
+
+@dag(dag_id="pricelake_verify", schedule="30 4 * * 0", start_date=START, catchup=False, max_active_runs=1)
+def verify_lakes():
+    @task(retries=0)
+    def verify(pipeline: str) -> dict:
+        return run_pricelake("verify", pipeline)
+
+    verify.expand(pipeline=PIPELINES)
+
+
+sync_lakes()
+verify_lakes()

@@ -10,6 +10,7 @@ import { readDuration } from '../../src/cli/duration.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
 
+const run = promisify(execFile);
 const FOLDER = packagePath('pipelines/deploy');
 const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');
 /** Options of each command, by its name. */
@@ -37,6 +38,9 @@ test('every file tells how it is put to use, and names commands and options that
     'airflow_dag.py',
     'cronjob.yaml',
     'crontab',
+    'dagster_assets.py',
+    'prefect_flow.py',
+    'pricelake-failed@.service',
     'pricelake-webhook.service',
     'pricelake.service',
     'pricelake.timer',
@@ -98,14 +102,52 @@ test('lines of the crontab have five fields and a command, and the units have wh
   );
 });
 
-test('the DAG is Python', async (context) => {
-  const python = promisify(execFile)('python3', [
+test('a unit that fails tells somebody, and can write nothing but the lake', async (context) => {
+  const units = ['pricelake.service', 'pricelake-webhook.service'];
+  for (const name of units) {
+    const text = await read(name);
+    expect(text).toMatch(/^OnFailure=pricelake-failed@%n\.service$/m);
+    const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-unit-'));
+    try {
+      await writeFile(path.join(folder, name), text);
+      const args = ['security', '--offline=true', '--no-pager', path.join(folder, name)];
+      const { stdout } = await run('systemd-analyze', args).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') context.skip();
+        throw error;
+      });
+      expect(Number(/Overall exposure level for .*: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThan(4);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+});
+
+test('a line of the crontab prints nothing but a failure', async () => {
+  const lines = (await read('crontab')).split('\n').filter((line) => /^[\d*]/.test(line));
+  const [sync = ''] = lines.map((line) => line.replace(/^(?:\S+ ){5}/, ''));
+  const said = async (code: number) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-cron-'));
+    try {
+      await writeFile(path.join(folder, 'pricelake'), `#!/bin/sh\necho rows\necho log >&2\nexit ${code}\n`, {
+        mode: 0o755,
+      });
+      const command = sync.replaceAll('/etc/pricelake.env', '/dev/null').replaceAll('/var/log/pricelake', folder);
+      return (await run('/bin/sh', ['-c', command], { env: { PATH: `${folder}:/usr/bin:/bin` } })).stdout;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+  for (const code of [0, 6, 75]) expect([code, await said(code)]).toEqual([code, '']);
+  expect(await said(3)).toBe('pricelake sync ended with 3\nlog\n');
+});
+
+test.each(['airflow_dag.py', 'dagster_assets.py', 'prefect_flow.py'])('%s is Python', async (name) => {
+  const python = run('python3', [
     '-c',
     'import ast, sys; ast.parse(open(sys.argv[1], encoding="utf-8").read())',
-    path.join(FOLDER, 'airflow_dag.py'),
+    path.join(FOLDER, name),
   ]);
   await python.catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') context.skip();
-    throw error;
+    if (error.code !== 'ENOENT') throw error; // a machine without Python
   });
 });
