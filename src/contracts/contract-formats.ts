@@ -10,5 +10,6 @@ export const CONTRACT_FORMATS = [
   'postgres',
   'databricks',
   'spark',
+  'odcs',
 ] as const;
 export type ContractFormat = (typeof CONTRACT_FORMATS)[number];

@@ -48,7 +48,12 @@ export interface SyncOptions {
   caps?: RunCaps;
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: OpenOptions['connect'];
+  /** Is told how long each step took, also one that fails. */
+  onStep?: (step: SyncStep, seconds: number) => void;
 }
+
+/** The steps that are timed; a run without news has no more than the first two. */
+export type SyncStep = 'open' | 'extract' | 'normalize' | 'stage' | 'compare' | 'audit' | 'publish' | 'compact';
 
 /**
  * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
@@ -95,45 +100,59 @@ async function runSteps(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal | undefined,
-  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {} }: SyncOptions,
+  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {}, onStep }: SyncOptions,
   remote: Remote | undefined,
 ): Promise<RunReport> {
+  const step = timeSteps(io, onStep);
   const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect };
-  const run = await openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening });
+  const run = await step('open', () => openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening }));
   const pause = () => {
     run.stop.throwIfAborted();
     deadline.check();
   };
   try {
-    const extract = await extractRun(run);
+    const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
     const datasets = await extractDatasets(run);
     const facets = await askFacets(run, extract);
-    const batch = await normalizeRun(run, extract, datasets);
+    const batch = await step('normalize', () => normalizeRun(run, extract, datasets));
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
-    const staged = await stageRun(run, batch, datasets, extract);
+    const staged = await step('stage', () => stageRun(run, batch, datasets, extract));
     const products = await compareProducts(run, extract);
     const counts = await compareFacets(run, facets);
     await stageServiceProducts(run, staged);
-    const compared = await compareSample(run, extract);
+    const compared = await step('compare', () => compareSample(run, extract));
     const found = { ...batch.comparison, compared, products, facets: counts, usage: await countUsage(run) };
     const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
-    const audit = await auditRun(run, staged.candidate, rows, { waived: publishHeld });
+    const audit = await step('audit', () => auditRun(run, staged.candidate, rows, { waived: publishHeld }));
     const { checks } = audit;
     pause();
     await remote?.saveLanding();
-    await publishRun(run, staged, rows, checks);
-    await keepCounts(run, audit);
-    await remote?.publish();
-    if (!deadline.hasPassed()) await compactRun(run);
+    await step('publish', async () => {
+      await publishRun(run, staged, rows, checks);
+      await keepCounts(run, audit);
+      await remote?.publish();
+    });
+    if (!deadline.hasPassed()) await step('compact', () => compactRun(run));
     return { published: true, resumed: run.resumed, row, checks };
   } finally {
     await closeRun(run);
   }
+}
+
+function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
+  return async <T>(step: SyncStep, work: () => Promise<T>): Promise<T> => {
+    const start = io.now().getTime();
+    try {
+      return await work();
+    } finally {
+      onStep?.(step, (io.now().getTime() - start) / 1000);
+    }
+  };
 }
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */

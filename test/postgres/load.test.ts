@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await startServer();
   Object.assign(process.env, server.env);
   client = await server.connect();
-  world = await openWorld({ items: 150, sites: 4, pastDays: 3 });
+  world = await openWorld({ items: 80, sites: 3, pastDays: 3 });
   await world.sync();
 });
 afterAll(async () => {

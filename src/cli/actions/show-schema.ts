@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { ContractFormat } from '../../contracts/contract-formats.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { toJsonText } from '../json-text.js';
@@ -54,6 +55,10 @@ async function renderContracts(
       const [first] = schemas.map(describeSparkSchema);
       const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)]);
       return `${toJsonText(isOne ? first : Object.fromEntries(all))}\n`;
+    }
+    case 'odcs': {
+      const { writeOdcs } = await import('../../contracts/odcs.js');
+      return writeOdcs(schemas, PRICELAKE_VERSION);
     }
     case 'arrow': {
       const { writeArrowSchema } = await import('../../contracts/arrow-schema.js');

@@ -18,7 +18,8 @@ export const schemaCommand: CommandModule<object, SchemaArguments> = {
       .option('format', {
         choices: CONTRACT_FORMATS,
         default: 'markdown',
-        describe: 'ddl is CREATE TABLE for DuckDB; json a JSON Schema of a row; spark a StructType as JSON',
+        describe:
+          'ddl is CREATE TABLE for DuckDB; json a JSON Schema of a row; spark a StructType as JSON; odcs a data contract',
       })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write to this file' })
       .example('$0 schema price_spread', 'Columns with their meaning')

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { openLake } from '../../lake/lake.js';
+import { readPointer } from '../../lake/pointer.js';
+import { PRICELAKE_VERSION } from '../../lake/version.js';
+import { loadTableSchema } from '../../tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import type { WatchedPipeline, WatchedRun } from '../watch/watch-run.js';
+import { COLUMN_SOURCES } from './column-sources.js';
+
+/** An event of OpenLineage 2-0-2 (RunEvent), as JSON. */
+export type LineageEvent = Record<string, unknown>;
+
+const SPEC = 'https://openlineage.io/spec';
+const PRODUCER = `pkg:npm/pricelake@${PRICELAKE_VERSION}`;
+
+/** A facet of the specification, by its version and name. */
+function facet(version: string, name: string, members: Record<string, unknown>): Record<string, unknown> {
+  return { _producer: PRODUCER, _schemaURL: `${SPEC}/facets/${version}/${name}.json#/$defs/${name}`, ...members };
+}
+
+/** A run's id for lineage. */
+export const newLineageId = (): string => randomUUID();
+
+export function describeStart(id: string, pipeline: WatchedPipeline, at: Date): LineageEvent {
+  return { ...writeEvent('START', id, pipeline, at, {}), inputs: [describeService(pipeline)], outputs: [] };
+}
+
+/**
+ * `COMPLETE` with the tables as they are: their schemas, rows, bytes and files, from which fields their columns come, and
+ * what the checks found; or `FAIL` with the message that people read.
+ */
+export async function describeEnd(
+  id: string,
+  pipeline: WatchedPipeline,
+  { endedAt, exitCode, report, error }: Pick<WatchedRun, 'endedAt' | 'exitCode' | 'report' | 'error'>,
+  message: (error: unknown) => string,
+): Promise<LineageEvent> {
+  if (exitCode !== 0) {
+    const told = { message: message(error), programmingLanguage: 'TypeScript' };
+    const facets = { errorMessage: facet('1-0-1', 'ErrorMessageRunFacet', told) };
+    return { ...writeEvent('FAIL', id, pipeline, endedAt, facets), inputs: [describeService(pipeline)], outputs: [] };
+  }
+  const assertions = (report?.checks ?? []).map(({ name, severity, violations }) => ({
+    assertion: 'custom_sql',
+    name,
+    success: violations === 0n,
+    severity,
+    actual: String(violations),
+    expected: '0',
+  }));
+  const checked = {
+    ...nameLake(pipeline),
+    inputFacets: { dataQualityAssertions: facet('1-1-0', 'DataQualityAssertionsDatasetFacet', { assertions }) },
+  };
+  return {
+    ...writeEvent('COMPLETE', id, pipeline, endedAt, {}),
+    inputs: [describeService(pipeline), ...(assertions.length === 0 ? [] : [checked])],
+    outputs: report?.published === true ? await describeTables(pipeline) : [],
+  };
+}
+
+function writeEvent(
+  eventType: string,
+  id: string,
+  { name }: WatchedPipeline,
+  at: Date,
+  facets: Record<string, unknown>,
+) {
+  return {
+    eventType,
+    eventTime: at.toISOString(),
+    run: { runId: id, facets },
+    job: { namespace: 'pricelake', name },
+    producer: PRODUCER,
+    schemaURL: `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+  };
+}
+
+/** The service by its host alone: an address may hold more than others should see. */
+function describeService({ baseUrl }: WatchedPipeline) {
+  return { namespace: new URL(baseUrl).origin, name: 'price-and-product-data' };
+}
+
+function nameLake({ lakePath }: WatchedPipeline, table?: string) {
+  return { namespace: 'file', name: table === undefined ? lakePath : `${lakePath}/${table}` };
+}
+
+async function describeTables(pipeline: WatchedPipeline): Promise<Record<string, unknown>[]> {
+  const pointer = await readPointer(await openLake(pipeline.lakePath, { create: false }));
+  return TABLE_NAMES.flatMap((table) => {
+    const state = pointer?.tables[table];
+    if (state === undefined) return [];
+    const size = state.files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const statistics = { rowCount: Number(state.rows), size, fileCount: state.files.length };
+    return [
+      {
+        ...nameLake(pipeline, table),
+        facets: {
+          schema: facet('1-2-0', 'SchemaDatasetFacet', { fields: listFields(table) }),
+          ...describeColumns(pipeline, table),
+        },
+        outputFacets: {
+          outputStatistics: facet('1-0-2', 'OutputStatisticsOutputDatasetFacet', statistics),
+        },
+      },
+    ];
+  });
+}
+
+function listFields(table: TableName) {
+  return loadTableSchema(table).columns.map(({ name, type, description }) => ({ name, type, description }));
+}
+
+function describeColumns(pipeline: WatchedPipeline, table: TableName): Record<string, unknown> {
+  const sources = COLUMN_SOURCES[table];
+  if (sources === undefined) return {};
+  const fields = Object.entries(sources).map(([column, from]) => [
+    column,
+    { inputFields: from.map((source) => locate(pipeline, source)) },
+  ]);
+  return { columnLineage: facet('1-2-0', 'ColumnLineageDatasetFacet', { fields: Object.fromEntries(fields) }) };
+}
+
+/** `api:Item.price` is a field of the service, `items.price` a column of the lake. */
+function locate(pipeline: WatchedPipeline, source: string) {
+  const field = source.slice(source.indexOf('.') + 1);
+  const of = source.slice(0, source.indexOf('.'));
+  if (of.startsWith('api:')) return { ...describeService(pipeline), field: `${of.slice('api:'.length)}.${field}` };
+  return { ...nameLake(pipeline, of), field };
+}

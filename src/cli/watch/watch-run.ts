@@ -1,0 +1,78 @@
+import type { Io } from '../../io/io.js';
+import type { Budget } from '../../plan/allowance.js';
+import type { RunReport } from '../../sync/sync.js';
+import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
+
+/** The pipeline that runs. */
+export interface WatchedPipeline {
+  name: string;
+  /** Address of the service. */
+  baseUrl: string;
+  lakePath: string;
+  budget: Budget;
+}
+
+/** A run as it went. */
+export interface WatchedRun {
+  /** Undefined where the pipeline file could not be read. */
+  pipeline: WatchedPipeline | undefined;
+  /** Seconds by step, as far as it came. */
+  steps: ReadonlyMap<string, number>;
+  startedAt: Date;
+  endedAt: Date;
+  exitCode: number;
+  /** Undefined where it failed. */
+  report: RunReport | undefined;
+  error: unknown;
+}
+
+/** Somebody who is told of runs. */
+export interface RunObserver {
+  begin?(pipeline: WatchedPipeline, at: Date): Promise<void>;
+  end(run: WatchedRun): Promise<void>;
+}
+
+/** What a run tells while it works. */
+export interface RunWatch {
+  begin(pipeline: WatchedPipeline): Promise<void>;
+  onStep(step: string, seconds: number): void;
+}
+
+/**
+ * Runs `work` and tells the observers how it went, also when it fails. Of a run that finds the lake locked nobody is
+ * told: another one goes on there.
+ * @throws what `work` throws; what observers throw after a run that ended well
+ */
+export async function watchRun(
+  observers: readonly RunObserver[],
+  io: Io,
+  signal: AbortSignal,
+  work: (watch: RunWatch) => Promise<RunReport>,
+): Promise<RunReport> {
+  const startedAt = io.now();
+  const steps = new Map<string, number>();
+  let pipeline: WatchedPipeline | undefined;
+  const tell = async (outcome: Pick<WatchedRun, 'exitCode' | 'report' | 'error'>) => {
+    const run = { pipeline, steps, startedAt, endedAt: io.now(), ...outcome };
+    for (const observer of observers) await observer.end(run);
+  };
+  const watch: RunWatch = {
+    begin: async (known) => {
+      pipeline = known;
+      for (const observer of observers) await observer.begin?.(known, startedAt);
+    },
+    onStep: (step, seconds) => void steps.set(step, (steps.get(step) ?? 0) + seconds),
+  };
+  let report: RunReport;
+  try {
+    report = await work(watch);
+  } catch (thrown) {
+    const error = signal.aborted ? signal.reason : thrown;
+    // The run's own error is the one to report.
+    if (errorCodeOf(error) !== 'lake_locked')
+      await tell({ exitCode: exitCodeOf(error), report: undefined, error }).catch(() => {});
+    throw thrown;
+  }
+  await tell({ exitCode: 0, report, error: undefined });
+  return report;
+}

@@ -1,0 +1,59 @@
+import { stringify } from 'yaml';
+import type { ColumnType, TableSchema } from '../tables/schemas.js';
+
+/** Logical types of the Open Data Contract Standard. */
+const LOGICAL_TYPES: Record<ColumnType, string> = {
+  BIGINT: 'integer',
+  VARCHAR: 'string',
+  'DECIMAL(18,4)': 'number',
+  'TIMESTAMP WITH TIME ZONE': 'timestamp',
+  DATE: 'date',
+  BOOLEAN: 'boolean',
+  DOUBLE: 'number',
+  'VARCHAR[]': 'array',
+};
+
+/** A data contract of the tables (ODCS 3.1) as YAML: columns, types, keys, partitions and what they mean. */
+export function writeOdcs(schemas: readonly TableSchema[], version: string): string {
+  return stringify({
+    apiVersion: 'v3.1.0',
+    kind: 'DataContract',
+    id: 'pricelake',
+    name: 'pricelake',
+    version,
+    status: 'active',
+    description: {
+      purpose: 'An exact, typed copy of the Price and Product Data API, and price spreads made from it.',
+      usage:
+        'Read the tables as Delta tables or Parquet files. Money is decimal, ids are int64, times are instants in UTC.',
+      limitations: 'Licence texts of open-data websites must be passed on with their data (sites.attribution).',
+    },
+    schema: schemas.map(describeTable),
+  });
+}
+
+function describeTable({ table, description, key, partitionBy, columns }: TableSchema) {
+  return {
+    name: table,
+    physicalName: table,
+    physicalType: 'table',
+    description,
+    properties: columns.map((column) => ({
+      name: column.name,
+      logicalType: LOGICAL_TYPES[column.type],
+      physicalType: column.type,
+      description: column.description,
+      required: !column.nullable,
+      ...position('primaryKey', key.indexOf(column.name)),
+      ...position('partitioned', partitionBy.indexOf(column.name)),
+      ...(column.type === 'VARCHAR[]' ? { items: { logicalType: 'string', physicalType: 'VARCHAR' } } : {}),
+    })),
+  };
+}
+
+/** ODCS counts from 1. */
+function position(kind: 'primaryKey' | 'partitioned', index: number): Record<string, unknown> {
+  if (index < 0) return {};
+  const name = kind === 'partitioned' ? 'partitionKeyPosition' : 'primaryKeyPosition';
+  return { [kind]: true, [name]: index + 1 };
+}

@@ -1,0 +1,216 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { COLUMN_SOURCES } from '../../src/cli/lineage/column-sources.js';
+import { openLineage } from '../../src/cli/lineage/lineage-observer.js';
+import { openMetricsFile } from '../../src/cli/metrics/metrics-observer.js';
+import { writePrometheusText } from '../../src/cli/metrics/prometheus-text.js';
+import { type RunObserver, watchRun } from '../../src/cli/watch/watch-run.js';
+import { PricelakeError } from '../../src/errors/errors.js';
+import { packagePath } from '../../src/io/package-path.js';
+import type { RunReport } from '../../src/sync/sync.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
+import { makeFolder } from '../lake/fixture.js';
+import { publishLake } from './lake-fixture.js';
+import { openContext } from './open-context.js';
+
+let lakePath: string;
+let folder: string;
+beforeAll(async () => {
+  lakePath = await publishLake();
+});
+
+const pipeline = () => ({
+  name: 'prices "a\\b"',
+  baseUrl: 'https://user@api.example/secret/path',
+  lakePath,
+  budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
+});
+
+const REPORT = {
+  published: true,
+  resumed: false,
+  row: {
+    received: 9007199254740993n,
+    written: 5n,
+    rejected: 1n,
+    deduplicated: 2n,
+    calls: 7n,
+    items: 4n,
+    stale_items: null,
+    pricelake_version: '0.1.0',
+  },
+  checks: [
+    { name: 'a', severity: 'gate', violations: 0n, waived: false },
+    { name: 'b', severity: 'warn', violations: 3n, waived: false },
+  ],
+} as unknown as RunReport;
+
+/** Watches a run that ends as `outcome` says. */
+async function watch(observers: RunObserver[], outcome: RunReport | Error, context = openContext()): Promise<unknown> {
+  return watchRun(observers, context.io, context.signal, async (run) => {
+    await run.begin(pipeline());
+    run.onStep('extract', 1.5);
+    run.onStep('extract', 0.5);
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  }).catch((error: unknown) => error);
+}
+
+/** Samples of the text format: `name{labels}` → value. */
+const readSamples = (text: string) =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => {
+        const at = line.lastIndexOf(' ');
+        return [
+          line
+            .slice(0, at)
+            .replace(/pipeline="(?:[^"\\]|\\.)*",?/, '')
+            .replace('{}', ''),
+          line.slice(at + 1),
+        ] as const;
+      }),
+  );
+
+describe('metrics', () => {
+  test('of a run that ends well hold its rows, checks and steps, and what the lake tells', async () => {
+    folder = await makeFolder('metrics');
+    const file = path.join(folder, 'prices.prom');
+    await watch([await openMetricsFile(file)], REPORT);
+    const text = await readFile(file, 'utf8');
+    const samples = readSamples(text);
+    const expected: Record<string, string> = {
+      pricelake_run_success: '1',
+      'pricelake_run_rows{fate="received"}': '9007199254740993',
+      'pricelake_run_rows{fate="rejected"}': '1',
+      'pricelake_checks{severity="warn",result="failed"}': '1',
+      'pricelake_checks{severity="gate",result="passed"}': '1',
+      'pricelake_checks{severity="error",result="failed"}': '0',
+      'pricelake_step_duration_seconds{step="extract"}': '2',
+      pricelake_last_success_timestamp_seconds: String(Date.parse('2026-11-20T09:00:00Z') / 1000),
+      pricelake_items: '4',
+    };
+    for (const [name, value] of Object.entries(expected)) expect([name, samples.get(name)]).toEqual([name, value]);
+    expect(text).toContain(String.raw`pricelake_run_success{pipeline="prices \"a\\b\""} 1`);
+    expect(await readdir(folder)).toEqual(['prices.prom']);
+  });
+
+  test('of a run that fails say so and keep the time of the last success; one that finds the lake locked writes none', async () => {
+    folder = await makeFolder('metrics');
+    const file = path.join(folder, 'prices.prom');
+    const observer = await openMetricsFile(file);
+    const refused = new PricelakeError('plan_refuses', 'no');
+    expect(await watch([observer], refused)).toBe(refused);
+    const samples = readSamples(await readFile(file, 'utf8'));
+    expect([samples.get('pricelake_run_success'), samples.get('pricelake_run_exit_code')]).toEqual(['0', '4']);
+    expect(samples.has('pricelake_last_success_timestamp_seconds')).toBe(true);
+    expect([...samples.keys()].some((name) => name.startsWith('pricelake_run_rows'))).toBe(false);
+    const before = await readFile(file, 'utf8');
+    await watch([observer], new PricelakeError('lake_locked', 'held'));
+    expect(await readFile(file, 'utf8')).toBe(before);
+    await expect(openMetricsFile(path.join(folder, 'none', 'x.prom'))).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('have every name that the alerts ask for', async () => {
+    const file = path.join(await makeFolder('metrics'), 'prices.prom');
+    await watch([await openMetricsFile(file)], REPORT);
+    const there = new Set(
+      [...readSamples(await readFile(file, 'utf8')).keys()].map((name) => name.replace(/\{.*/, '')),
+    );
+    const alerts = parse(await readFile(packagePath('pipelines/deploy/alerts.yaml'), 'utf8')) as {
+      groups: { rules: { expr: string }[] }[];
+    };
+    const asked = alerts.groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/pricelake_\w+/g) ?? []));
+    expect(asked.length).toBeGreaterThan(6);
+    // A lake that is not caught up, and a plan that no run has seen, have none.
+    const optional = ['pricelake_current_timestamp_seconds', 'pricelake_left'];
+    expect(asked.filter((name) => !there.has(name) && !optional.includes(name))).toEqual([]);
+  });
+
+  test('are text as Prometheus reads it', () => {
+    const metric = { name: 'm', help: 'a\\b\nc', samples: [{ labels: { l: 'x\n"\\' }, value: true }, { value: 0.5 }] };
+    expect(writePrometheusText([metric], {})).toBe(
+      '# HELP m a\\\\b\\nc\n# TYPE m gauge\nm{l="x\\n\\"\\\\"} 1\nm 0.5\n',
+    );
+  });
+});
+
+describe('lineage', () => {
+  interface Event {
+    eventType: string;
+    run: { runId: string; facets: Record<string, { message: string }> };
+    inputs: { namespace: string; inputFacets?: { dataQualityAssertions: { assertions: unknown[] } } }[];
+    outputs: {
+      name: string;
+      facets: { schema: { fields: unknown[] }; columnLineage?: { fields: Record<string, unknown> } };
+      outputFacets: { outputStatistics: { rowCount: number } };
+    }[];
+  }
+  const readEvents = async (file: string) =>
+    (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Event);
+
+  test('of a run that ends well is a START and a COMPLETE with the tables, their columns and the checks', async () => {
+    const file = path.join(await makeFolder('lineage'), 'events.ndjson');
+    const context = openContext();
+    await watch([openLineage(file, context.io, {})], REPORT, context);
+    const [start, complete] = await readEvents(file);
+    expect([start?.eventType, complete?.eventType]).toEqual(['START', 'COMPLETE']);
+    expect(complete?.run.runId).toBe(start?.run.runId);
+    expect(start?.inputs[0]?.namespace).toBe('https://api.example');
+    const items = complete?.outputs.find(({ name }) => name === `${lakePath}/items`);
+    expect(items?.outputFacets.outputStatistics.rowCount).toBe(4);
+    expect(items?.facets.schema.fields).toHaveLength(loadTableSchema('items').columns.length);
+    expect(items?.facets.columnLineage?.fields.price).toEqual({
+      inputFields: [{ namespace: 'https://api.example', name: 'price-and-product-data', field: 'Item.price' }],
+    });
+    expect(complete?.inputs[1]?.inputFacets?.dataQualityAssertions.assertions).toHaveLength(2);
+    expect(JSON.stringify([start, complete])).not.toContain('secret');
+  });
+
+  test('of a run that fails is a FAIL with its message; a catalog that refuses is a warning', async () => {
+    const bodies: string[] = [];
+    const server = createServer((request, response) => {
+      request.on('data', (chunk) => bodies.push(String(chunk)));
+      request.on('end', () => response.writeHead(bodies.length > 1 ? 500 : 201).end(request.headers.authorization));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once('listening', resolve));
+    const context = openContext();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/lineage`;
+    await watch(
+      [openLineage(url, context.io, { OPENLINEAGE_API_KEY: 'key-1234' })],
+      new Error('broken key-1234'),
+      context,
+    );
+    const events = bodies.map((body) => JSON.parse(body) as Event);
+    expect(events.map(({ eventType }) => eventType)).toEqual(['START', 'FAIL']);
+    expect(events[1]?.run.facets.errorMessage?.message).not.toContain('key-1234');
+    expect(context.stderr.text).toContain('lineage.failed');
+  });
+
+  test('names columns that there are, and columns that they come from', () => {
+    for (const [table, sources] of Object.entries(COLUMN_SOURCES)) {
+      const names = loadTableSchema(table as keyof typeof COLUMN_SOURCES).columns.map(({ name }) => name);
+      expect(
+        Object.keys(sources).filter((name) => !names.includes(name)),
+        table,
+      ).toEqual([]);
+      for (const source of Object.values(sources).flat()) {
+        const [of = '', column = ''] = source.split('.');
+        if (of.startsWith('api:')) continue;
+        const from = TABLE_NAMES.find((name) => name === of);
+        expect(from && loadTableSchema(from).columns.some(({ name }) => name === column), source).toBe(true);
+      }
+    }
+  });
+});
