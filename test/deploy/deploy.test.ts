@@ -36,6 +36,7 @@ test('every file tells how it is put to use, and names commands and options that
   expect(names).toEqual([
     'Dockerfile',
     'airflow_dag.py',
+    'alerts.yaml',
     'cronjob.yaml',
     'crontab',
     'dagster_assets.py',

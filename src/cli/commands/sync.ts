@@ -1,6 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { MAX_OVERAGE, MAX_ROWS, readCaps } from '../cap-options.js';
-import { readDuration } from '../duration.js';
+import { MAX_OVERAGE, MAX_ROWS } from '../cap-options.js';
 import { OWN_LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
 import { runCommand } from '../run-command.js';
 import { RESUME_HINT } from '../stop-signals.js';
@@ -13,6 +12,8 @@ interface SyncOptions {
   reconcile: boolean;
   'max-rows'?: string;
   'max-overage'?: string;
+  metrics?: string;
+  openlineage?: string;
 }
 
 export const syncCommand: CommandModule<object, SyncOptions> = {
@@ -39,6 +40,16 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
         requiresArg: true,
         describe: 'Stop at the next safe point after so long (90s, 20m, 2h), progress kept, exit 75',
       })
+      .option('metrics', {
+        type: 'string',
+        requiresArg: true,
+        describe: "Write the run's metrics to this file (.prom) of the node exporter's textfile collector",
+      })
+      .option('openlineage', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Send events of OpenLineage to this file (a line each) or address; OPENLINEAGE_API_KEY authorises',
+      })
       .example('$0 sync', 'By prices.yaml in this folder: the first run copies everything, the next ones what changed')
       .example('$0 sync --reconcile', 'Compare everything with the service, and repair')
       .example('$0 sync --max-overage 2', 'Let this run bill two blocks of 10,000 export rows')
@@ -48,38 +59,5 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
 Nothing is published unless the gate checks pass.`,
       ) as Argv<SyncOptions>,
   handler: (argv) =>
-    runCommand(
-      argv,
-      async ({ io, signal, say, style }) => {
-        const [
-          { findPipeline },
-          { readPipeline },
-          { syncPipeline },
-          { setDeadline },
-          { describeReport, formatReport },
-        ] = await Promise.all([
-          import('../../config/find-pipeline.js'),
-          import('../../config/pipeline-file.js'),
-          import('../../sync/sync.js'),
-          import('../../run/deadline.js'),
-          import('../run-report.js'),
-        ]);
-        const deadline =
-          argv.deadline === undefined
-            ? {}
-            : { deadline: setDeadline(readDuration('--deadline', argv.deadline, 'refused'), argv.deadline, io) };
-        const pipeline = await readPipeline(await findPipeline(argv.pipeline, process.env), process.env);
-        if (argv.lake !== undefined) pipeline.lake.path = argv.lake;
-        io.protectSecret(pipeline.source.apiKey);
-        if (argv.reconcile) pipeline.source.mode = 'snapshot';
-        const options = { publishHeld: argv['publish-held'], caps: readCaps(argv), ...deadline };
-        const sync = () => syncPipeline(pipeline, io, signal, options);
-        let report = await sync();
-        // An interrupted run comes first, in its own mode.
-        if (argv.reconcile && report.row.mode !== 'snapshot') report = await sync();
-        await say(formatReport(report, pipeline.lake.path, style));
-        return describeReport(report, pipeline.lake.path);
-      },
-      RESUME_HINT,
-    ),
+    runCommand(argv, async (context) => (await import('../actions/run-sync.js')).runSync(argv, context), RESUME_HINT),
 };

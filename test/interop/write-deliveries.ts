@@ -1,0 +1,61 @@
+/** Writes what other programs take: load scripts, metrics, lineage and a data contract, of a lake after three runs. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { loadWarehouse } from '../../src/cli/actions/load-warehouse.js';
+import { showSchema } from '../../src/cli/actions/show-schema.js';
+import { openLineage } from '../../src/cli/lineage/lineage-observer.js';
+import { openMetricsFile } from '../../src/cli/metrics/metrics-observer.js';
+import { watchRun } from '../../src/cli/watch/watch-run.js';
+import { WAREHOUSES, type Warehouse } from '../../src/deliver/warehouse-names.js';
+import { PricelakeError } from '../../src/errors/errors.js';
+import { syncPipeline } from '../../src/sync/sync.js';
+import { openContext } from '../cli/open-context.js';
+import { openWorld } from '../sync/world.js';
+
+const BASES: Record<Warehouse, string> = {
+  postgres: '',
+  redshift: 's3://bucket/lake',
+  snowflake: '@db.schema.lake_stage',
+  bigquery: 'gs://bucket/lake',
+  databricks: 's3://bucket/lake',
+};
+
+const out = process.argv[2] ?? '.';
+await mkdir(out, { recursive: true });
+const world = await openWorld({ items: 120, sites: 3, pastDays: 3, checks: 'all' });
+try {
+  const { io, signal } = openContext();
+  const { pipeline, lakePath } = world;
+  const known = { name: pipeline.name, baseUrl: pipeline.source.baseUrl, lakePath, budget: pipeline.budget };
+  for (let run = 1; run <= 3; run += 1) {
+    const observers = [
+      await openMetricsFile(path.join(out, 'prices.prom')),
+      openLineage(path.join(out, 'events.ndjson'), io, {}),
+    ];
+    await watchRun(observers, io, signal, async (watch) => {
+      await watch.begin(known);
+      return syncPipeline(pipeline, io, signal, { onStep: watch.onStep });
+    });
+    await world.sandbox.advance({ hours: 5, changes: 30 });
+  }
+  const failing = [
+    await openMetricsFile(path.join(out, 'failed.prom')),
+    openLineage(path.join(out, 'events.ndjson'), io, {}),
+  ];
+  await watchRun(failing, io, signal, async (watch) => {
+    await watch.begin(known);
+    throw new PricelakeError('unavailable', 'the service "\\n" is away');
+  }).catch(() => {});
+  for (const warehouse of WAREHOUSES) {
+    for (const since of [undefined, '1', '2']) {
+      const output = path.join(out, `${warehouse}-${since ?? 'full'}.sql`);
+      const manifests = path.join(out, 'manifests');
+      const request = { warehouse, base: BASES[warehouse], schema: 'prices', output, manifests, execute: false };
+      await loadWarehouse({ ...request, lake: lakePath, since, full: since === undefined }, openContext(true));
+    }
+  }
+  await showSchema({ format: 'odcs', output: path.join(out, 'contract.odcs.yaml') }, openContext(true));
+  await writeFile(path.join(out, 'done'), '');
+} finally {
+  await world.close();
+}
