@@ -1,0 +1,46 @@
+#!/bin/sh
+# What other programs take is read by them: load scripts by sqlglot, metrics by the client of Prometheus, events by
+# openlineage-python, the data contract by datacontract-cli, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
+# and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. A part alone:
+# deliveries.sh formats|airflow2|airflow3|dagster|prefect
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+work=${INTEROP_DIR:-$(mktemp -d)}
+[ -n "${INTEROP_DIR:-}" ] || trap 'rm -rf "$work"' EXIT
+export PYTHONDONTWRITEBYTECODE=1 TZ=UTC
+cd "$here/../.."
+failed=0
+
+# environment NAME PACKAGE…: a virtual environment with these, once.
+environment() {
+  name=$1
+  shift
+  [ -x "$work/$name/bin/python" ] || python3 -m venv "$work/$name"
+  "$work/$name/bin/pip" install --quiet "$@"
+}
+
+formats() {
+  environment formats 'sqlglot==30.30.0' 'prometheus-client' 'openlineage-python==1.54.0'
+  environment contract 'datacontract-cli'
+  rm -rf "$work/deliveries"
+  npx tsx test/interop/write-deliveries.ts "$work/deliveries"
+  "$work/formats/bin/python" "$here/read_deliveries.py" "$work/deliveries"
+  "$work/contract/bin/datacontract" lint "$work/deliveries/contract.odcs.yaml"
+}
+airflow2() { environment airflow2 'apache-airflow==2.10.5' && "$work/airflow2/bin/python" "$here/try_schedulers.py" airflow "$work/try2"; }
+airflow3() { environment airflow3 'apache-airflow==3.1.8' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3"; }
+dagster() { environment dagster dagster && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
+prefect() { environment prefect prefect && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
+
+for part in ${*:-formats airflow2 airflow3 dagster prefect}; do
+  # In a condition `set -e` would not hold.
+  set +e
+  (
+    set -e
+    "$part"
+  )
+  code=$?
+  set -e
+  [ $code = 0 ] && echo "$part: passed" || { echo "$part: FAILED" && failed=1; }
+done
+exit $failed
