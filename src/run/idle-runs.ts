@@ -2,6 +2,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
 import type { Lake } from '../lake/lake.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import type { RunRow } from './ledger.js';
 
 /**
@@ -11,53 +12,21 @@ function idleRunsPath(lake: Lake): string {
   return path.join(lake.root, '_pricelake', 'idle-runs.ndjson');
 }
 
-const INT64_FIELDS = new Set<keyof RunRow>([
-  'run_number',
-  'tries',
-  'cursor_from',
-  'cursor_to',
-  'listing_unknown',
-  'stale_items',
-  'calls',
-  'calls_refused',
-  'export_rows',
-  'export_rows_landed',
-  'export_rows_lost',
-  'overage_blocks',
-  'usage_calls',
-  'usage_export_rows',
-  'bytes_received',
-  'received',
-  'written',
-  'rejected',
-  'deduplicated',
-  'differences',
-  'missed',
-  'gone',
-  'sampled',
-  'sample_mismatches',
-  'products_compared',
-  'products_different',
-  'facets_compared',
-  'facets_different',
-  'items',
-]);
-
 /** Rows that wait, in order. */
 export async function readIdleRuns(lake: Lake): Promise<RunRow[]> {
   const text = await readFile(idleRunsPath(lake), 'utf8').catch((error: unknown) => {
     if (hasSystemCode(error, 'ENOENT')) return '';
     throw error;
   });
+  const { columns } = loadTableSchema('runs');
+  const int64 = new Set(columns.filter(({ type }) => type === 'BIGINT').map(({ name }) => name));
   // A crash may have cut the last line: it held the ledger of a run that did nothing.
   return text
     .split('\n')
     .slice(0, -1)
     .map(
       (line) =>
-        JSON.parse(line, (name, value) =>
-          INT64_FIELDS.has(name as keyof RunRow) && value !== null ? BigInt(value) : value,
-        ) as RunRow,
+        JSON.parse(line, (name, value) => (int64.has(name) && value !== null ? BigInt(value) : value)) as RunRow,
     );
 }
 

@@ -1,58 +1,11 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import type { RunsRow } from '../tables/rows.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { RunMode, TableName } from '../tables/table.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
-export type RunRow = {
-  run_number: bigint;
-  run_id: string;
-  pipeline: string;
-  mode: RunMode;
-  reason: string;
-  started_at: string;
-  finished_at: string;
-  seconds: number;
-  tries: bigint;
-  cursor_from: bigint | null;
-  cursor_to: bigint | null;
-  caught_up: boolean;
-  stale_items: bigint | null;
-  caught_up_at: string | null;
-  listing_unknown: bigint | null;
-  calls: bigint;
-  calls_refused: bigint;
-  export_rows: bigint;
-  export_rows_landed: bigint;
-  export_rows_lost: bigint;
-  overage: boolean;
-  overage_blocks: bigint;
-  usage_calls: bigint | null;
-  usage_export_rows: bigint | null;
-  bytes_received: bigint;
-  received: bigint;
-  written: bigint;
-  rejected: bigint;
-  deduplicated: bigint;
-  differences: bigint;
-  difference_columns: string;
-  missed: bigint;
-  gone: bigint;
-  sampled: bigint;
-  sample_mismatches: bigint;
-  mismatch_bound: number;
-  sample_differences: string;
-  products_compared: bigint;
-  products_different: bigint;
-  product_differences: string;
-  facets_compared: bigint;
-  facets_different: bigint;
-  facet_differences: string;
-  schema_drift: string;
-  items: bigint;
-  pricelake_version: string;
-  duckdb_version: string;
-};
+export type RunRow = RunsRow & { mode: RunMode };
 
 /** The row equation's terms. */
 export interface RowTally {

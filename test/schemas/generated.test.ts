@@ -7,7 +7,9 @@ import { packagePath } from '../../src/io/package-path.js';
 const readJson = (name: string) => JSON.parse(readFileSync(packagePath(name), 'utf8'));
 
 test.each(Object.entries(GENERATED))('%s is what the code gives; `npm run schemas` writes it', (name, build) => {
-  expect(readJson(name)).toEqual(JSON.parse(JSON.stringify(build())));
+  const text = readFileSync(packagePath(name), 'utf8');
+  if (name.endsWith('.json')) expect(JSON.parse(text)).toEqual(JSON.parse(build()));
+  else expect(text).toBe(build());
 });
 
 interface JsonSchema {

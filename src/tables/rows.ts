@@ -1,0 +1,52 @@
+// Generated from schemas/*.yaml by `npm run schemas`: change them there.
+
+/** A row of table `runs`: times as ISO 8601. */
+export type RunsRow = {
+  run_number: bigint;
+  run_id: string;
+  pipeline: string;
+  mode: string;
+  reason: string;
+  started_at: string;
+  finished_at: string;
+  seconds: number;
+  tries: bigint;
+  cursor_from: bigint | null;
+  cursor_to: bigint | null;
+  caught_up: boolean;
+  stale_items: bigint | null;
+  caught_up_at: string | null;
+  listing_unknown: bigint | null;
+  calls: bigint;
+  calls_refused: bigint | null;
+  export_rows: bigint;
+  export_rows_landed: bigint;
+  export_rows_lost: bigint;
+  overage: boolean;
+  overage_blocks: bigint;
+  usage_calls: bigint | null;
+  usage_export_rows: bigint | null;
+  bytes_received: bigint;
+  received: bigint;
+  written: bigint;
+  rejected: bigint;
+  deduplicated: bigint;
+  differences: bigint;
+  difference_columns: string;
+  missed: bigint;
+  gone: bigint;
+  sampled: bigint;
+  sample_mismatches: bigint;
+  mismatch_bound: number;
+  sample_differences: string;
+  products_compared: bigint;
+  products_different: bigint;
+  product_differences: string;
+  facets_compared: bigint;
+  facets_different: bigint;
+  facet_differences: string;
+  schema_drift: string;
+  items: bigint;
+  pricelake_version: string;
+  duckdb_version: string;
+};
