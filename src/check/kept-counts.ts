@@ -10,8 +10,16 @@ const count = z.string().regex(/^\d{1,18}$/u);
 const keptSchema = z.strictObject({
   /** Version of items that the counts are of. */
   itemsVersion: count,
-  /** By the name of a check: a hash of its SQL and parameters, and what it found. */
-  checks: z.record(z.string(), z.strictObject({ query: z.string(), violations: count, rows: z.array(z.string()) })),
+  /** By the name of a check: a hash of its SQL and parameters, the parameters, and what it found. */
+  checks: z.record(
+    z.string(),
+    z.strictObject({
+      query: z.string(),
+      values: z.record(z.string(), z.union([z.string(), z.number()])),
+      violations: count,
+      rows: z.array(z.string()),
+    }),
+  ),
 });
 type Kept = z.infer<typeof keptSchema>;
 
@@ -40,7 +48,8 @@ export class KeptCounts {
   /** Notes what a check found over all rows. */
   note(planned: PlannedCheck, { violations, rows }: Violations): void {
     if (planned.check.scope === undefined) return;
-    this.#next[planned.check.name] = { query: hashCheck(planned), violations: String(violations), rows };
+    const { check, values } = planned;
+    this.#next[check.name] = { query: hashCheck(planned), values, violations: String(violations), rows };
   }
 
   /**
@@ -75,6 +84,18 @@ export class KeptCounts {
     const isSound = violations >= BigInt(rows.length) && violations > 0n === rows.length > 0;
     return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
   }
+}
+
+/** What a run has kept of checks that are as they were then, with the version of items that it is of. */
+export function readKeptCounts(text: string, checks: readonly Check[]) {
+  const kept = keptSchema.safeParse(parseJson(text));
+  if (!kept.success) return undefined;
+  const counts = checks.flatMap((check) => {
+    const { query, values = {}, violations = '' } = kept.data.checks[check.name] ?? {};
+    const planned = { check, severity: check.severity, values };
+    return query === hashCheck(planned) ? [{ planned, violations: BigInt(violations) }] : [];
+  });
+  return { itemsVersion: BigInt(kept.data.itemsVersion), counts };
 }
 
 /** Names of the rows that a scope's violations follow from, before the run and after it. */

@@ -4,6 +4,7 @@ import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';
+import { countProof } from './prove-counts.js';
 import { derivedProof } from './prove-derived.js';
 import { fileProof, footerProof, orphanProof } from './prove-files.js';
 import { historyProof } from './prove-history.js';
@@ -29,6 +30,7 @@ const PROOFS: Proof[] = [
   equationProof,
   historyProof,
   derivedProof,
+  countProof,
 ];
 
 /** Findings of a proof that are kept; all are counted. */

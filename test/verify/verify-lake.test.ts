@@ -157,6 +157,15 @@ describe('verify finds', () => {
     expect(findings.get('derived')).toMatch(/^products 5 rows do not follow from items, \d+ that do are missing$/);
   });
 
+  test('a count of a check that runs would count on from', async () => {
+    await editFile('_pricelake/check-counts.json', (text) =>
+      text.replace(/("items_key_unique":.*?"violations":")0/u, '$17'),
+    );
+    const findings = await verify();
+    expect([...findings.keys()]).toEqual(['counts']);
+    expect(findings.get('counts')).toMatch(/says 7 violations of items_key_unique; there are 0/u);
+  });
+
   test('statistics that were altered in a log, to bounds too tight or too wide', async () => {
     await editAdds('items', [
       [/(\\"minValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
