@@ -27,13 +27,21 @@ export class Database {
   readonly connection: DuckDBConnection;
   readonly #signal: AbortSignal | undefined;
   readonly #release: () => void;
+  readonly #isFork: boolean;
+  readonly #forks = new Set<Database>();
+  #isClosed = false;
   /** What `define` and `keep` made, as it stands: the same is not made again. */
   readonly #defined = new Map<string, { kind: Kind; of?: string }>();
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal | undefined) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    { signal, isFork = false }: { signal?: AbortSignal | undefined; isFork?: boolean },
+  ) {
     this.#instance = instance;
     this.connection = connection;
     this.#signal = signal;
+    this.#isFork = isFork;
     this.#release = signal === undefined ? () => {} : interruptOnAbort(connection, signal);
   }
 
@@ -47,12 +55,21 @@ export class Database {
     if (options.memoryLimit !== undefined) settings.memory_limit = options.memoryLimit;
     if (options.threads !== undefined) settings.threads = String(options.threads);
     const instance = await DuckDBInstance.create(options.path ?? ':memory:', settings);
-    return new Database(instance, await connect(instance), options.signal);
+    return new Database(instance, await connect(instance), { signal: options.signal });
   }
 
-  /** A further session on the same instance, for work side by side. */
-  async session(): Promise<DuckDBConnection> {
-    return connect(this.#instance);
+  /** A further session on the same instance, for work side by side; it has no temporary view, table, macro or variable. */
+  async fork(): Promise<Database> {
+    const fork = new Database(this.#instance, await connect(this.#instance), { signal: this.#signal, isFork: true });
+    this.#forks.add(fork);
+    return fork;
+  }
+
+  /** Views that `define` made, by name. */
+  views(): ReadonlyMap<string, string> {
+    const views = new Map<string, string>();
+    for (const [name, { kind, of }] of this.#defined) if (kind === 'view' && of !== undefined) views.set(name, of);
+    return views;
   }
 
   async run(sql: string, values?: DuckDBValue[]): Promise<void> {
@@ -144,10 +161,14 @@ export class Database {
     this.#signal?.throwIfAborted();
   }
 
+  /** Closes the sessions it has forked as well. Closing again does nothing. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const fork of this.#forks) fork.close();
     this.#release();
     this.connection.closeSync();
-    this.#instance.closeSync();
+    if (!this.#isFork) this.#instance.closeSync();
   }
 }
 

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import type { Database } from '../duckdb/connection.js';
+import { Lanes } from '../duckdb/lanes.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
@@ -34,6 +35,8 @@ export interface Stage {
   metadata?: Record<string, string>;
   /** Column by whose values a large table is written in slices; default: the first of `partitionBy`. */
   sliceBy?: string;
+  /** True where slices may be written side by side: the select reads views of `define`, as they stand, and tables. */
+  inLanes?: boolean;
   /** Rows that the select has at most, where that is known: few need no slices. */
   maxRows?: bigint | undefined;
   /** Size at which a file of an unpartitioned table ends. */
@@ -69,20 +72,41 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, parti
   const texts = await readPartitionTexts(db, schema, partitionBy, stage.select);
   const limit = pLimit(CONCURRENCY);
   const sealing: Promise<StagedFile | undefined>[] = [];
-  try {
-    for (const select of await sliceSelect(db, stage, partitionBy)) {
-      const written = await db.rows(writeCopy(schema, stage, select, partitionBy, folder));
-      // The files' names need no sync: a commit renames them and syncs the folders they come to.
-      for (const row of written) {
-        const sealed = limit(() => sealFile(schema, partitionBy, row, texts));
-        sealed.catch(() => {}); // reported below, when the slices after it are written
-        sealing.push(sealed);
-      }
+  const write = async (session: Database, select: string) => {
+    const written = await session.rows(writeCopy(schema, stage, select, partitionBy, folder));
+    // The files' names need no sync: a commit renames them and syncs the folders they come to.
+    for (const row of written) {
+      const sealed = limit(() => sealFile(schema, partitionBy, row, texts));
+      sealed.catch(() => {}); // reported below, when the slices after it are written
+      sealing.push(sealed);
     }
+  };
+  try {
+    await writeSlices(db, stage, await sliceSelect(db, stage, partitionBy), write);
   } finally {
     await Promise.allSettled(sealing);
   }
   return (await Promise.all(sealing)).filter((file) => file !== undefined);
+}
+
+async function writeSlices(
+  db: Database,
+  { inLanes = false, select }: Stage,
+  slices: readonly string[],
+  write: (session: Database, slice: string) => Promise<void>,
+): Promise<void> {
+  const lanes = inLanes && slices.length > 1 ? await Lanes.open(db, select) : undefined;
+  if (lanes === undefined) {
+    for (const slice of slices) await write(db, slice);
+    return;
+  }
+  try {
+    const writing = slices.map((slice) => lanes.run((lane) => write(lane, slice)));
+    await Promise.allSettled(writing);
+    await Promise.all(writing);
+  } finally {
+    await lanes.close();
+  }
 }
 
 async function sliceSelect(db: Database, stage: Stage, partitionBy: string[]): Promise<string[]> {

@@ -132,7 +132,7 @@ async function stage(
     metadata,
     maxRows,
     targetBytes: run.pipeline.lake.targetFileSize,
-    ...(table === 'items' ? { sliceBy: 'site_id' } : {}),
+    ...(table === 'items' ? { sliceBy: 'site_id', inLanes: true } : {}),
     ...(partitionBy === undefined ? {} : { partitionBy }),
   });
 }

@@ -126,7 +126,8 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
 }
 
-const ROW_GROUP_ROWS = 20_480;
+/** Small, in the order of the table's partitions: staging reads the typed files slice by slice. */
+const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
   db: Database,
@@ -140,7 +141,6 @@ async function copyTyped(
     ? `WITH landed_changes AS (${landedChangesSql(first)}) SELECT * FROM (${readModel('history')})`
     : `WITH landed_items AS (${landedItemsSql([first, ...others], task.shape as Shape)})
       SELECT * FROM (${readModel('items')}) ORDER BY site_id`;
-  // Small row groups in the order of the table's partitions: staging reads the typed files slice by slice.
   const [written] = await db.rows(`COPY (${rows}) TO ${quoteLiteral(typedPath)}
     (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, RETURN_STATS true)`);
   const count = Number(written?.count ?? 0);

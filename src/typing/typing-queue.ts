@@ -1,4 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
+import { Lanes } from '../duckdb/lanes.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
 import type { ItemValue, Mapping } from './item-names.js';
 import { observeRows } from './observe.js';
@@ -39,7 +40,8 @@ const BATCH_BYTES = 48 * 1024 * 1024;
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 /**
- * Types landed files one batch after the other, while more are being landed. What one file shows of the rows' shape
+ * Types landed files in batches while more are being landed: large batches side by side, the others one after the other
+ * on the session of the run. What one file shows of the rows' shape
  * holds for those of the same origin after it.
  */
 export class TypingQueue {
@@ -51,12 +53,14 @@ export class TypingQueue {
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files until they are worth a batch. */
   #small: LandedItems[] = [];
-  #batches: LandedItems[][] = [];
-  #work: Promise<void> = Promise.resolve();
-  #isAtWork = false;
+  /** What the run's own session does. */
+  #work: Promise<unknown> = Promise.resolve();
+  /** The last batch that was looked at. */
+  #prepared: Promise<unknown> = Promise.resolve();
+  #lanes: Promise<Lanes | undefined> | undefined;
   #waitingBytes = 0;
   #waiters: (() => void)[] = [];
-  #typed: TypedFile[] = [];
+  readonly #typed: Promise<TypedFile[]>[] = [];
   #faults: { error: unknown; paths: string[] }[] = [];
   readonly #void = new Set<string>();
 
@@ -96,11 +100,13 @@ export class TypingQueue {
   /** All files of items typed so far. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
-    await this.#work;
+    const typed = (await Promise.all(this.#typed)).flat();
+    await (await this.#lanes)?.close();
+    this.#lanes = undefined;
     const isValid = (paths: string[]) => !paths.some((path) => this.#void.has(path));
     const fault = this.#faults.find(({ paths }) => isValid(paths));
     if (fault !== undefined) throw fault.error;
-    return this.#typed.filter(({ sources }) => isValid(sources));
+    return typed.filter(({ sources }) => isValid(sources));
   }
 
   /** Values of items that no row of an export showed, as far as they were looked at. */
@@ -121,51 +127,47 @@ export class TypingQueue {
   }
 
   async #typeApart(task: TypingTask): Promise<TypedFile> {
-    const work = this.#work.then(() => typeFiles(this.#db, task));
-    this.#work = work.then(
-      () => {},
-      () => {},
-    );
-    const [typed] = await work;
+    const [typed] = await this.#inTurn(() => typeFiles(this.#db, task));
     return typed as TypedFile;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = settle(done);
+    return done;
   }
 
   #closeBatch(): void {
     if (this.#small.length === 0) return;
-    this.#batches.push(this.#small);
+    const files = this.#small;
     this.#small = [];
-    if (this.#isAtWork) return;
-    this.#isAtWork = true;
-    this.#work = this.#work.then(() => this.#typeBatches());
+    // Looked at one after the other: a batch knows what those before it showed.
+    const prepared = this.#prepared.then(() => this.#prepare(files));
+    this.#prepared = settle(prepared);
+    this.#typed.push(this.#typeBatch(files, prepared));
   }
 
-  /** The next batch is looked at while the database works on the one before. */
-  async #typeBatches(): Promise<void> {
-    let next = this.#prepareNext();
-    while (next !== undefined) {
-      const { files, prepared } = next;
-      next = undefined;
-      try {
-        this.#db.throwIfStopped();
-        const task = await prepared;
-        next = this.#prepareNext();
-        this.#typed.push(...(await typeFiles(this.#db, task)));
-      } catch (error) {
-        this.#faults.push({ error, paths: files.map(({ path }) => path) });
-      }
-      for (const { bytes } of files) this.#waitingBytes -= bytes;
+  /** Nothing where it fails: the fault counts if the files do. */
+  async #typeBatch(files: LandedItems[], prepared: Promise<TypingTask>): Promise<TypedFile[]> {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    try {
+      const task = await prepared;
+      this.#db.throwIfStopped();
+      const lanes = bytes < BATCH_BYTES ? undefined : await this.#openLanes();
+      if (lanes !== undefined) return await lanes.run((lane) => typeFiles(lane, task));
+      return await this.#inTurn(() => typeFiles(this.#db, task));
+    } catch (error) {
+      this.#faults.push({ error, paths: files.map(({ path }) => path) });
+      return [];
+    } finally {
+      this.#waitingBytes -= bytes;
       for (const wake of this.#waiters.splice(0)) wake();
-      next ??= this.#prepareNext();
     }
-    this.#isAtWork = false;
   }
 
-  #prepareNext(): { files: LandedItems[]; prepared: Promise<TypingTask> } | undefined {
-    const files = this.#batches.shift();
-    if (files === undefined) return undefined;
-    const prepared = this.#prepare(files);
-    prepared.catch(() => {}); // awaited by #typeBatches
-    return { files, prepared };
+  #openLanes(): Promise<Lanes | undefined> {
+    this.#lanes ??= Lanes.open(this.#db);
+    return this.#lanes;
   }
 
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
@@ -185,6 +187,14 @@ export class TypingQueue {
     const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
     return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };
   }
+}
+
+/** Resolves when the work ends, whatever comes of it. */
+function settle(work: Promise<unknown>): Promise<void> {
+  return work.then(
+    () => {},
+    () => {},
+  );
 }
 
 /** Where changes come from, as the document names it. */

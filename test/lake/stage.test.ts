@@ -48,13 +48,20 @@ test('a select that is not the contract is refused with the column’s name, not
   );
 });
 
-test('a file that is refused while the next slice is written fails the stage, and nothing is left unhandled', async () => {
+test('slices are written side by side; a file of one that is refused fails the stage, and nothing is left unhandled', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
+  const stage = (first: string) => {
+    const currency = `CASE WHEN i < ${SLICE_ROWS} THEN '${first}' ELSE 'EUR' END`;
+    const source = select('items', { item_id: 'i', currency }, `range(${2 * SLICE_ROWS}) AS r(i)`);
+    const partitionBy = ['currency'];
+    return stageTable(db, lake, { table: 'items', runId: 'r', select: source, partitionBy, inLanes: true });
+  };
+  const staged = await stage('CZK');
+  const found = staged.map(({ partitionValues, rows }) => `${partitionValues.currency} ${rows}`);
+  expect(found.sort()).toEqual([`CZK ${SLICE_ROWS}`, `EUR ${SLICE_ROWS}`]);
   // The text of the first slice is one that some readers take for null.
-  const currency = `CASE WHEN i < ${SLICE_ROWS} THEN '' ELSE 'EUR' END`;
-  const source = select('items', { item_id: 'i', currency }, `range(${2 * SLICE_ROWS}) AS r(i)`);
-  const stage = { table: 'items' as const, runId: 'r', select: source, partitionBy: ['currency'] };
-  await expect(stageTable(db, lake, stage)).rejects.toMatchObject({ code: 'config' });
+  await expect(stage('')).rejects.toMatchObject({ code: 'config' });
+  expect(await db.row("SELECT current_setting('threads') AS threads")).toEqual({ threads: 2n });
 });
 
 test('a file whose footer is not what the writer said is refused', async () => {

@@ -78,6 +78,28 @@ describe('small landed files', () => {
   });
 });
 
+describe('large landed files', () => {
+  const LARGE = 2 ** 26;
+
+  test('are typed side by side, and come in the order in which they landed', async () => {
+    const wide = await Database.open({ threads: 2 });
+    await createMacros(wide);
+    const typing = new TypingQueue(wide, { runId: 'run', workFolder: folder });
+    const landed = [await land([1, 2], 1), await land([], 2, '{"id": 9, "title": "cut'), await land([3], 3)];
+    for (const file of landed) typing.addItems({ ...file, bytes: LARGE });
+    const typed = await typing.finish();
+    expect(typed.map(({ sources: [source] }) => source)).toEqual(landed.map((file) => file.path));
+    expect(await readTyped(typed.map((file) => file.typedPath))).toEqual([
+      `1 ${typed[0]?.part} 1`,
+      `2 ${typed[0]?.part} 1`,
+      `3 ${typed[2]?.part} 3`,
+    ]);
+    typing.addItems({ ...(await land([4], 4)), bytes: LARGE });
+    expect(await typing.finish()).toHaveLength(4);
+    wide.close();
+  });
+});
+
 describe('a segment of an export that broke off', () => {
   test('is dropped, and so is what was wrong with it', async () => {
     const typing = newTypingQueue();

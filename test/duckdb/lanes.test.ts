@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
+import { Lanes } from '../../src/duckdb/lanes.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await Database.open({ threads: 2 });
+});
+afterAll(() => db.close());
+
+const readThreads = async () => (await db.row("SELECT current_setting('threads') AS threads"))?.threads;
+const openLanes = async (select?: string) => (await Lanes.open(db, select)) as Lanes;
+
+test('lanes see the views, tables, variables and macros that a select reads, and leave nothing behind', async () => {
+  await db.run("CREATE TEMP TABLE changed AS SELECT 2 AS id; SET VARIABLE seen = TIMESTAMPTZ '2026-11-20 06:00:00+00'");
+  await db.define('view', 'typed', "SELECT i AS id, getvariable('seen') AS seen_at FROM range(4) AS r(i)");
+  await db.define('view', 'kept', 'SELECT * FROM typed ANTI JOIN changed USING (id)');
+  const select = "SELECT exact_bigint(CAST(id AS VARCHAR)) AS id, strftime(seen_at, '%H') AS hour FROM kept WHERE id";
+  const lanes = await openLanes(select);
+  expect(await readThreads()).toBe(1n);
+  const rows = await Promise.all(['< 2', '>= 2'].map((part) => lanes.run((lane) => lane.rows(`${select} ${part}`))));
+  expect(rows.flat()).toEqual([0n, 1n, 3n].map((id) => ({ id, hour: '06' })));
+  await lanes.close();
+  expect(await readThreads()).toBe(2n);
+  expect(await db.rows('SELECT table_name FROM duckdb_tables() WHERE NOT temporary')).toEqual([]);
+});
+
+test('work waits for a free lane, also after work that failed', async () => {
+  const lanes = await openLanes();
+  let running = 0;
+  let most = 0;
+  const work = lanes.run.bind(lanes, async (lane) => {
+    most = Math.max(most, ++running);
+    await lane.run('SELECT 1').finally(() => running--);
+    throw new Error('refused');
+  });
+  const done = await Promise.allSettled([work(), work(), work(), work()]);
+  expect(done.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+  expect(most).toBe(2);
+  await lanes.close();
+});
+
+test('there are none on one thread, nor where a table would have to be copied that fills the memory', async () => {
+  await db.run('CREATE TEMP TABLE large AS FROM range(300000)');
+  expect(await Lanes.open(db, 'FROM large')).toBeUndefined();
+  await db.run('SET threads = 1');
+  expect(await Lanes.open(db)).toBeUndefined();
+  await db.run('SET threads = 2');
+});
