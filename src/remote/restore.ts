@@ -22,14 +22,11 @@ const FETCHES = 8;
  * @throws PricelakeError `lake_invalid` where the first upload of a lake did not come to its end.
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
-  const { store, lake, io } = ends;
+  const { store, io } = ends;
   const landed = await store.list(`${PRIVATE_FOLDER}/landing/`);
   const backfill = await store.list(`${PRIVATE_FOLDER}/backfill/`);
   await refuseHalfSent(ends, remote, landed);
-  await mkdir(privatePath(lake, 'tmp'), { recursive: true });
-  await rm(privatePath(lake, 'aside'), { recursive: true, force: true });
-  await fetchSmallFiles(ends);
-  for (const table of remote) await restoreLog(ends, table);
+  await fetchLogs(ends, remote);
   await fetchTables(
     ends,
     remote.map(({ table }) => table),
@@ -38,6 +35,14 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   await replaceFolder(ends, 'backfill', backfill);
   const versions = remote.filter(({ version }) => version >= 0n).map(({ table, version }) => `${table} ${version}`);
   io.log('info', 'remote.restored', { versions: versions.join(', ') });
+}
+
+/** What tells which versions there are: logs, and the small files of runs. */
+export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
+  await mkdir(privatePath(ends.lake, 'tmp'), { recursive: true });
+  await rm(privatePath(ends.lake, 'aside'), { recursive: true, force: true });
+  await fetchSmallFiles(ends);
+  for (const table of remote) await restoreLog(ends, table);
 }
 
 async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], landed: ListedObject[]): Promise<void> {
@@ -94,7 +99,7 @@ interface Wanted {
 }
 
 /** Files of which the size is right are here already: no file of a lake changes under its name. */
-async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<void> {
+export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<void> {
   const limit = pLimit(FETCHES);
   const folders = new Set<string>();
   const fetchOne = async (one: Wanted) => {

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PricelakeError } from '../errors/errors.js';
+import { makeFolder } from '../io/durable.js';
+import type { Io } from '../io/io.js';
+import { ignoreMissing, type Lake, PRIVATE_FOLDER } from '../lake/layout.js';
+import { readTable } from '../lake/read.js';
+import type { TableName } from '../tables/table.js';
+import { readHolder } from './lease.js';
+import { listTables } from './remote-table.js';
+import { fetchAll, fetchLogs, fetchTables } from './restore.js';
+import type { Ends } from './send-tables.js';
+import { MARKER } from './small-files.js';
+import { openStore } from './with-remote.js';
+
+/** A folder for what is read from remotes. */
+export interface Cache {
+  folder: string;
+  /** Of the data files in it. */
+  maxBytes: number;
+}
+
+/** A remote as a reader sees it: the newest version of each table, and files of those that it asks for. */
+export interface CachedLake {
+  lake: Lake;
+  url: string;
+  /** Fetches the data files of these tables, and makes room for them. */
+  bring(tables: readonly TableName[]): Promise<void>;
+  /** Who holds the remote; undefined when nobody does. */
+  holder: Awaited<ReturnType<typeof readHolder>>;
+}
+
+/**
+ * Reads a remote through a cache while `work` is done; takes no lease and writes nothing there.
+ * @throws PricelakeError `lake_invalid` where there is no lake, `usage` when what is asked for is larger than the cache.
+ */
+export async function readRemote<T>(
+  address: string,
+  cache: Cache,
+  io: Io,
+  work: (cached: CachedLake) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(address, io);
+  try {
+    if ((await store.read(MARKER)) === undefined) {
+      throw new PricelakeError('lake_invalid', `${store.url}: there is no lake here`, {
+        hint: 'Check the address, or publish a lake there: set lake.remote and run `pricelake sync`.',
+      });
+    }
+    const lake = { root: join(cache.folder, createHash('sha256').update(store.url).digest('hex').slice(0, 16)) };
+    await makeFolder(lake.root);
+    const ends = { store, lake, io };
+    await fetchLogs(ends, await listTables(store));
+    await fetchJournals(ends);
+    const bring = (tables: readonly TableName[]) => bringTables(ends, cache, tables);
+    return await work({ lake, url: store.url, bring, holder: await readHolder(store) });
+  } finally {
+    store.close();
+  }
+}
+
+/** They tell of a run that has not ended; what it has landed is not fetched. */
+async function fetchJournals(ends: Ends): Promise<void> {
+  await rm(join(ends.lake.root, PRIVATE_FOLDER, 'landing'), { recursive: true, force: true });
+  const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
+  const journals = landed.filter(({ key }) => key.endsWith('/journal.ndjson'));
+  await fetchAll(
+    ends,
+    journals.map(({ key, bytes }) => ({ key, bytes, name: key })),
+  );
+}
+
+async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[]): Promise<void> {
+  const states = await Promise.all(tables.map((table) => readTable(ends.lake, table)));
+  const files = states.flatMap((state) => state.files.map(({ path, bytes }) => ({ name: `${state.table}/${path}`, bytes })));
+  const needed = new Map(files.map(({ name, bytes }) => [join(ends.lake.root, name), bytes]));
+  const neededBytes = sum(needed.values());
+  if (neededBytes > cache.maxBytes) {
+    const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
+    const what = `tables ${tables.join(', ')} have ${gigabytes(neededBytes)}, the cache takes ${gigabytes(cache.maxBytes)}`;
+    throw new PricelakeError('usage', what, { hint: 'Give more by --cache-size, or work on a machine that has the lake.' });
+  }
+  await makeRoom(cache, needed);
+  await fetchTables(ends, tables);
+  const now = new Date();
+  for (const path of needed.keys()) await utimes(path, now, now);
+}
+
+/** Removes what was used longest ago, of any remote, until the rest and what is needed have room. */
+async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
+  const others: { path: string; bytes: number; usedAt: number }[] = [];
+  for (const path of await listDataFiles(folder)) {
+    const info = needed.has(path) ? undefined : await stat(path).catch(ignoreMissing);
+    if (info !== undefined) others.push({ path, bytes: info.size, usedAt: info.mtimeMs });
+  }
+  let bytes = sum(needed.values()) + sum(others.map((one) => one.bytes));
+  for (const one of others.sort((a, b) => a.usedAt - b.usedAt)) {
+    if (bytes <= maxBytes) return;
+    await rm(one.path, { force: true });
+    bytes -= one.bytes;
+  }
+}
+
+async function listDataFiles(folder: string): Promise<string[]> {
+  const entries: Dirent[] = (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return paths.filter((path) => path.endsWith('.parquet') && !path.includes('_delta_log'));
+}
+
+const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, bytes) => total + bytes, 0);
