@@ -3,10 +3,18 @@ import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
+import { createTableViews } from '../lake/views.js';
+import type { CachedLake } from '../remote/cached-lake.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
+import type { RemoteSource } from './remote-option.js';
 
 export interface ReadOptions {
   /** Folder of the lake. */
   path: string;
+  /** Where the lake is read from object storage instead. */
+  remote?: RemoteSource | undefined;
+  /** The tables that are read, where the files of others need not be there; default all. */
+  tables?: (db: Database) => readonly TableName[];
   /** Interrupts the statement that runs. */
   signal: AbortSignal;
   /** DuckDB's memory limit, e.g. `2GB`. */
@@ -19,6 +27,8 @@ export interface OpenedLake {
   db: Database;
   /** A path where a file may stand for the time of the command. */
   scratch: string;
+  /** Where the lake was fetched from. */
+  remote?: Pick<CachedLake, 'url' | 'holder'>;
 }
 
 /**
@@ -26,14 +36,28 @@ export interface OpenedLake {
  * @throws PricelakeError `lake_invalid` when there is no lake.
  */
 export async function readLake<T>(options: ReadOptions, action: (opened: OpenedLake) => Promise<T>): Promise<T> {
-  const lake = await openLake(options.path, { create: false });
-  const { memory = 'default', signal } = options;
-  const session = await openSession({ lake, signal, memoryLimit: memory });
+  if (options.remote === undefined) return readOpened(await openLake(options.path, { create: false }), options, action);
+  const { address, cache, io } = options.remote;
+  const { readRemote } = await import('../remote/cached-lake.js');
+  return readRemote(address, cache, io, (cached) => readOpened(cached.lake, options, action, cached));
+}
+
+async function readOpened<T>(
+  lake: Lake,
+  { memory = 'default', signal, tables: choose }: ReadOptions,
+  action: (opened: OpenedLake) => Promise<T>,
+  remote?: CachedLake,
+): Promise<T> {
+  const session = await openSession({ signal, memoryLimit: memory });
   const { db, workFolder } = session;
   try {
-    const result = await action({ lake, db, scratch: join(workFolder, 'result.parquet') });
+    const tables = choose?.(db) ?? TABLE_NAMES;
+    await remote?.bring(tables);
+    await createTableViews(db, lake, {}, { tables });
+    const scratch = join(workFolder, 'result.parquet');
+    const result = await action({ lake, db, scratch, ...(remote === undefined ? {} : { remote }) });
     // A statement that ended just before the signal came did its work, but the command was stopped.
-    options.signal.throwIfAborted();
+    signal.throwIfAborted();
     return result;
   } catch (error) {
     throw explainLostFile(error);

@@ -16,14 +16,15 @@ const FEW_BYTES = 16 * 1024 * 1024;
 /**
  * Creates a temporary view per table on `db`'s connection: the published state, or for the tables in `candidate`
  * the state that committing the change would give. Tables that a run reads much are read once, up to `readOnce` rows.
+ * Default: of all `tables`.
  */
 export async function createTableViews(
   db: Database,
   lake: Lake,
   candidate: Partial<Record<TableName, TableChange>> = {},
-  { readOnce = 0n }: { readOnce?: bigint } = {},
+  { readOnce = 0n, tables = TABLE_NAMES }: { readOnce?: bigint; tables?: readonly TableName[] } = {},
 ): Promise<void> {
-  for (const table of TABLE_NAMES) {
+  for (const table of tables) {
     const { select, files } = await selectTable(lake, table, candidate[table]);
     if (files.length === 0) await db.keepEmpty(table, loadTableSchema(table).columns);
     else if (MUCH_READ.includes(table) && isSmall(files, readOnce)) await db.keep(table, select);

@@ -74,13 +74,17 @@ async function fetchJournals(ends: Ends): Promise<void> {
 
 async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[]): Promise<void> {
   const states = await Promise.all(tables.map((table) => readTable(ends.lake, table)));
-  const files = states.flatMap((state) => state.files.map(({ path, bytes }) => ({ name: `${state.table}/${path}`, bytes })));
+  const files = states.flatMap((state) =>
+    state.files.map(({ path, bytes }) => ({ name: `${state.table}/${path}`, bytes })),
+  );
   const needed = new Map(files.map(({ name, bytes }) => [join(ends.lake.root, name), bytes]));
   const neededBytes = sum(needed.values());
   if (neededBytes > cache.maxBytes) {
     const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
     const what = `tables ${tables.join(', ')} have ${gigabytes(neededBytes)}, the cache takes ${gigabytes(cache.maxBytes)}`;
-    throw new PricelakeError('usage', what, { hint: 'Give more by --cache-size, or work on a machine that has the lake.' });
+    throw new PricelakeError('usage', what, {
+      hint: 'Give more by --cache-size, or work on a machine that has the lake.',
+    });
   }
   await makeRoom(cache, needed);
   await fetchTables(ends, tables);
@@ -104,7 +108,8 @@ async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string,
 }
 
 async function listDataFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] = (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
+  const entries: Dirent[] =
+    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return paths.filter((path) => path.endsWith('.parquet') && !path.includes('_delta_log'));
 }

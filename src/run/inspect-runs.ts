@@ -1,6 +1,5 @@
-import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
-import { type LockState, readLock } from '../lake/lock.js';
+import type { LockState } from '../lake/lock.js';
 import { type LandedRun, listLandedRuns } from '../landing/landing.js';
 import { foldProgress, sumLanded } from '../landing/run-progress.js';
 import { readRunState } from './run-state.js';
@@ -26,9 +25,8 @@ export interface LakeActivity {
   open: OpenRun | undefined;
 }
 
-/** Looks at the lock and the landing; changes nothing, and may look while a run is at work. */
-export async function inspectActivity(lake: Lake, io: Io): Promise<LakeActivity> {
-  const lock = await readLock(lake, io);
+/** Looks at the landing, under the lock as it is; changes nothing, and may look while a run is at work. */
+export async function inspectActivity(lake: Lake, lock: LockState | undefined): Promise<LakeActivity> {
   const last = (await listLandedRuns(lake.root)).at(-1);
   const isOpen = last !== undefined && last.journal.last('end') === undefined;
   return { lock, open: isOpen ? describeOpen(last, lock?.alive === true) : undefined };

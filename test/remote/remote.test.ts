@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
+import { readHolder } from '../../src/remote/lease.js';
 import { commitRun, type Machine, openRemoteWorld, readPublished, readRemote } from './fixture.js';
 import { dieAt } from './memory-store.js';
 
@@ -59,7 +60,9 @@ test('two machines at once: the second one is refused, and after a death the lea
   const [one, two] = [await machine(), await machine()];
   await one.hold(async () => {
     expect(await failure(two.hold())).toMatchObject({ code: 'lake_locked', facts: { pid: process.pid } });
+    expect(await readHolder(store)).toMatchObject({ pid: process.pid, alive: true });
   });
+  expect(await readHolder(store)).toBeUndefined();
   const dying = one.hold(
     undefined,
     dieAt(store, (what) => what.startsWith('list runs/')),

@@ -1,9 +1,13 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runQuery } from '../../src/cli/actions/run-query.js';
+import { showStatus } from '../../src/cli/actions/show-status.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
+import { readRemote } from '../../src/remote/cached-lake.js';
 import { syncPipeline } from '../../src/sync/sync.js';
+import { openContext } from '../cli/open-context.js';
 import { makePipeline, openWorld, readItems, testIo, type World } from '../sync/world.js';
 import { type S3Server, startS3, withCredentials } from './s3-server.js';
 
@@ -26,8 +30,7 @@ afterAll(async () => {
 /** The pipeline of a machine whose disk is as its last run left it, or empty. */
 function machine(name: string) {
   const pipeline = makePipeline(world.sandbox, path.join(world.folder, name));
-  const remote = `s3://bucket/prices?endpoint=${s3.endpoint}`;
-  return { ...pipeline, lake: { ...pipeline.lake, remote, retention: 3_600_000 } };
+  return { ...pipeline, lake: { ...pipeline.lake, remote: address(), retention: 3_600_000 } };
 }
 
 /** Items as the newest version has them, without when and by which run they came. */
@@ -37,6 +40,10 @@ async function readCurrentItems(lakePath: string): Promise<string[]> {
   const items = await Promise.all(files.map((file) => readItems(lakePath, `items/${file.path}`)));
   return items.flatMap((rows) => [...rows.values()].map(String)).sort();
 }
+
+const address = () => `s3://bucket/prices?endpoint=${s3.endpoint}`;
+/** As `--remote` and `--cache` of the command line. */
+const reading = () => ({ remote: address(), cache: path.join(world.folder, 'cache'), lake: './nowhere' });
 
 const keys = (part: string) => [...s3.objects.keys()].filter((key) => key.includes(part));
 
@@ -49,6 +56,8 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
   await expect(first).rejects.toThrow();
   expect(keys('/landing/')).not.toEqual([]);
   expect(keys('/_delta_log/')).toEqual([]);
+  const status = await showStatus(reading(), openContext(true));
+  expect(status).toMatchObject({ lake: address(), published: false, open: { state: 'interrupted', tries: 1 } });
   const asked = [...world.requests];
   world.requests.length = 0;
   const report = await syncPipeline(machine('two'), testIo);
@@ -65,6 +74,11 @@ test('machines in turns: each goes on from what the other published, and a run w
   await rm(lake.path, { recursive: true });
   const versions = keys('/_delta_log/');
   const idle = await syncPipeline(machine('one'), testIo);
+  expect(await showStatus(reading(), openContext(true))).toMatchObject({
+    published: true,
+    lock: undefined,
+    idleRuns: 1,
+  });
   expect(idle.published).toBe(false);
   expect(keys('/_delta_log/')).toEqual(versions);
   expect(keys('/idle-runs.ndjson')).toHaveLength(1);
@@ -77,4 +91,45 @@ test('machines in turns: each goes on from what the other published, and a run w
   // A plain glob reads superseded files as well: only those that lake.json names.
   const [here, there] = await Promise.all(lakes.map(readCurrentItems));
   expect(here).toEqual(there);
+});
+
+test('a query reads a remote from a machine without the lake, and fetches the tables that it names', async () => {
+  const context = openContext(true);
+  const before = s3.asked.length;
+  const sql = 'WITH shops AS (FROM Sites) SELECT count(*) > 0 AS found FROM shops JOIN runs ON true';
+  const query = { ...reading(), cache: path.join(world.folder, 'queries'), sql, memory: '1GB' };
+  await runQuery(query, context);
+  expect(JSON.parse(context.output.text)).toMatchObject({ ok: true, rows: [{ found: true }] });
+  const isData = ({ key }: { key: string }) => key.endsWith('.parquet') && !key.includes('_delta_log');
+  const fetched = s3.asked.slice(before).filter(isData);
+  const tables = new Set(fetched.map(({ key }) => key.split('/')[1]));
+  expect([...tables].sort()).toEqual(['runs', 'sites']);
+  const again = s3.asked.length;
+  await runQuery(query, openContext(true));
+  expect(s3.asked.slice(again).filter(isData)).toEqual([]);
+});
+
+test('the cache of a reader stays below its bound, and says when it is too small', async () => {
+  const folder = path.join(world.folder, 'small-cache');
+  const bytesOf = (table: string) =>
+    keys(`/${table}/`).reduce((sum, key) => sum + (s3.objects.get(key)?.bytes.length ?? 0), 0);
+  const maxBytes = bytesOf('items') + bytesOf('sites');
+  await readRemote(address(), { folder, maxBytes }, testIo, async ({ bring, lake }) => {
+    const files = async (table: string) =>
+      (await readdir(path.join(lake.root, table))).filter((name) => name.endsWith('.parquet')).length;
+    await bring(['sites']);
+    await bring(['items']);
+    expect([await files('sites'), await files('items')]).not.toContain(0);
+    await bring(['history']).catch(() => {});
+    await bring(['runs', 'items']);
+    expect(await files('items')).toBeGreaterThan(0);
+  });
+  const tooSmall = readRemote(address(), { folder, maxBytes: 1000 }, testIo, ({ bring }) => bring(['items']));
+  await expect(tooSmall).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('where there is no lake, a reader says so', async () => {
+  const nowhere = { ...reading(), remote: `s3://bucket/nowhere?endpoint=${s3.endpoint}` };
+  await expect(showStatus(nowhere, openContext(true))).rejects.toMatchObject({ code: 'lake_invalid' });
+  await expect(showStatus({ remote: 'bucket' }, openContext(true))).rejects.toMatchObject({ code: 'usage' });
 });

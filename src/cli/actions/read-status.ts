@@ -8,10 +8,12 @@ import type { Database } from '../../duckdb/connection.js';
 import type { Io } from '../../io/io.js';
 import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
+import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { type BrokenExport, findRetryAt } from '../../plan/broken-exports.js';
+import type { CachedLake } from '../../remote/cached-lake.js';
 import { readIdleRuns } from '../../run/idle-runs.js';
 import { inspectActivity, type LakeActivity } from '../../run/inspect-runs.js';
 import type { RunRow } from '../../run/ledger.js';
@@ -109,6 +111,7 @@ export async function readStatus(
   service: ServiceState | undefined,
   budget: Budget,
   io: Io,
+  remote?: Pick<CachedLake, 'url' | 'holder'>,
 ): Promise<Status> {
   const pointer = await readPointer(lake);
   const tables = listTables(pointer);
@@ -116,7 +119,7 @@ export async function readStatus(
   const finished = idle.at(-1)?.finished_at;
   const tableBytes = tables.reduce((sum, { bytes }) => sum + bytes, 0);
   return {
-    lake: lake.root,
+    lake: remote?.url ?? lake.root,
     pointer,
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
     idleRuns: idle.length,
@@ -124,7 +127,7 @@ export async function readStatus(
     tables,
     drift: await readDrift(lake),
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
-    ...(await inspectActivity(lake, io)),
+    ...(await inspectActivity(lake, remote === undefined ? await readLock(lake, io) : remote.holder)),
     webhooks: await countFiles(lake.root),
     budget: await readBudget(lake, service, budget, io),
     brokenExports: (await listBrokenExports(lake)).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),

@@ -3,19 +3,21 @@ import { resolve } from 'node:path';
 import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis, setVariables } from '../../analyze/analysis.js';
 import { toDate } from '../../analyze/spread-selection.js';
+import type { Database } from '../../duckdb/connection.js';
 import { quoteLiteral } from '../../duckdb/quote.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { tablePath } from '../../lake/layout.js';
-import { TABLE_NAMES } from '../../tables/table.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Format } from '../output/format-names.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
 import { findTarget } from '../reading-target.js';
+import { chooseRemote, type RemoteArguments } from '../remote-option.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface QueryRequest {
+export interface QueryRequest extends RemoteArguments {
   sql?: string | undefined;
   lake?: string | undefined;
   file?: string | undefined;
@@ -40,7 +42,9 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
   const sql = await readSql(request);
   const variables = readVariables(request.set ?? []);
   const { lake: path } = await findTarget({ lake: request.lake }, process.env);
-  return readLake({ path, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
+  const remote = chooseRemote(request, context.io, process.env);
+  const tables = (db: Database) => (remote === undefined ? TABLE_NAMES : findTables(db, sql));
+  return readLake({ path, remote, tables, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
     await setVariables(db, variables);
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
@@ -55,6 +59,15 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
       throw explainSqlError(error);
     }
   });
+}
+
+/** The tables that a statement names, and the one with the credits. One that DuckDB can't parse is refused later. */
+function findTables(db: Database, sql: string): TableName[] {
+  let named: readonly string[] = [];
+  try {
+    named = db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
+  } catch {}
+  return TABLE_NAMES.filter((table) => table === 'sites' || named.includes(table));
 }
 
 /** The columns of a statement that DuckDB will run by itself. */

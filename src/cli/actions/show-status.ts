@@ -6,13 +6,15 @@ import { PricelakeError } from '../../errors/errors.js';
 import { readTable } from '../../lake/read.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readLakeSelection } from '../../run/dataset-selection.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
+import { chooseRemote, type RemoteArguments } from '../remote-option.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { colourStatus, formatStatus, type ShownStatus } from './format-status.js';
 import { type Rows, readStatus } from './read-status.js';
 
-export interface StatusRequest {
+export interface StatusRequest extends RemoteArguments {
   /** Named, the service is asked; found in this folder, only with `online`. */
   pipeline?: string | undefined;
   lake?: string | undefined;
@@ -20,6 +22,9 @@ export interface StatusRequest {
   online?: boolean | undefined;
 }
 
+/** Tables that a status reads; with the lag behind the feed, more of them. */
+const SHOWN: readonly TableName[] = ['runs', 'check_results'];
+const DATED: readonly TableName[] = ['history', 'items'];
 /** What a pipeline file without `budget` has. */
 const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
@@ -30,10 +35,12 @@ const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 
 export async function showStatus(request: StatusRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output, style } = context;
   const { path, budget, service } = await chooseSource(request, context);
-  return readLake({ path, signal }, async ({ lake, db }) => {
+  const remote = chooseRemote(request, io, process.env);
+  const tables = () => (remote === undefined ? TABLE_NAMES : service === undefined ? SHOWN : [...SHOWN, ...DATED]);
+  return readLake({ path, remote, tables, signal }, async ({ lake, db, remote: fetched }) => {
     const selection = readLakeSelection(await readTable(lake, 'items'));
     const asked = service === undefined ? undefined : await askService(service, selection ?? 'all', io, signal);
-    const status = { ...(await readStatus(lake, db, asked, budget, io)), datasets: selection };
+    const status = { ...(await readStatus(lake, db, asked, budget, io, fetched)), datasets: selection };
     if (!json) await output.write(colourStatus(formatStatus(status, output.columns), style));
     return describeStatus(status);
   });

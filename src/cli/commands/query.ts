@@ -4,9 +4,10 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import { CREDITS_NOTE } from '../credits-note.js';
 import { LAKE_OPTION } from '../lake-option.js';
 import { FORMATS, type Format } from '../output/format-names.js';
+import { REMOTE_OPTIONS, type RemoteArguments } from '../remote-option.js';
 import { runCommand } from '../run-command.js';
 
-interface QueryArguments {
+interface QueryArguments extends RemoteArguments {
   sql: string | undefined;
   lake: string | undefined;
   file: string | undefined;
@@ -24,6 +25,7 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
     yargs
       .positional('sql', { type: 'string', describe: 'One SELECT in the SQL of DuckDB' })
       .option('lake', LAKE_OPTION)
+      .options(REMOTE_OPTIONS)
       .option('file', { type: 'string', requiresArg: true, describe: 'Read the SQL from this file' })
       .option('analysis', {
         choices: listAnalyses(),
@@ -49,6 +51,7 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
         'All changes, typed, for pandas or Polars',
       )
       .example('$0 query --file report.sql --format csv', 'A query kept in a file')
+      .example('$0 query --remote s3://prices/production "FROM sites"', 'From a machine without the lake')
       .example('$0 query --analysis price_leaders --set hours=24', 'Which shops move their prices first')
       .epilogue(
         `Tables: ${TABLE_NAMES.join(', ')}.

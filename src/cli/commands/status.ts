@@ -1,8 +1,9 @@
 import type { Argv, CommandModule } from 'yargs';
 import { LAKE_OPTION, PIPELINE_POSITIONAL } from '../lake-option.js';
+import { REMOTE_OPTIONS, type RemoteArguments } from '../remote-option.js';
 import { runCommand } from '../run-command.js';
 
-interface StatusArguments {
+interface StatusArguments extends RemoteArguments {
   pipeline?: string;
   lake?: string;
   online: boolean;
@@ -15,6 +16,7 @@ export const statusCommand: CommandModule<object, StatusArguments> = {
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
       .option('lake', LAKE_OPTION)
+      .options(REMOTE_OPTIONS)
       .option('online', {
         type: 'boolean',
         default: false,
