@@ -15,12 +15,12 @@ default.
 ${sections.join('\n')}`;
 }
 
-/** The comment that a query begins with; a line that begins with "Variable" is a paragraph of its own. */
+/** The comment that a query begins with; what begins with "Source:" and the like, or "Variable", is a paragraph of its own. */
 function readFirstComment(name: string): string {
   const sql = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
   const [comment = ''] = /^(?:--.*\n)+/.exec(sql) ?? [];
   return comment
     .replaceAll(/^-- ?/gm, '')
     .trim()
-    .replace(/\s\b(Variables?\b)/, '\n\n$1');
+    .replaceAll(/\s((?:Source|Exact|Limits|In plain DuckDB, first):|Variables?\b)/g, '\n\n$1');
 }

@@ -1,10 +1,7 @@
 -- What every offer cost, by runs of days: at the end of each day (UTC) from from_day until before to_day it was listed
 -- at this price. Variables: first_day, last_day (DATE); run SET VARIABLE first_day = DATE '2026-10-01'; and so on before.
--- A change tells the price behind it, and the first one known also what was before it: nothing where it is NEW or
--- RELISTED, else an offer at the price before. An item without a change has had its price since it was first seen.
--- The item's own row tells its last price change (kind PRICE) and its removal, if no change does.
--- Product and website are those of today, on all days. On the way -1 stands for a price that is known to be none, and nth
--- orders what is told of one instant: the own row's price, changes without an id, those with one, the own row's removal.
+-- (FROM '….sql') stands for the query of that file: told_prices.sql says what is told of prices and in which order.
+-- An item without a change has had its price since it was first seen. Product and website are those of today, on all days.
 WITH offers AS (
   SELECT
     item_id,
@@ -19,78 +16,7 @@ WITH offers AS (
   FROM items
   WHERE product_id IS NOT NULL
 ),
-known_changes AS (
-  SELECT
-    *,
-    CASE
-      WHEN previous_price IS NOT NULL THEN previous_price
-      -- A first price: the pair agrees with the change's own price, which an attribute of that name does not.
-      WHEN price IS NOT NULL AND json_type(changes, '$.price[0]') = 'NULL'
-        AND json_type(changes, '$.price[1]') IN ('UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE')
-        AND TRY_CAST(json_extract_string(changes, '$.price[1]') AS DOUBLE) = price::VARCHAR::DOUBLE THEN -1
-      ELSE price
-    END AS last_price
-  FROM history
-  SEMI JOIN offers USING (item_id)
-  WHERE kind <> 'CHANGED' OR price IS NOT NULL OR previous_price IS NOT NULL
-),
-told AS (
-  SELECT
-    item_id,
-    observed_date AS day,
-    observed_at AS told_at,
-    coalesce(change_id, list_position(['NEW', 'RELISTED', 'CHANGED', 'REMOVED'], kind) - 5) AS nth,
-    kind,
-    CASE
-      WHEN kind = 'REMOVED' THEN -1
-      -- Found by a later read: what comes next tells the price that it had at first.
-      WHEN kind = 'NEW' AND origin = 'diff' THEN NULL
-      ELSE coalesce(price, -1)
-    END AS price,
-    CASE
-      WHEN kind IN ('NEW', 'RELISTED') THEN -1
-      -- A removal need not tell the price.
-      WHEN kind = 'REMOVED' THEN last_price
-      ELSE coalesce(last_price, -1)
-    END AS price_before,
-    last_price,
-    currency,
-    -- An item may change its currency: the pair tells the one before.
-    CASE
-      WHEN contains(changes, '"currency"') AND json_extract_string(changes, '$.currency[1]') = currency
-        THEN json_extract_string(changes, '$.currency[0]')
-      ELSE currency
-    END AS currency_before
-  FROM known_changes
-  UNION ALL
-  SELECT
-    item_id,
-    DATE '1970-01-01' + (epoch_us(price_changed_at) // 86400000000)::INTEGER,
-    price_changed_at,
-    -9,
-    'PRICE',
-    price,
-    price_before,
-    price_before,
-    currency,
-    currency
-  FROM offers
-  WHERE price_changed_at IS NOT NULL
-  UNION ALL
-  SELECT
-    item_id,
-    DATE '1970-01-01' + (epoch_us(removed_at) // 86400000000)::INTEGER,
-    removed_at,
-    9223372036854775807,
-    'REMOVED',
-    -1,
-    price,
-    price,
-    currency,
-    currency
-  FROM offers
-  WHERE removed_at IS NOT NULL
-),
+told AS (FROM 'told_prices.sql'),
 -- Where the range begins: what the last change before it left.
 left_before AS (
   SELECT
@@ -130,39 +56,13 @@ steps AS (
   FROM told
   WHERE day >= getvariable('first_day')
 ),
-ordered AS (
-  SELECT
-    *,
-    last_value(listing IGNORE NULLS) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS listing_so_far,
-    lead(listing IGNORE NULLS) OVER in_order AS next_listing,
-    lead(kind) OVER in_order AS next_kind,
-    lead(kind, 2) OVER in_order AS kind_after_next,
-    lead(price_before) OVER in_order AS next_price_before,
-    lead(last_price IGNORE NULLS) OVER in_order AS next_last_price,
-    lead(currency_before) OVER in_order AS next_currency_before,
-    lead(day) OVER in_order AS next_day
-  FROM steps
-  WINDOW in_order AS (PARTITION BY item_id ORDER BY told_at NULLS FIRST, nth)
-),
+price_runs AS (FROM 'price_runs.sql'),
 runs AS (
   SELECT
-    item_id,
-    CASE
-      -- Values change between a removal and a re-listing, too: that lists nothing.
-      WHEN kind IN ('CHANGED', 'PRICE') AND listing_so_far = 'REMOVED'
-        AND coalesce(next_listing <> 'REMOVED', offers.removed_at IS NOT NULL) THEN -1
-      -- Before the first listing that is known there was none, whatever the own row tells of the price.
-      WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED') THEN -1
-      WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
-      ELSE coalesce(ordered.price, next_price_before, next_last_price, offers.price)
-    END AS price,
-    coalesce(ordered.currency, CASE WHEN ordered.price IS NULL THEN next_currency_before END, offers.currency) AS currency,
-    product_id,
-    site_id,
+    *,
     day AS from_day,
     least(coalesce(next_day, DATE '9999-12-31'), getvariable('last_day') + 1)::DATE AS to_day
-  FROM ordered
-  JOIN offers USING (item_id)
+  FROM price_runs
 )
 SELECT product_id, currency, item_id, site_id, price, from_day, to_day
 FROM runs

@@ -1,14 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DuckDBValue } from '@duckdb/node-api';
+import { readAnalysis } from '../duckdb/analysis-sql.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { packagePath } from '../io/package-path.js';
 
-/** A query of pipelines/analysis, by name; where it has `(FROM 'other.sql')`, the query of that file stands. */
-export function readAnalysis(name: string): string {
-  const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
-  return text.replace(/^(?!--)(.*)\(FROM '(\w+)\.sql'\)/gmu, (_, before, other) => `${before}(${readAnalysis(other)})`);
-}
+export { readAnalysis };
 
 /** Names of the queries of pipelines/analysis that run alone. The others say in their first line what they are part of. */
 export function listAnalyses(): string[] {
@@ -26,4 +23,9 @@ export async function setVariables(db: Database, variables: Record<string, DuckD
     if (value === null) await db.run(`RESET VARIABLE ${variable}`);
     else await db.run(`SET VARIABLE ${variable} = $1`, [value]);
   }
+}
+
+/** View `price_spells`, which analyses of the past read; from views `items` and `history`. */
+export async function createSpellsView(db: Database): Promise<void> {
+  await db.define('view', 'price_spells', readAnalysis('price_spells'));
 }

@@ -1,3 +1,4 @@
+import { readAnalysis } from '../duckdb/analysis-sql.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableState } from '../tables/table.js';
@@ -8,7 +9,7 @@ const HEADER = `-- Views over exactly the files that the newest run published. W
 --   cd lake && duckdb -init catalog.sql
 `;
 
-/** `catalog.sql`: a view a table, for any DuckDB from 1.2 on; a table without files is a typed view without rows. */
+/** `catalog.sql`: a view a table and one of price spells, for any DuckDB from 1.2 on; a table without files is a typed view without rows. */
 export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);
@@ -16,5 +17,6 @@ export function writeCatalog(states: TableState[]): string {
     const relation = tableRelation(state.table, files, state).replaceAll("', '", "',\n  '");
     return `\n-- ${description}\nCREATE OR REPLACE VIEW ${quoteIdentifier(state.table)} AS SELECT * FROM ${relation};\n`;
   });
-  return HEADER + views.join('');
+  const spells = `\nCREATE OR REPLACE VIEW price_spells AS\n${readAnalysis('price_spells').trim()};\n`;
+  return HEADER + views.join('') + spells;
 }

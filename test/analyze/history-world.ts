@@ -151,7 +151,11 @@ export function creditOf(siteId: bigint): string | null {
  * not listed then, or had no price.
  */
 export function findPastPrice(item: PastItem, day: number): { units: number; currency: string } | null {
-  const end = (day + 1) * DAY;
+  return findPriceBefore(item, (day + 1) * DAY);
+}
+
+/** The same just before an instant. */
+export function findPriceBefore(item: PastItem, end: number): { units: number; currency: string } | null {
   const told = listTold(item);
   const later = told.filter(({ at }) => at >= end);
   const last = told.filter(({ at }) => at < end).at(-1);

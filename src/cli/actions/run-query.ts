@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
-import { readAnalysis, setVariables } from '../../analyze/analysis.js';
+import { createSpellsView, readAnalysis, setVariables } from '../../analyze/analysis.js';
+import { prepareConversion } from '../../analyze/convert-prices.js';
 import { toDate } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { quoteLiteral } from '../../duckdb/quote.js';
@@ -25,6 +26,9 @@ export interface QueryRequest extends RemoteArguments {
   analysis?: string | undefined;
   /** Variables, `name=value`. */
   set?: string[] | undefined;
+  /** A file of exchange rates, and the currency they are of. */
+  fx?: string | undefined;
+  fxBase?: string | undefined;
   format?: Format | undefined;
   output?: string | undefined;
   memory: string;
@@ -46,7 +50,9 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
   const tables = (db: Database) => (remote === undefined ? TABLE_NAMES : findTables(db, sql));
   return readLake({ path, remote, tables, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
+    if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
     await setVariables(db, variables);
+    await createSpellsView(db);
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
     await lockDown(db, folders, [scratch, ...(output === undefined ? [] : [resolve(output)])]);
     try {

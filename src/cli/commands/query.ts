@@ -13,6 +13,8 @@ interface QueryArguments extends RemoteArguments {
   file: string | undefined;
   analysis: string | undefined;
   set: string[] | undefined;
+  fx: string | undefined;
+  'fx-base': string | undefined;
   format: Format | undefined;
   output: string | undefined;
   memory: string;
@@ -37,6 +39,17 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
         nargs: 1,
         describe: "A variable, name=value, for getvariable('name') in the SQL; may be repeated",
       })
+      .option('fx', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Exchange rates as table rates: a CSV file with date,currency,rate',
+      })
+      .option('fx-base', {
+        type: 'string',
+        requiresArg: true,
+        coerce: (code?: string) => code?.toUpperCase(),
+        describe: 'Currency of which one unit buys the rates; default EUR',
+      })
       .option('format', { choices: FORMATS, describe: 'Form of the result; default table, which cuts long texts' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .option('memory', {
@@ -53,8 +66,12 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
       .example('$0 query --file report.sql --format csv', 'A query kept in a file')
       .example('$0 query --remote s3://prices/production "FROM sites"', 'From a machine without the lake')
       .example('$0 query --analysis price_leaders --set hours=24', 'Which shops move their prices first')
+      .example(
+        '$0 query --analysis law_of_one_price --fx ecb.csv',
+        'Gaps between currencies, by exchange rates of your own',
+      )
       .epilogue(
-        `Tables: ${TABLE_NAMES.join(', ')}.
+        `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, from when to when.
 Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (read them with a parser that keeps them), Arrow and Parquet have Int64 and Decimal128. CSV is written as it is, without a guard against spreadsheet formulas.
 ${CREDITS_NOTE}`,
       ),

@@ -1,0 +1,66 @@
+-- How much today's prices of one product differ between shops, for products in two or more shops of one currency. One price
+-- a shop counts, its lowest. lowest, second_lowest, highest, gap (second_lowest - lowest, 0 where shops share the lowest
+-- price) and gap_pct (of lowest); range_pct (highest above lowest); cv_pct: the sample standard deviation in percent of
+-- the mean; value_of_information: mean - lowest, what a buyer who asks all shops saves on one who picks a shop
+-- blindly, and voi_pct, in percent of the mean; lowest_share_pct: the share of shops at the lowest price.
+-- Source: Baye, Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004),
+-- and Information, Search, and Price Dispersion, Handbook of Economics and Information Systems (2006).
+-- Exact: prices and gap. Percentages, mean and value_of_information are doubles, each divided once.
+-- Limits: prices without shipping, as listed. A product that two shops describe differently is in no comparison. Wrong prices
+-- are not left out: raise min_shops, and look at the highest ones first.
+-- Variables, none of which need be set: currency · category (slug) · min_shops (2) · top (50), by cv_pct
+WITH shop_prices AS (
+  SELECT product_id, currency, site_id, min(price) AS price
+  FROM items
+  WHERE is_listed AND price > 0 AND product_id IS NOT NULL AND currency IS NOT NULL
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  GROUP BY product_id, currency, site_id
+),
+figures AS (
+  SELECT
+    product_id,
+    currency,
+    count(*) AS shops,
+    list_sort(list(price)) AS prices,
+    sum(price) AS total,
+    stddev_samp(price::DOUBLE) AS deviation,
+    list(site_id) AS site_ids
+  FROM shop_prices
+  GROUP BY product_id, currency
+  HAVING count(*) >= greatest(2, coalesce(getvariable('min_shops')::BIGINT, 2))
+),
+chosen AS (
+  SELECT
+    figures.product_id,
+    products.title,
+    figures.currency,
+    figures.shops,
+    prices[1] AS lowest,
+    prices[2] AS second_lowest,
+    prices[-1] AS highest,
+    total::DOUBLE / figures.shops AS mean,
+    100 * deviation / (total::DOUBLE / figures.shops) AS cv_pct,
+    100 * (prices[-1] - prices[1])::DOUBLE / prices[1]::DOUBLE AS range_pct,
+    prices[2] - prices[1] AS gap,
+    100 * (prices[2] - prices[1])::DOUBLE / prices[1]::DOUBLE AS gap_pct,
+    (total - figures.shops * prices[1])::DOUBLE / figures.shops AS value_of_information,
+    100 * (total - figures.shops * prices[1])::DOUBLE / total::DOUBLE AS voi_pct,
+    100 * len(list_filter(prices, lambda price: price = prices[1])) / figures.shops AS lowest_share_pct,
+    site_ids
+  FROM figures
+  JOIN products USING (product_id)
+  WHERE getvariable('category') IS NULL OR products.category_slug = getvariable('category')
+  ORDER BY cv_pct DESC, figures.product_id, figures.currency
+  LIMIT coalesce(getvariable('top')::BIGINT, 50)
+),
+credited AS (
+  SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
+  FROM (SELECT product_id, currency, unnest(site_ids) AS site_id FROM chosen)
+  JOIN sites USING (site_id)
+  WHERE is_current AND attribution IS NOT NULL
+  GROUP BY product_id, currency
+)
+SELECT chosen.* EXCLUDE (site_ids), coalesce(attribution, []) AS attribution
+FROM chosen
+LEFT JOIN credited USING (product_id, currency)
+ORDER BY cv_pct DESC, product_id, currency

@@ -1,0 +1,118 @@
+-- How often, how far and how long: a row a category or shop. frequency_pct: price changes in percent of the days on which a
+-- listing could change its price, so per listing and day; implied_days: the length of a price spell that this frequency
+-- means, -1 / ln(1 - frequency). increases and decreases, and the median and mean size of each in log points (100 * ln(new
+-- / old)). complete_spells with their median and mean length in days; spells that began before the first change that is
+-- known (began_unknown) or still stand or ended with the listing (cut_off) are counted and left out of the lengths.
+-- synchronisation_pct: when a shop changes the price of a product in a week, the share of the product's other shops that do so
+-- in the same week, averaged over changes.
+-- Source: Gorodnichenko, Sheremirov and Talavera, Price Setting in Online Markets: Does IT Click?, Journal of the European
+-- Economic Association 16 (2018); Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008).
+-- Exact: counts, and lengths as intervals before they are divided. Everything else is a double.
+-- Limits: complete spells are short ones: of a span, long spells are more often cut off, so read implied_days beside the
+-- lengths. A change is dated by when the service saw it. Sales count as changes: see sales. Factor-ten jumps count, too.
+-- Variables, none of which need be set: by (category or shop) · currency · category (slug) · since, until (DATE; 90 days up
+-- to the last closed one)
+WITH span AS (
+  SELECT
+    coalesce(getvariable('until')::DATE, last_day) AS until_day,
+    coalesce(getvariable('since')::DATE, until_day - 89) AS since_day
+  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
+),
+spells AS MATERIALIZED (
+  SELECT
+    spells.* EXCLUDE (category_slug),
+    CASE WHEN coalesce(getvariable('by'), 'category') = 'category' THEN spells.category_slug END AS category_slug,
+    CASE WHEN getvariable('by') = 'shop' THEN site_id END AS group_site_id,
+    since_day, until_day,
+    -- Only a change on the spot: a price after a gap is a new listing's.
+    CASE WHEN before_to = from_at AND before_currency = currency AND from_day BETWEEN since_day AND until_day THEN before_price END AS old_price
+  FROM (
+    SELECT
+      price_spells.*,
+      category_slug,
+      lag(price) OVER in_order AS before_price,
+      lag(currency) OVER in_order AS before_currency,
+      lag(to_at) OVER in_order AS before_to
+    FROM price_spells
+    JOIN (SELECT item_id, category_slug FROM items) USING (item_id)
+    WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
+  ) AS spells, span
+  WHERE (to_day IS NULL OR to_day >= since_day) AND from_day <= until_day
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (getvariable('category') IS NULL OR spells.category_slug = getvariable('category'))
+),
+figures AS (
+  SELECT
+    category_slug, group_site_id, currency,
+    count(DISTINCT item_id) AS listings,
+    sum(greatest(0, least(coalesce(to_day, until_day + 1), until_day + 1) - greatest(from_day, since_day))) AS listing_days,
+    count(old_price) AS changes,
+    count(*) FILTER (price > old_price) AS increases,
+    count(*) FILTER (price < old_price) AS decreases,
+    median(100 * ln(price::DOUBLE / old_price::DOUBLE)) FILTER (price > old_price) AS median_increase,
+    avg(100 * ln(price::DOUBLE / old_price::DOUBLE)) FILTER (price > old_price) AS mean_increase,
+    median(100 * ln(price::DOUBLE / old_price::DOUBLE)) FILTER (price < old_price) AS median_decrease,
+    avg(100 * ln(price::DOUBLE / old_price::DOUBLE)) FILTER (price < old_price) AS mean_decrease,
+    count(*) FILTER (is_complete) AS complete_spells,
+    count(*) FILTER (began IS NULL) AS began_unknown,
+    count(*) FILTER (began IS NOT NULL AND NOT is_complete) AS cut_off,
+    median(epoch_us(to_at) - epoch_us(from_at)) FILTER (is_complete) / 86400000000 AS median_days,
+    avg(epoch_us(to_at) - epoch_us(from_at)) FILTER (is_complete) / 86400000000 AS mean_days
+  FROM (SELECT *, began IS NOT NULL AND coalesce(ended = 'CHANGED' AND to_day <= until_day, false) AS is_complete FROM spells)
+  GROUP BY category_slug, group_site_id, currency
+),
+-- Weeks from Monday on, by shop and product.
+changed AS (
+  SELECT DISTINCT category_slug, group_site_id, product_id, currency, site_id, (from_day - DATE '1970-01-05')::BIGINT // 7 AS week
+  FROM spells
+  WHERE old_price <> price AND product_id IS NOT NULL
+),
+sellers AS (
+  SELECT product_id, currency, week, count(DISTINCT site_id) AS sellers
+  FROM (SELECT DISTINCT product_id, currency, week FROM changed)
+  JOIN spells USING (product_id, currency)
+  WHERE (from_day - DATE '1970-01-05')::BIGINT // 7 <= week
+    AND (to_day IS NULL OR (to_day - DATE '1970-01-05')::BIGINT // 7 >= week)
+  GROUP BY product_id, currency, week
+),
+movers AS (
+  SELECT product_id, currency, week, count(DISTINCT site_id) AS movers FROM changed GROUP BY product_id, currency, week
+),
+together AS (
+  SELECT category_slug, group_site_id, currency, count(*) AS shared_changes, avg(100 * (movers - 1) / (sellers - 1)) AS synchronisation_pct
+  FROM changed
+  JOIN movers USING (product_id, currency, week)
+  JOIN sellers USING (product_id, currency, week)
+  WHERE sellers > 1
+  GROUP BY category_slug, group_site_id, currency
+)
+SELECT
+  figures.category_slug,
+  figures.group_site_id AS site_id,
+  sites.name AS shop,
+  figures.currency,
+  listings,
+  listing_days,
+  changes,
+  100 * changes / nullif(listing_days, 0) AS frequency_pct,
+  CASE WHEN changes < listing_days AND changes > 0 THEN -1 / ln(1 - changes / listing_days) END AS implied_days,
+  increases,
+  median_increase,
+  mean_increase,
+  decreases,
+  median_decrease,
+  mean_decrease,
+  complete_spells,
+  began_unknown,
+  cut_off,
+  median_days,
+  mean_days,
+  coalesce(shared_changes, 0) AS shared_changes,
+  synchronisation_pct,
+  sites.attribution
+FROM figures
+LEFT JOIN together
+  ON together.category_slug IS NOT DISTINCT FROM figures.category_slug
+  AND together.group_site_id IS NOT DISTINCT FROM figures.group_site_id AND together.currency = figures.currency
+LEFT JOIN sites ON sites.site_id = figures.group_site_id AND sites.is_current
+ORDER BY changes DESC, figures.category_slug, figures.group_site_id, figures.currency

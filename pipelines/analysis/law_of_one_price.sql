@@ -1,0 +1,124 @@
+-- Whether a product costs the same in shops of different currencies, at exchange rates that you bring: a row a pair of
+-- currencies, from prices at the ends of weeks. One price a currency counts, the lowest of its shops. gap is 100 * ln(first price in
+-- base / second price in base): median_gap, its mean size mean_abs_gap, and law_pct, the share of gaps of at most 1.
+-- persistence: how much of a gap is left a week later (least squares with a mean for each product), and half_life_weeks,
+-- ln(0.5) / ln(persistence). pass_through: by what share of a move of the rate the relative price in local money moves
+-- over pass_weeks weeks, with its standard error; 1: prices follow the rate at once.
+-- Source: Gorodnichenko and Talavera, Price Setting in Online Markets: Basic Facts, International Comparisons, and Cross-Border
+-- Integration, American Economic Review 107 (2017); Cavallo, Neiman and Rigobon, Currency Unions, Product Introductions, and
+-- the Real Exchange Rate, Quarterly Journal of Economics 129 (2014).
+-- Exact: counts. Everything else is a double; logs of prices and rates are never rounded in between.
+-- Limits: with few weeks the persistence is estimated too low (Nickell 1981). Rates are those of your file, the newest up to
+-- each week's end; where rates don't move there is no pass_through. Taxes and shipping differ between countries.
+-- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM 'rates.csv';
+-- SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv --fx-base EUR
+-- Variables: base (ISO 4217), and, none of which need be set: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
+WITH span AS (
+  SELECT
+    last_day,
+    (last_day - DATE '1970-01-05')::BIGINT // 7 AS end_week,
+    coalesce(getvariable('weeks')::BIGINT, 26) AS weeks,
+    coalesce(getvariable('pass_weeks')::BIGINT, 4) AS pass_weeks
+  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
+),
+-- The Sundays that have closed.
+sundays AS (
+  SELECT end_week - unnest(range(1, weeks + 1)) AS week, DATE '1970-01-11' + (7 * week)::INTEGER AS day FROM span
+),
+week_rates AS (
+  SELECT week, currency, ln(arg_max(rate, date)::DOUBLE) AS log_rate
+  FROM sundays
+  JOIN rates ON date <= day
+  WHERE currency <> getvariable('base')
+  GROUP BY week, currency
+  UNION ALL
+  SELECT week, getvariable('base')::VARCHAR, 0 FROM sundays
+),
+local_prices AS MATERIALIZED (
+  SELECT product_id, currency, week, ln(min(price)::DOUBLE) AS log_price, any_value(log_rate) AS log_rate
+  FROM price_spells
+  JOIN sundays ON from_day <= day AND (to_day IS NULL OR to_day > day)
+  JOIN week_rates USING (week, currency)
+  WHERE product_id IS NOT NULL
+    AND (
+      getvariable('category') IS NULL
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+    )
+  GROUP BY product_id, currency, week
+),
+gaps AS MATERIALIZED (
+  SELECT
+    one.currency AS first_currency,
+    two.currency AS second_currency,
+    product_id,
+    week,
+    one.log_price - two.log_price AS local_gap,
+    one.log_rate - two.log_rate AS rate_gap,
+    one.log_price - one.log_rate - two.log_price + two.log_rate AS gap
+  FROM local_prices AS one
+  JOIN local_prices AS two USING (product_id, week)
+  WHERE one.currency < two.currency
+),
+figures AS (
+  SELECT
+    first_currency,
+    second_currency,
+    count(DISTINCT product_id) AS products,
+    count(*) AS gaps,
+    100 * median(gap) AS median_gap,
+    100 * avg(abs(gap)) AS mean_abs_gap,
+    100 * count(*) FILTER (abs(gap) <= 0.01) / count(*) AS law_pct
+  FROM gaps
+  GROUP BY ALL
+  HAVING count(DISTINCT product_id) >= coalesce(getvariable('min_products')::BIGINT, 5)
+),
+-- Each gap and the one a week before, both less the product's means.
+steps AS (
+  SELECT
+    first_currency, second_currency,
+    now.gap - avg(now.gap) OVER product AS gap,
+    before.gap - avg(before.gap) OVER product AS gap_before
+  FROM gaps AS now
+  JOIN gaps AS before USING (first_currency, second_currency, product_id)
+  WHERE before.week = now.week - 1
+  WINDOW product AS (PARTITION BY first_currency, second_currency, product_id)
+),
+persistences AS (
+  SELECT first_currency, second_currency, count(*) AS steps, sum(gap * gap_before) / nullif(sum(gap_before * gap_before), 0) AS persistence
+  FROM steps
+  GROUP BY ALL
+),
+moves AS (
+  SELECT
+    first_currency, second_currency,
+    now.local_gap - before.local_gap AS price_move,
+    now.rate_gap - before.rate_gap AS rate_move
+  FROM gaps AS now
+  JOIN gaps AS before USING (first_currency, second_currency, product_id)
+  CROSS JOIN span
+  WHERE before.week = now.week - pass_weeks
+),
+passes AS (
+  SELECT
+    first_currency, second_currency,
+    count(*) AS moves,
+    regr_slope(price_move, rate_move) AS pass_through,
+    -- Standard error of a slope with one regressor and an intercept.
+    sqrt((regr_syy(price_move, rate_move) - regr_slope(price_move, rate_move) * regr_sxy(price_move, rate_move))
+      / (nullif(count(*) - 2, 0) * nullif(regr_sxx(price_move, rate_move), 0))) AS pass_through_error
+  FROM moves
+  GROUP BY ALL
+  HAVING var_pop(rate_move) > 1e-12
+)
+SELECT
+  figures.*,
+  steps,
+  persistence,
+  CASE WHEN persistence > 0 AND persistence < 1 THEN ln(0.5) / ln(persistence) END AS half_life_weeks,
+  moves,
+  pass_through,
+  pass_through_error
+FROM figures
+LEFT JOIN persistences USING (first_currency, second_currency)
+LEFT JOIN passes USING (first_currency, second_currency)
+ORDER BY gaps DESC, first_currency, second_currency

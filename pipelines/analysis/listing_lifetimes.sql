@@ -1,0 +1,81 @@
+-- How long listings live, by Kaplan and Meier: a row an age in days at which a listing ended. survival: the share of listings
+-- that are still listed at that age; std_error by Greenwood; at_risk: listings that were watched at that age; ended: those that
+-- ended then. A life goes from when the listing was first seen to its removal; an absence of at most gap_days belongs to it.
+-- What is still listed, or was until the last day, is censored: it lives at least as long.
+-- Source: Kaplan and Meier, Nonparametric Estimation from Incomplete Observations, Journal of the American Statistical
+-- Association 53 (1958); late entry: Klein and Moeschberger, Survival Analysis (2003), chapter 4.6.
+-- Exact: counts and ages in whole days. survival and std_error are doubles.
+-- Limits: a listing that was first seen before the lake's first change counts only from the age that it had then on, since those
+-- that had ended by then are not in the lake. Listings of a shop's first day were listed before that for unknown
+-- time; they are left out unless with_first is true. A product under a new address is a new listing. A removal in the last gap_days counts as an
+-- end, though the listing may come back.
+-- Variables, none of which need be set: gap_days (7) · with_first (false) · site_id · category (slug)
+WITH span AS (
+  SELECT
+    DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day,
+    (SELECT min(observed_date) FROM history) AS first_day,
+    coalesce(getvariable('gap_days')::INTEGER, 7) AS gap_days
+  FROM items
+),
+spells AS (
+  SELECT
+    item_id, site_id, from_day, to_day,
+    coalesce(from_day - lag(to_day) OVER (PARTITION BY item_id ORDER BY from_at) > gap_days, false) AS is_apart
+  FROM price_spells, span
+  WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
+),
+shops AS (
+  SELECT site_id, min(from_day) AS shop_day FROM spells GROUP BY site_id
+),
+first_lives AS (
+  SELECT item_id, site_id, min(from_day) AS born_day, CASE WHEN count(to_day) = count(*) THEN max(to_day) END AS end_day
+  FROM (SELECT *, sum(is_apart::INTEGER) OVER (PARTITION BY item_id ORDER BY from_day, to_day NULLS LAST) AS life FROM spells)
+  WHERE life = 0
+  GROUP BY item_id, site_id
+),
+lives AS MATERIALIZED (
+  SELECT
+    greatest(0, first_day - born_day) AS entry_age,
+    coalesce(end_day, last_day) - born_day AS exit_age,
+    end_day IS NOT NULL AS has_ended
+  FROM first_lives
+  JOIN shops USING (site_id)
+  CROSS JOIN span
+  WHERE (born_day > shop_day OR coalesce(getvariable('with_first')::BOOLEAN, false))
+    AND (born_day >= first_day OR coalesce(end_day, last_day) > first_day)
+    AND (
+      getvariable('category') IS NULL
+      OR item_id IN (SELECT item_id FROM items WHERE category_slug = getvariable('category'))
+    )
+),
+-- A listing is at risk at an age if it entered below it, or at birth, and had not left before it.
+moves AS (
+  SELECT age, sum(ended) AS ended, sum(entered) AS entered, sum(left_by) AS left_by
+  FROM (
+    SELECT exit_age AS age, has_ended::INTEGER AS ended, 0 AS entered, 1 AS left_by FROM lives
+    UNION ALL
+    SELECT entry_age, 0, 1, 0 FROM lives
+  )
+  GROUP BY age
+),
+at_ages AS (
+  SELECT
+    age,
+    ended,
+    left_by - ended AS censored,
+    -- Who enters late at this very age was not watched at its beginning; who is born counts at age 0.
+    sum(entered) OVER (ORDER BY age) - CASE WHEN age > 0 THEN entered ELSE 0 END
+      - (sum(left_by) OVER (ORDER BY age) - left_by) AS at_risk
+  FROM moves
+)
+SELECT
+  age AS age_days,
+  at_risk,
+  ended,
+  censored,
+  product(1 - ended / at_risk) OVER so_far AS survival,
+  survival * sqrt(sum(ended / (at_risk * nullif(at_risk - ended, 0))) OVER so_far) AS std_error
+FROM at_ages
+WHERE ended > 0
+WINDOW so_far AS (ORDER BY age)
+ORDER BY age

@@ -1,0 +1,244 @@
+-- How prices as a whole moved from period to period, without weights: the price of a listing in a period is the one at the
+-- end of its last day, and only prices of the same listing are compared. A row a group and period, 100 in the group's first:
+-- jevons: matched-model Jevons, chained; jevons_direct: the same against the first period alone; geks_jevons: GEKS over
+-- matched Jevons in a rolling window, extended by the mean splice on the published index; tpd: time-product dummy, one
+-- regression over all periods. matched is the number of listings that the period before has, too.
+-- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 8 and 10; Eurostat, Guide on Multilateral Methods in
+-- the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution Bias in
+-- Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022).
+-- Exact: items, matched. The indices are doubles; equal to pyindexnum within 1e-9.
+-- Limits: no quantities are known, so each listing counts alike. A listing that goes and one that comes in its place are
+-- two. The last period may not be over. Listings that were gone before the lake began are missing from its past. Where no
+-- listing links a period to those before it, an index is null from there on. The regression is made again with each new
+-- period, so tpd is revised; set since to bound it: its time grows with the cube of the number of periods.
+-- Variables, none of which need be set: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
+-- (25) · currency · category (slug) · site_id · until (DATE; the last day the lake knows) · since (DATE; by month all
+-- that is known, else 52 weeks or 60 days)
+WITH settings AS (
+  SELECT
+    coalesce(getvariable('period')::VARCHAR, 'month') AS unit,
+    coalesce(getvariable('by')::VARCHAR, 'category') AS by_what,
+    coalesce(getvariable('window_periods')::INTEGER, 25) AS most_periods,
+    coalesce(getvariable('until')::DATE, known_day) AS until_day,
+    coalesce(
+      getvariable('since')::DATE,
+      CASE unit WHEN 'week' THEN until_day - 364 WHEN 'day' THEN until_day - 60 ELSE DATE '0001-01-01' END
+    ) AS since_day
+  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS known_day FROM items)
+),
+-- Months, weeks from Monday on, and days as numbers; a spell counts in each period at whose end it stands.
+spells AS (
+  SELECT
+    item_id,
+    currency,
+    ln(price::DOUBLE) AS log_price,
+    CASE WHEN contains(by_what, 'category') THEN category_slug END AS category_slug,
+    CASE WHEN contains(by_what, 'shop') THEN price_spells.site_id END AS site_id,
+    CASE unit
+      WHEN 'month' THEN year(from_day) * 12 + month(from_day) - 1
+      WHEN 'week' THEN (from_day - DATE '1970-01-05')::BIGINT // 7
+      WHEN 'day' THEN from_day - DATE '1970-01-05'
+    END AS first_period,
+    CASE unit
+      WHEN 'month' THEN year(last_day) * 12 + month(last_day) - 1
+      WHEN 'week' THEN (last_day - DATE '1970-01-05')::BIGINT // 7
+      WHEN 'day' THEN last_day - DATE '1970-01-05'
+    END AS end_period
+  FROM (
+    SELECT
+      *,
+      -- The first day at whose end it does not stand; behind the last period where it stands at the end of all.
+      CASE
+        WHEN to_day <= until_day THEN to_day
+        WHEN unit = 'month' THEN (date_trunc('month', until_day) + INTERVAL 1 MONTH)::DATE
+        WHEN unit = 'week' THEN until_day + 7
+        ELSE until_day + 1
+      END AS last_day
+    FROM price_spells, settings
+    WHERE from_day <= until_day AND (to_day IS NULL OR to_day > from_day)
+      AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+      AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+      AND coalesce(to_day, until_day + 1) > since_day
+  ) AS price_spells
+  JOIN (SELECT item_id, category_slug FROM items) USING (item_id)
+  WHERE getvariable('category') IS NULL OR category_slug = getvariable('category')
+),
+since_period AS (
+  SELECT
+    CASE unit
+      WHEN 'month' THEN year(since) * 12 + month(since) - 1
+      WHEN 'week' THEN (since - DATE '1970-01-05')::BIGINT // 7
+      WHEN 'day' THEN since - DATE '1970-01-05'
+    END AS since_period
+  FROM (SELECT unit, since_day AS since FROM settings)
+),
+dated AS (
+  SELECT category_slug, currency, site_id, item_id, log_price, unnest(range(greatest(first_period, since_period), end_period)) AS period
+  FROM spells, since_period
+),
+-- Periods of a group without any price are left out; the others are numbered.
+periods AS MATERIALIZED (
+  SELECT
+    dense_rank() OVER (ORDER BY category_slug, currency, site_id) AS key,
+    row_number() OVER (PARTITION BY category_slug, currency, site_id ORDER BY period) AS t,
+    *,
+    count(*) OVER (PARTITION BY category_slug, currency, site_id) AS periods
+  FROM (SELECT category_slug, currency, site_id, period, count(*) AS items FROM dated GROUP BY ALL)
+),
+prices AS MATERIALIZED (
+  SELECT key, t::INTEGER AS t, item_id, log_price
+  FROM dated
+  JOIN periods
+    ON periods.period = dated.period AND periods.currency = dated.currency
+    AND periods.category_slug IS NOT DISTINCT FROM dated.category_slug
+    AND periods.site_id IS NOT DISTINCT FROM dated.site_id
+),
+groups AS (
+  SELECT key, any_value(periods)::INTEGER AS periods, least(any_value(periods), any_value(most_periods))::INTEGER AS width
+  FROM periods, settings
+  GROUP BY key
+),
+-- Mean log price relatives of all pairs of periods that an index needs, both ways.
+pairs AS (
+  SELECT one.key, one.t AS a, two.t AS b, count(*) AS matched, avg(two.log_price - one.log_price) AS change
+  FROM prices AS one
+  JOIN prices AS two USING (key, item_id)
+  JOIN groups USING (key)
+  WHERE two.t > one.t AND (two.t - one.t < width OR one.t = 1)
+  GROUP BY ALL
+),
+links AS MATERIALIZED (
+  SELECT key, a, b, change FROM pairs
+  UNION ALL
+  SELECT key, b, a, -change FROM pairs
+  UNION ALL
+  SELECT key, t, t, 0 FROM periods
+),
+spans AS (
+  SELECT key, width, unnest(range(width, periods + 1))::INTEGER AS last_t FROM groups
+),
+-- GEKS in each window: the mean of all ways from its first period to t by way of k; null where there is none.
+ways AS (
+  SELECT spans.key, last_t, there.b AS t, avg(there.change - back.change) AS level
+  FROM spans
+  JOIN links AS back ON back.key = spans.key AND back.b = last_t - width + 1 AND back.a BETWEEN last_t - width + 1 AND last_t
+  JOIN links AS there ON there.key = spans.key AND there.a = back.a AND there.b BETWEEN last_t - width + 1 AND last_t
+  GROUP BY ALL
+),
+windows AS (
+  SELECT key, last_t, list(level ORDER BY t) AS levels
+  FROM (SELECT key, last_t, unnest(range(last_t - width + 1, last_t + 1))::INTEGER AS t FROM spans)
+  LEFT JOIN ways USING (key, last_t, t)
+  GROUP BY key, last_t
+),
+spliced AS (
+  WITH RECURSIVE published AS (
+    SELECT key, last_t, levels, len(levels) AS width
+    FROM windows
+    JOIN groups USING (key)
+    WHERE last_t = groups.width
+    UNION ALL
+    SELECT
+      published.key,
+      windows.last_t,
+      list_append(
+        published.levels,
+        windows.levels[width] + list_avg(list_transform(
+          range(1, width),
+          lambda l: published.levels[windows.last_t - width + l] - windows.levels[l]
+        ))
+      ),
+      width
+    FROM published
+    JOIN windows ON windows.key = published.key AND windows.last_t = published.last_t + 1
+  )
+  SELECT key, arg_max(levels, last_t) AS levels FROM published GROUP BY key
+),
+-- Time-product dummy: least squares of log price on listing and period. With the listings' means taken out, a linear system
+-- of the periods is left, the first one's being zero: counts less the shared presence, and what prices are above the means.
+means AS (
+  SELECT key, item_id, count(*) AS n, avg(log_price) AS mean FROM prices GROUP BY key, item_id
+),
+shared AS (
+  SELECT one.key, one.t AS a, two.t AS b, sum(1 / n) AS weight
+  FROM prices AS one
+  JOIN prices AS two USING (key, item_id)
+  JOIN means USING (key, item_id)
+  WHERE one.t > 1 AND two.t > 1
+  GROUP BY ALL
+),
+above AS (
+  SELECT key, t, count(*) AS n, sum(log_price - mean) AS total
+  FROM prices
+  JOIN means USING (key, item_id)
+  WHERE t > 1
+  GROUP BY key, t
+),
+equations AS (
+  SELECT key, list(row ORDER BY a) AS matrix, count(*) AS size
+  FROM (
+    SELECT
+      one.key,
+      one.t AS a,
+      list_append(
+        list(CASE WHEN one.t = two.t THEN one.n ELSE 0 END - coalesce(weight, 0) ORDER BY two.t),
+        any_value(one.total)
+      ) AS row
+    FROM above AS one
+    JOIN above AS two USING (key)
+    LEFT JOIN shared ON shared.key = one.key AND shared.a = one.t AND shared.b = two.t
+    GROUP BY one.key, one.t
+  )
+  GROUP BY key
+),
+solved AS (
+  WITH RECURSIVE elimination AS (
+    SELECT key, 0 AS k, size, matrix FROM equations
+    UNION ALL
+    SELECT
+      key,
+      k + 1,
+      size,
+      list_transform(matrix, lambda row, i: CASE
+        WHEN i = k + 1 THEN list_transform(row, lambda x: x / divisor)
+        -- A system in parts: what no listing links to the period stays as it is.
+        WHEN row[k + 1] = 0 THEN row
+        ELSE list_transform(list_zip(row, matrix[k + 1]), lambda pair: pair[1] - row[k + 1] * pair[2] / divisor)
+      END)
+    FROM (
+      SELECT *, CASE WHEN abs(matrix[k + 1][k + 1]) > 1e-9 THEN matrix[k + 1][k + 1] END AS divisor FROM elimination WHERE k < size
+    )
+  )
+  SELECT key, list_prepend(0, list_transform(matrix, lambda row: row[size + 1])) AS levels
+  FROM elimination
+  WHERE k = size
+)
+SELECT
+  category_slug,
+  currency,
+  site_id,
+  sites.name AS shop,
+  CASE unit
+    WHEN 'month' THEN make_date(period // 12, period % 12 + 1, 1)
+    WHEN 'week' THEN DATE '1970-01-05' + (period * 7)::INTEGER
+    WHEN 'day' THEN DATE '1970-01-05' + period::INTEGER
+  END AS period,
+  items,
+  coalesce(step.matched, 0) AS matched,
+  CASE
+    WHEN count(step.change) OVER so_far = periods.t - 1 THEN 100 * exp(coalesce(sum(step.change) OVER so_far, 0))
+  END AS jevons,
+  CASE WHEN periods.t = 1 THEN 100 ELSE 100 * exp(direct.change) END AS jevons_direct,
+  100 * exp(spliced.levels[periods.t]) AS geks_jevons,
+  CASE WHEN periods.periods = 1 THEN 100 ELSE 100 * exp(solved.levels[periods.t]) END AS tpd,
+  sites.attribution
+FROM periods
+CROSS JOIN settings
+LEFT JOIN pairs AS step ON step.key = periods.key AND step.b = periods.t AND step.a = periods.t - 1
+LEFT JOIN pairs AS direct ON direct.key = periods.key AND direct.b = periods.t AND direct.a = 1
+LEFT JOIN spliced ON spliced.key = periods.key
+LEFT JOIN solved ON solved.key = periods.key
+LEFT JOIN sites USING (site_id)
+WHERE coalesce(sites.is_current, true)
+WINDOW so_far AS (PARTITION BY periods.key ORDER BY periods.t)
+ORDER BY category_slug, currency, site_id, period

@@ -1,0 +1,40 @@
+-- part of: offer_prices and price_spells
+-- From each thing told of an offer to the next: what it cost, -1 where it was not offered. From offers, and steps: what is
+-- told (told_prices.sql) and one step without a time where an offer begins.
+WITH ordered AS (
+  SELECT
+    *,
+    last_value(listing IGNORE NULLS) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS listing_so_far,
+    lead(listing IGNORE NULLS) OVER in_order AS next_listing,
+    lead(kind) OVER in_order AS next_kind,
+    lead(kind, 2) OVER in_order AS kind_after_next,
+    lead(price_before) OVER in_order AS next_price_before,
+    lead(last_price IGNORE NULLS) OVER in_order AS next_last_price,
+    lead(currency_before) OVER in_order AS next_currency_before,
+    lead(day) OVER in_order AS next_day,
+    lead(told_at) OVER in_order AS next_told_at
+  FROM steps
+  WINDOW in_order AS (PARTITION BY item_id ORDER BY told_at NULLS FIRST, nth)
+)
+SELECT
+  item_id,
+  product_id,
+  site_id,
+  CASE
+    -- Values change between a removal and a re-listing, too: that lists nothing.
+    WHEN kind IN ('CHANGED', 'PRICE') AND listing_so_far = 'REMOVED'
+      AND coalesce(next_listing <> 'REMOVED', offers.removed_at IS NOT NULL) THEN -1
+    -- Before the first listing that is known there was none, whatever the own row tells of the price.
+    WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED') THEN -1
+    WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
+    ELSE coalesce(ordered.price, next_price_before, next_last_price, offers.price)
+  END AS price,
+  coalesce(ordered.currency, CASE WHEN ordered.price IS NULL THEN next_currency_before END, offers.currency) AS currency,
+  kind,
+  next_kind,
+  told_at,
+  next_told_at,
+  day,
+  next_day
+FROM ordered
+JOIN offers USING (item_id)

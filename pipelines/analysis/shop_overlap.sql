@@ -1,0 +1,64 @@
+-- How much the ranges of two shops overlap, and who is cheaper where they do: products that each and both list now in one
+-- currency. overlap_pct: the products of both in percent of those of either (Jaccard); in_first_pct and in_second_pct: in
+-- percent of each shop's own. cheaper, same and more_expensive: for how many shared products the first shop's price is below, at or above the
+-- second's; price_level: the geometric mean of first / second over them, 100 where they are alike. One price a shop
+-- counts, its lowest.
+-- Source: Jaccard, The Distribution of the Flora in the Alpine Zone, New Phytologist 11 (1912); price_level is a matched-model
+-- Jevons index between shops (Consumer Price Index Manual, IMF and others, 2020). Position against the market is in
+-- shop_index_by_category, leaders and followers in price_leaders.
+-- Exact: counts and comparisons. Percentages and price_level are doubles.
+-- Limits: listings without a product are in no shop's range here.
+-- Variables, none of which need be set: currency · category (slug) · min_products (5) that both list · top (100)
+WITH shop_prices AS MATERIALIZED (
+  SELECT product_id, currency, site_id, min(price) AS price
+  FROM items
+  WHERE is_listed AND price > 0 AND product_id IS NOT NULL AND currency IS NOT NULL
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (
+      getvariable('category') IS NULL
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+    )
+  GROUP BY product_id, currency, site_id
+),
+ranges AS (
+  SELECT site_id, currency, count(*) AS products FROM shop_prices GROUP BY site_id, currency
+),
+pairs AS (
+  SELECT
+    one.site_id AS first_site_id,
+    two.site_id AS second_site_id,
+    one.currency,
+    count(*) AS products,
+    count(*) FILTER (one.price < two.price) AS cheaper,
+    count(*) FILTER (one.price = two.price) AS same,
+    count(*) FILTER (one.price > two.price) AS more_expensive,
+    100 * exp(avg(ln(one.price::DOUBLE) - ln(two.price::DOUBLE))) AS price_level
+  FROM shop_prices AS one
+  JOIN shop_prices AS two ON two.product_id = one.product_id AND two.currency = one.currency AND two.site_id > one.site_id
+  GROUP BY ALL
+  HAVING count(*) >= coalesce(getvariable('min_products')::BIGINT, 5)
+)
+SELECT
+  first_site_id,
+  first_shop.name AS first_shop,
+  second_site_id,
+  second_shop.name AS second_shop,
+  pairs.currency,
+  first_range.products AS first_products,
+  second_range.products AS second_products,
+  pairs.products,
+  100 * pairs.products / (first_range.products + second_range.products - pairs.products) AS overlap_pct,
+  100 * pairs.products / first_range.products AS in_first_pct,
+  100 * pairs.products / second_range.products AS in_second_pct,
+  cheaper,
+  same,
+  more_expensive,
+  price_level,
+  list_filter([first_shop.attribution, second_shop.attribution], lambda text: text IS NOT NULL) AS attribution
+FROM pairs
+JOIN ranges AS first_range ON first_range.site_id = first_site_id AND first_range.currency = pairs.currency
+JOIN ranges AS second_range ON second_range.site_id = second_site_id AND second_range.currency = pairs.currency
+LEFT JOIN sites AS first_shop ON first_shop.site_id = first_site_id AND first_shop.is_current
+LEFT JOIN sites AS second_shop ON second_shop.site_id = second_site_id AND second_shop.is_current
+ORDER BY pairs.products DESC, first_site_id, second_site_id, pairs.currency
+LIMIT coalesce(getvariable('top')::BIGINT, 100)

@@ -1,0 +1,76 @@
+-- part of: offer_prices and price_spells
+-- What is told of the prices of offers, in any order. From offers (items with item_id, price and price_before, -1 for none,
+-- currency, price_changed_at and removed_at). A change tells the price behind it, and the first one known also what was
+-- before it: nothing where it is NEW or RELISTED, else an offer at the price before. The item's own row tells its last
+-- price change (kind PRICE) and its removal, if no change does. -1 stands for a price that is known to be none, and nth
+-- orders what is told of one instant: the own row's price, changes without an id, those with one, the own row's removal.
+WITH known_changes AS (
+  SELECT
+    *,
+    CASE
+      WHEN previous_price IS NOT NULL THEN previous_price
+      -- A first price: the pair agrees with the change's own price, which an attribute of that name does not.
+      WHEN price IS NOT NULL AND json_type(changes, '$.price[0]') = 'NULL'
+        AND json_type(changes, '$.price[1]') IN ('UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE')
+        AND TRY_CAST(json_extract_string(changes, '$.price[1]') AS DOUBLE) = price::VARCHAR::DOUBLE THEN -1
+      ELSE price
+    END AS last_price
+  FROM history
+  SEMI JOIN offers USING (item_id)
+  WHERE kind <> 'CHANGED' OR price IS NOT NULL OR previous_price IS NOT NULL
+)
+SELECT
+  item_id,
+  observed_date AS day,
+  observed_at AS told_at,
+  coalesce(change_id, list_position(['NEW', 'RELISTED', 'CHANGED', 'REMOVED'], kind) - 5) AS nth,
+  kind,
+  CASE
+    WHEN kind = 'REMOVED' THEN -1
+    -- Found by a later read: what comes next tells the price that it had at first.
+    WHEN kind = 'NEW' AND origin = 'diff' THEN NULL
+    ELSE coalesce(price, -1)
+  END AS price,
+  CASE
+    WHEN kind IN ('NEW', 'RELISTED') THEN -1
+    -- A removal need not tell the price.
+    WHEN kind = 'REMOVED' THEN last_price
+    ELSE coalesce(last_price, -1)
+  END AS price_before,
+  last_price,
+  currency,
+  -- An item may change its currency: the pair tells the one before.
+  CASE
+    WHEN contains(changes, '"currency"') AND json_extract_string(changes, '$.currency[1]') = currency
+      THEN json_extract_string(changes, '$.currency[0]')
+    ELSE currency
+  END AS currency_before
+FROM known_changes
+UNION ALL
+SELECT
+  item_id,
+  DATE '1970-01-01' + (epoch_us(price_changed_at) // 86400000000)::INTEGER,
+  price_changed_at,
+  -9,
+  'PRICE',
+  price,
+  price_before,
+  price_before,
+  currency,
+  currency
+FROM offers
+WHERE price_changed_at IS NOT NULL
+UNION ALL
+SELECT
+  item_id,
+  DATE '1970-01-01' + (epoch_us(removed_at) // 86400000000)::INTEGER,
+  removed_at,
+  9223372036854775807,
+  'REMOVED',
+  -1,
+  price,
+  price,
+  currency,
+  currency
+FROM offers
+WHERE removed_at IS NOT NULL

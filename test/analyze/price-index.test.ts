@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
+import { Database } from '../../src/duckdb/connection.js';
+
+/** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
+const { window, panel, indices } = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
+  window: number;
+  panel: [number, number, number][];
+  indices: Record<'jevons' | 'jevons_direct' | 'geks_jevons' | 'geks_jevons_whole' | 'tpd', number[]>;
+};
+let db: Database;
+
+beforeAll(async () => {
+  db = await Database.open();
+  await db.run(
+    `CREATE TEMP TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
+     FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
+    [JSON.stringify(panel)],
+  );
+  await db.run(`CREATE TEMP TABLE price_spells AS
+    SELECT item AS item_id, 'p' AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
+      (cents * 0.01)::DECIMAL(18, 4) AS price,
+      -- A month's price stands from some day of it to the first of the next one.
+      (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
+      (DATE '2025-02-01' + to_months(month))::DATE AS to_day
+    FROM panel`);
+  await db.run(`CREATE TEMP TABLE items AS SELECT DISTINCT item AS item_id, 'toys' AS category_slug,
+    TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
+  await db.run(`CREATE TEMP TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
+    NULL::VARCHAR AS attribution FROM range(1, 4)`);
+});
+afterAll(() => db.close());
+
+async function ask(variables: Record<string, string | null>) {
+  await setVariables(db, {
+    window_periods: String(window),
+    period: null,
+    by: null,
+    since: null,
+    until: null,
+    ...variables,
+  });
+  return db.rows(readAnalysis('price_index'));
+}
+
+const column = (rows: Record<string, unknown>[], name: string) => rows.map((row) => Number(row[name]) / 100);
+const difference = (one: number[], two: number[]) =>
+  Math.max(...one.map((value, k) => Math.abs(value - (two[k] ?? Number.NaN))));
+
+test('price indices are those of pyindexnum within 1e-9', async () => {
+  const rows = await ask({});
+  expect(rows).toHaveLength(indices.jevons.length);
+  for (const name of ['jevons', 'jevons_direct', 'geks_jevons', 'tpd'] as const) {
+    expect(difference(column(rows, name), indices[name]), name).toBeLessThan(1e-9);
+  }
+  const whole = await ask({ window_periods: '99' });
+  expect(difference(column(whole, 'geks_jevons'), indices.geks_jevons_whole)).toBeLessThan(1e-9);
+  expect(difference(column(whole, 'geks_jevons'), indices.geks_jevons)).toBeGreaterThan(1e-4);
+});
+
+test('price indices by shop are those of a shop alone, and each count of listings is exact', async () => {
+  const shops = await ask({ by: 'shop' });
+  for (const siteId of [1n, 2n, 3n]) {
+    const own = panel.filter(([item]) => BigInt((item % 3) + 1) === siteId);
+    const rows = shops.filter((row) => row.site_id === siteId);
+    const months = [...new Set(own.map(([, month]) => month))].sort((a, b) => a - b);
+    expect(rows.map((row) => Number(row.items))).toEqual(
+      months.map((at) => own.filter(([, month]) => month === at).length),
+    );
+    expect(difference(column(rows, 'jevons'), chain(own, months))).toBeLessThan(1e-9);
+    expect(difference(column(rows, 'tpd'), regress(own, months))).toBeLessThan(1e-9);
+  }
+});
+
+test('price indices by week and day hold the prices at their ends', async () => {
+  for (const [period, days] of [
+    ['week', 7],
+    ['day', 1],
+  ] as const) {
+    const rows = await ask({ period, by: 'all', since: '2025-03-01', until: '2025-04-12' });
+    const epoch = Date.UTC(1970, 0, 5) / 86_400_000;
+    const day = (year: number, month: number, of: number) => Date.UTC(year, month, of) / 86_400_000 - epoch;
+    const last = day(2025, 3, 12);
+    const counts: number[] = [];
+    for (let at = Math.floor(day(2025, 2, 1) / days); at * days <= last; at++) {
+      const end = at * days + days - 1;
+      counts.push(
+        panel.filter(
+          ([item, month]) =>
+            day(2025, month, 1) + (item % 9) <= Math.min(end, last) && day(2025, month + 1, 1) > Math.min(end, last),
+        ).length,
+      );
+    }
+    expect(rows.map((row) => Number(row.items))).toEqual(counts.filter((count) => count > 0));
+  }
+});
+
+test('an index is null from where no listing links a period to those before it', async () => {
+  await db.run(
+    "INSERT INTO items VALUES (901, 'alone', TIMESTAMPTZ '2026-04-30 00:00:00Z'), (902, 'alone', TIMESTAMPTZ '2026-04-30 00:00:00Z')",
+  );
+  await db.run(`INSERT INTO price_spells VALUES (901, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-03-01'),
+    (902, 'p', 1, 'EUR', 7, DATE '2025-03-01', DATE '2025-05-01')`);
+  const rows = await ask({ category: 'alone' });
+  await setVariables(db, { category: null });
+  expect(rows.map((row) => [row.jevons, row.geks_jevons, row.tpd])).toEqual([
+    [100, 100, 100],
+    [100, 100, expect.closeTo(100, 9)],
+    [null, null, null],
+    [null, null, null],
+  ]);
+});
+
+function logPrices(own: typeof panel, month: number): Map<number, number> {
+  return new Map(own.filter(([, at]) => at === month).map(([item, , cents]) => [item, Math.log(cents)]));
+}
+
+function chain(own: typeof panel, months: number[]): number[] {
+  let level = 0;
+  return months.map((month, k) => {
+    const now = logPrices(own, month);
+    const before = logPrices(own, months[k - 1] ?? -1);
+    const moves = [...now].flatMap(([item, log]) => (before.has(item) ? [log - (before.get(item) ?? 0)] : []));
+    if (k > 0) level += moves.reduce((sum, move) => sum + move, 0) / moves.length;
+    return Math.exp(level);
+  });
+}
+
+/** Least squares with a dummy for each item and each month but the first, by normal equations with pivoting. */
+function regress(own: typeof panel, months: number[]): number[] {
+  const items = [...new Set(own.map(([item]) => item))];
+  const size = items.length + months.length - 1;
+  const matrix = Array.from({ length: size }, () => new Array<number>(size + 1).fill(0));
+  const add = (a: number, b: number, value: number) => {
+    const row = matrix[a] as number[];
+    row[b] = (row[b] as number) + value;
+  };
+  for (const [item, month, cents] of own) {
+    const at = [items.indexOf(item), ...(month === months[0] ? [] : [items.length + months.indexOf(month) - 1])];
+    for (const a of at) {
+      for (const b of at) add(a, b, 1);
+      add(a, size, Math.log(cents));
+    }
+  }
+  for (let k = 0; k < size; k++) {
+    const best = matrix
+      .slice(k)
+      .reduce(
+        (most, row, i) =>
+          Math.abs(row[k] as number) > Math.abs((matrix[most] as number[])[k] as number) ? k + i : most,
+        k,
+      );
+    [matrix[k], matrix[best]] = [matrix[best] as number[], matrix[k] as number[]];
+    const pivot = matrix[k] as number[];
+    for (const [i, row] of matrix.entries()) {
+      if (i === k) continue;
+      const factor = (row[k] as number) / (pivot[k] as number);
+      for (let j = k; j <= size; j++) row[j] = (row[j] as number) - factor * (pivot[j] as number);
+    }
+  }
+  return [
+    1,
+    ...months
+      .slice(1)
+      .map((_, k) =>
+        Math.exp(
+          ((matrix[items.length + k] as number[])[size] as number) /
+            ((matrix[items.length + k] as number[])[items.length + k] as number),
+        ),
+      ),
+  ];
+}

@@ -1,0 +1,149 @@
+import { DuckDBDecimalValue } from '@duckdb/node-api';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSpellsView } from '../../src/analyze/analysis.js';
+import { Database } from '../../src/duckdb/connection.js';
+import {
+  DAY,
+  findPriceBefore,
+  historyWorlds,
+  loadHistoryWorld,
+  type PastChange,
+  type PastItem,
+  START,
+} from './history-world.js';
+
+const DAYS = 6;
+let db: Database;
+
+beforeAll(async () => {
+  db = await Database.open();
+});
+afterAll(() => db.close());
+
+interface Spell {
+  itemId: number;
+  units: number;
+  currency: string;
+  from: number;
+  to: number;
+  began: string | null;
+  ended: string | null;
+}
+
+async function readSpells(world: PastItem[]): Promise<Spell[]> {
+  await loadHistoryWorld(db, world);
+  await createSpellsView(db);
+  const rows = await db.rows(`SELECT *, epoch_us(from_at) - ${START} AS from_us, epoch_us(to_at) - ${START} AS to_us
+    FROM price_spells ORDER BY item_id, from_at`);
+  return rows.map((row) => ({
+    itemId: Number(row.item_id),
+    units: row.price instanceof DuckDBDecimalValue ? Number(row.price.value) : Number.NaN,
+    currency: String(row.currency),
+    from: Number(row.from_us),
+    to: row.to_us === null ? Infinity : Number(row.to_us),
+    began: row.began as string | null,
+    ended: row.ended as string | null,
+  }));
+}
+
+/** Where something may change, and a microsecond behind it. */
+function listInstants(item: PastItem): number[] {
+  const told = [item.firstSeenAt, item.changedAt, item.removedAt, item.goneAt, ...item.past.map(({ at }) => at)];
+  return told.flatMap((at) => (at === null ? [] : [at, at + 1])).concat(DAYS * 3 * DAY);
+}
+
+describe('price spells', () => {
+  it('tell the price of every instant, through gaps, removals, re-listings and contradictions', async () => {
+    await fc.assert(
+      fc.asyncProperty(historyWorlds(DAYS), async (world) => {
+        const spells = await readSpells(world);
+        for (const item of world) {
+          const own = spells.filter(({ itemId }) => itemId === item.itemId);
+          for (const end of listInstants(item)) {
+            // Of a listing without a first sight nothing is known before its first change.
+            if (item.firstSeenAt === null && !listInstants(item).some((at) => at < end)) continue;
+            if (item.firstSeenAt === null && own.every(({ from }) => from >= end)) continue;
+            const at = own.filter(({ from, to }) => from < end && end <= to);
+            const found = at.map(({ units, currency }) => ({ units, currency }));
+            const expected = findPriceBefore(item, end);
+            expect(found, JSON.stringify({ item, end })).toEqual(expected === null ? [] : [expected]);
+          }
+          for (const [k, spell] of own.entries()) {
+            const next = own[k + 1];
+            expect(spell.from).toBeLessThan(spell.to);
+            if (next?.from === spell.to) expect([next.units, next.currency]).not.toEqual([spell.units, spell.currency]);
+          }
+        }
+      }),
+      { seed: 11, numRuns: 25 },
+    );
+  });
+
+  it('say what they began and ended with, and that a price is older than the first change that is known', async () => {
+    const change = (
+      kind: PastChange['kind'],
+      day: number,
+      units: number,
+      before: number | null = null,
+    ): PastChange => ({
+      changeId: day + 100,
+      kind,
+      at: day * DAY,
+      units,
+      unitsBefore: before,
+      currency: 'EUR',
+      names: 'price',
+      origin: 'feed',
+    });
+    const item = (itemId: number, more: Partial<PastItem>): PastItem => ({
+      itemId,
+      productId: 'p',
+      siteId: 1,
+      units: 30,
+      unitsBefore: null,
+      changedAt: null,
+      currency: 'EUR',
+      firstSeenAt: 0,
+      removedAt: null,
+      goneAt: null,
+      past: [],
+      ...more,
+    });
+    const title: PastChange = { ...change('CHANGED', 3, 20), names: 'nothing' };
+    const spells = await readSpells([
+      item(1, {
+        unitsBefore: 20,
+        changedAt: 6 * DAY,
+        past: [
+          change('NEW', 0, 20),
+          title,
+          change('REMOVED', 4, 20),
+          change('RELISTED', 5, 20),
+          change('CHANGED', 6, 30, 20),
+        ],
+      }),
+      item(2, { unitsBefore: 20, changedAt: 6 * DAY, past: [change('CHANGED', 6, 30, 20)] }),
+      item(3, { unitsBefore: 10, changedAt: 2 * DAY }),
+      item(4, {}),
+    ]);
+    const told = spells.map(({ itemId, units, from, to, began, ended }) => [
+      itemId,
+      units,
+      from / DAY,
+      to / DAY,
+      began,
+      ended,
+    ]);
+    expect(told).toEqual([
+      [1, 20, 0, 4, 'NEW', 'REMOVED'],
+      [1, 20, 5, 6, 'RELISTED', 'CHANGED'],
+      [1, 30, 6, Infinity, 'CHANGED', null],
+      [2, 20, 0, 6, null, 'CHANGED'],
+      [2, 30, 6, Infinity, 'CHANGED', null],
+      [3, 10, 0, 2, null, 'CHANGED'],
+      [3, 30, 2, Infinity, 'CHANGED', null],
+      [4, 30, 0, Infinity, 'NEW', null],
+    ]);
+  });
+});
