@@ -10,8 +10,10 @@ import { renderPipeline } from './render/pipeline.js';
 import { makeQuestionLake } from './render/question-lake.js';
 import { renderQuestions } from './render/questions.js';
 import { renderTables } from './render/tables.js';
+import { renderPicture } from './render/terminal-picture.js';
+import { maskFigures, renderTutorial } from './render/tutorial.js';
 
-/** The pages that are generated whole, by path in the project. Of docs/guides/questions.md only the outputs are. */
+/** The pages that are generated whole, by path in the project. Of docs/guides/questions.md and docs/tutorial.md only the outputs are. */
 export const GENERATED: Record<string, () => string | Promise<string>> = {
   'docs/reference/cli.md': renderCli,
   'docs/reference/tables.md': renderTables,
@@ -20,14 +22,24 @@ export const GENERATED: Record<string, () => string | Promise<string>> = {
   'docs/reference/errors.md': renderErrors,
   'docs/reference/pipeline.md': renderPipeline,
   'docs/reference/environment.md': renderEnvironment,
+  'docs/images/spread.svg': () => renderPicture(readFileSync(packagePath('docs/tutorial.md'), 'utf8')),
 };
 
 async function writeAll(): Promise<void> {
+  await writeTutorial();
   for (const [file, render] of Object.entries(GENERATED)) writeFileSync(packagePath(file), await render());
   const lake = await makeQuestionLake();
   const questions = packagePath('docs/guides/questions.md');
   writeFileSync(questions, await renderQuestions(readFileSync(questions, 'utf8'), lake.folder));
   await lake.close();
+}
+
+/** Only where something changed that has a meaning. */
+async function writeTutorial(): Promise<void> {
+  const page = packagePath('docs/tutorial.md');
+  const text = readFileSync(page, 'utf8');
+  const rendered = await renderTutorial(text);
+  if (maskFigures(rendered) !== maskFigures(text)) writeFileSync(page, rendered);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await writeAll();

@@ -4,15 +4,13 @@ import { toResultSet } from '../../src/cli/output/result-set.js';
 import { writeTable } from '../../src/cli/output/table.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { fillOutputs, listBlocks } from './fenced-blocks.js';
 
 const MOST_LINES = 10;
 
-/** A fenced block: its language, what stands after it (a file's name), and its lines. */
-const BLOCK = /^```(\w+) ?(.*)\n([\s\S]*?)^```$/gmu;
-
 /**
- * docs/guides/questions.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in plain
- * DuckDB over the lake, and each `text` block becomes what the statement before it returns.
+ * docs/guides/questions.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in
+ * plain DuckDB over the lake, and each `text` block becomes what the statement before it returns.
  * @param folder holds `lake/`
  */
 export async function renderQuestions(text: string, folder: string): Promise<string> {
@@ -20,18 +18,13 @@ export async function renderQuestions(text: string, folder: string): Promise<str
   const credits = await readCredits(db);
   try {
     let output = '';
-    let rendered = '';
-    let end = 0;
-    for (const { 0: block, 1: language, 2: file = '', 3: body = '', index } of text.matchAll(BLOCK)) {
-      rendered += text.slice(end, index);
-      end = index + block.length;
+    return await fillOutputs(text, async ({ language, file, body }) => {
       if (language === 'csv') await writeFile(path.join(folder, file), body);
       if (language === 'sql') output = await runAsTable(db, body, credits);
-      if (language === 'text' && output === '')
-        throw new Error('docs/guides/questions.md: a text block before any statement');
-      rendered += language === 'text' ? `\`\`\`text\n${output}\`\`\`` : block;
-    }
-    return rendered + text.slice(end);
+      if (language !== 'text') return undefined;
+      if (output === '') throw new Error('docs/guides/questions.md: a text block before any statement');
+      return output;
+    });
   } finally {
     db.close();
   }
@@ -39,8 +32,8 @@ export async function renderQuestions(text: string, folder: string): Promise<str
 
 /** The SQL of the document that reads nothing but the lake, which `pricelake query` runs, too. */
 export function listQueries(text: string): string[] {
-  const blocks = [...text.matchAll(BLOCK)].filter(([, language]) => language === 'sql').map(([, , , sql = '']) => sql);
-  return blocks.filter((sql) => !sql.includes('.csv'));
+  const statements = listBlocks(text).filter(({ language }) => language === 'sql');
+  return statements.map(({ body }) => body).filter((sql) => !sql.includes('.csv'));
 }
 
 async function readCredits(db: Database): Promise<string[]> {

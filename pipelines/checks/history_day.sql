@@ -1,6 +1,6 @@
 -- name: history_day
 -- severity: error
--- description: A change stands in the folder of the day (UTC) on which it was observed. Within a run only its own are looked at.
+-- description: A change is in the folder of the day (UTC) on which it was observed. Within a run only its own are looked at.
 -- next: Readers that skip folders by day miss these changes; look at the run that wrote them.
 SELECT change_id, item_id, observed_at, observed_date, run_id
 FROM history

@@ -1,6 +1,6 @@
 -- name: items_key_unique
 -- severity: gate
--- description: Every item id stands in items once.
+-- description: Every item id is in items once.
 -- next: Look at the rows of the item ids in the sample; their run_id and read_at tell which run wrote each.
 -- scope: item_id
 SELECT item_id, count(*) AS copies

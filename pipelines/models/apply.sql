@@ -1,6 +1,6 @@
 -- Rows of items that the pending changes and whole reads make new. A whole read that shows all that was told is the row.
 -- To other rows the changes are applied in order; replays and overlaps do nothing.
--- An item that is unknown and can't be read is not among the items the key may see: only history tells of it.
+-- An item that is unknown and can't be read is not among the items the key may see: only history shows it.
 -- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
 -- pending_changes, renamed_sites, different_items (whole rows of the merge base that are not as the lake has them).
 -- needs: base_items, different_items, pending_changes, renamed_sites, taken_reads; variables run_id, watermark

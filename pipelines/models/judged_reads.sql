@@ -1,7 +1,7 @@
 -- Whole reads, judged by what was told: lists and single items may lag behind the feed, each by another amount.
 -- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
 -- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row told.
--- What pages brought beside the needed items is left to the changes that tell of it.
+-- What pages brought beside the needed items is left to the changes that describe it.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
 -- history (the lake's), pending_changes; variable read_at.
 -- needs: base_items, history, needed_items, pending_changes, reread_items, stale_items; variables read_at

@@ -1,7 +1,7 @@
 -- Items as far as it matters whether they are listed, as the lake would be: rows of this run in place of the lake's, and
--- what changes tell of items that the run has not read.
+-- what changes describe items that the run has not read.
 -- Views: exported_items (whole rows, one an item), items (the lake), pending_changes; table gone_reads (items that the
--- service does not show any more); variable listing_datasets (names of the datasets that are counted; null is all).
+-- service no longer shows); variable listing_datasets (names of the datasets that are counted; null is all).
 -- needs: exported_items, gone_reads, items, pending_changes; variables listing_datasets
 -- makes: listing_items
 WITH told AS (

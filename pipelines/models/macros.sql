@@ -21,7 +21,7 @@ CREATE OR REPLACE TEMP MACRO exact_money(x) AS
 
 -- An instant: an ISO 8601 date-time with Z or an offset (UTC without one), of the years 1 to 9999 in UTC, which all
 -- readers of Parquet can hold. Digits beyond the microsecond are dropped, which is the earlier microsecond; the drift of the
--- schema tells of them. 24:00 is the next day's 00:00; a leap second has no place in the type and is none.
+-- schema shows them. 24:00 is the next day's 00:00; a leap second has no place in the type and is none.
 -- The patterns of LIKE spare the usual form the slower regular expression.
 CREATE OR REPLACE TEMP MACRO exact_instant(x) AS
   CASE WHEN (x LIKE '2___-__-__T__:__:__Z' OR x LIKE '2___-__-__T__:__:__.%Z') AND NOT contains(x, ' ') AND NOT contains(x, '.Z')

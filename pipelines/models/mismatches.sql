@@ -1,4 +1,4 @@
--- Different items that no change of the feed tells of. A change that the feed may still bring is left to it: it shows
+-- Different items that no change of the feed shows. A change that the feed may still bring is left to it: it shows
 -- there about 30 seconds after it happened, and the feeds of several datasets end at different changes. Without a feed, what changed a minute or more behind what webhooks or the
 -- item's history tell was told by neither.
 -- Views: different_items (compare), exported_items, new_changes, pending_changes (those that history held ahead of the

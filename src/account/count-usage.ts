@@ -17,7 +17,7 @@ const LEAST_CALLS = 40;
 /**
  * Asks once more for the plan (section 4), when all other calls of the run are made, so that the ledger can be compared
  * with what the service counted. Not asked where the run was small and took no export: the call would cost more than
- * it tells. The comparison is no need: a run that has no call left for it goes on without.
+ * it tells. The comparison is optional: a run that has no call left for it skips it.
  */
 export async function countUsage(run: Run): Promise<Usage> {
   const { client, io, landing } = run;

@@ -26,7 +26,7 @@ export interface BackfillReport {
 
 /**
  * Reads the history of chosen items from the service, one call each (section 4, /items/{id}/history: as far back as the
- * plan's historyDays), and lets a run add to `history` what it lacks. A backfill that was interrupted goes on with the
+ * plan's historyDays), and lets a run add to `history` what it lacks. A backfill that was interrupted continues with the
  * items that are missing.
  * @throws PricelakeError `usage` when the condition is no SQL or chooses nothing, `budget` or `quota` when the calls that
  * are left don't suffice; what has landed is kept.

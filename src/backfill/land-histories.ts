@@ -47,7 +47,7 @@ export interface UsageCount {
 
 /**
  * Lands the histories of items (section 4, /items/{id}/history), each entry a line, shaped as a change of the item. One
- * that was interrupted goes on with the items that are missing; items that the key can't see have none. Returns how many
+ * that was interrupted continues with the items that are missing; items that the key can't see have none. Returns how many
  * items were asked for now. `left` is noted: how many others there are for which no call was left.
  */
 export async function landHistories(

@@ -5,7 +5,7 @@ import { PricelakeError } from '../errors/errors.js';
 
 /**
  * From now on SQL on this database reaches only these folders and files, and cannot change that. DuckDB compares a
- * pattern before it compares the files that match it: so a folder is allowed as our views spell it, too.
+ * pattern before it compares the files that match it: so a folder is allowed as our views spell it as well.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);

@@ -2,8 +2,8 @@ import { PricelakeError } from '../errors/errors.js';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** After a stop of what goes on where it was. */
-export const RESUME_HINT = 'What has landed is kept: run the same command again, and it goes on where it was.';
+/** After a stop of what a later start continues. */
+export const RESUME_HINT = 'What has landed is kept: run the same command again, and it continues where it stopped.';
 
 /**
  * The first SIGINT or SIGTERM aborts the signal with a PricelakeError `stopped`; the second SIGINT ends the

@@ -17,7 +17,7 @@ export interface DatasetNames {
  * Establishes which items are listed, in a run by polling: `changedSince` may not return items that were removed or
  * listed again. One call compares the service's counts (section 4, /facets) with the lake as it would be; where they
  * differ, the items are found by pages and single reads, within a share of the calls left. What is not established is
- * journaled (`listing.done`). Returns the items that the service does not show any more.
+ * journaled (`listing.done`). Returns the items that the service no longer shows.
  */
 export async function compareListingStates(run: Run, extract: Extract, names: DatasetNames): Promise<bigint[]> {
   if (extract.mode !== 'poll') return [];

@@ -1,4 +1,4 @@
-/** What SQL tells of listing states: view `listing_items` beside the service's counts and the pages that were read. */
+/** What SQL says about listing states: view `listing_items` beside the service's counts and the pages that were read. */
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { quoteList } from '../duckdb/quote.js';
@@ -8,7 +8,7 @@ import { loadFacets } from './compare-facets.js';
 /** So many are read once; more stay in their files, so that memory stays the same however many there are. */
 const FEW_ITEMS = 50_000n;
 
-/** Makes `listing_items`, of all datasets or of those with these names; `gone` are not visible any more. */
+/** Makes `listing_items`, of all datasets or of those with these names; `gone` are no longer visible. */
 export async function createListingItems(
   db: Database,
   names: readonly string[] | undefined,

@@ -70,7 +70,7 @@ function explainRead(cause: NodeJS.ErrnoException): string {
   return READ_FAULTS[cause.code ?? ''] ?? cause.message;
 }
 
-/** Values that must not stand in a file, which may be shared. */
+/** Values that must not be in a file, which may be shared. */
 const SECRETS = [
   { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
   { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
@@ -87,7 +87,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
     // In a list where one belongs, the schema says so.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
     // The text is not repeated: it may be the secret.
-    throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not stand in the file`, {
+    throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
       hint: `write ${key}: \${${variable}} and set the variable, or ${key}: {file: ${path}}; the file may be shared`,
     });
   }

@@ -10,7 +10,7 @@ import { parseSize } from './size.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Messages go on from "it …" (pipeline-fault.ts). */
+/** Messages continue from "it …" (pipeline-fault.ts). */
 const text = (meaning: string) => {
   const message = `must be ${meaning}`;
   return z.string(message).min(1, message);

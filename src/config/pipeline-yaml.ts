@@ -10,7 +10,7 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
   BAD_DIRECTIVE: 'a directive is malformed',
   BAD_DQ_ESCAPE: 'quoted text has an unknown escape; put it into single quotes',
   BAD_INDENT: 'the indentation does not fit',
-  BAD_PROP_ORDER: 'an anchor or a tag stands in the wrong place',
+  BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place',
   BAD_SCALAR_START: 'text begins with a reserved character; put it into quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list stands where a value in one line is due',
   BLOCK_IN_FLOW: 'a value over several lines stands inside of brackets',

@@ -16,7 +16,7 @@ export interface SeenField {
   each: SeenField | undefined;
 }
 
-/** Where a field of an object at `parent` ('' for the row) stands in the document; undefined for an unknown one. */
+/** Where a field of an object at `parent` ('' for the row) is in the document; undefined for an unknown one. */
 export type FindPath = (parent: string, name: string) => string | undefined;
 
 /** Names of fields come from the service: so many of one object are told apart. */

@@ -18,7 +18,7 @@ export type ErrorCode =
   | 'open_files' // the system lets the process open no more files
   | 'gate_failed' // a gate check failed: the batch is held
   | 'offline' // a command that makes no call would need one
-  | 'landing_gone' // the raw bytes that rebuild needs are not kept any more
+  | 'landing_gone' // the raw bytes that rebuild needs are no longer kept
   | 'nothing_held' // --publish-held, but no batch is held
   | 'check_failed'
   | 'verify_failed' // verify found something that is not as it must be

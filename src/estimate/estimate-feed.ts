@@ -16,7 +16,7 @@ export interface WaitingFeed {
 const PAGE_LIMIT = 1_000;
 
 /**
- * Reads a page of the feed from where the run would (section 4, /changes); where more waits, its newest change, too. Of
+ * Reads a page of the feed from where the run would (section 4, /changes); where more waits, its newest change as well. Of
  * several datasets, a page each, unless no change is newer than the lake.
  */
 export async function estimateFeed(

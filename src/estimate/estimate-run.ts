@@ -20,7 +20,7 @@ import { priceNothing, pricePlan } from './estimate-steps.js';
 
 /** What the next run would do and take. */
 export interface RunEstimate extends ModeChoice, Total {
-  /** The interrupted or held run that it would go on with. */
+  /** The interrupted or held run that it would continue with. */
   unfinished: { runId: string; held: string[] } | undefined;
   steps: Step[];
   /** Blocks of overage that it would bill at most. */
@@ -112,7 +112,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
       rule: bound.rule,
       wanted: total.calls,
       ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-      hint: 'sync lands what it can, keeps it, and goes on when there are calls again',
+      hint: 'sync lands what it can, keeps it, and continues when there are calls again',
     },
   );
 }

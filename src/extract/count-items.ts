@@ -3,7 +3,7 @@ import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** While the world goes on, two answers may differ: looked at so often until they agree. */
+/** While the world changes, two answers may differ: looked at so often until they agree. */
 const LOOKS = 3;
 
 /** Of the answers only the counts are needed. */

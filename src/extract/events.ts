@@ -56,7 +56,7 @@ async function copyEvents(file: string, landing: Landing, events: { key: string;
   }
 }
 
-/** Where the changes stand in the body of an event; the receiver has seen that it is one. */
+/** Where the changes are in the body of an event; the receiver has seen that it is one. */
 function readChanges(body: Buffer, file: string): Slice[] {
   try {
     const changes = readFields(body).get('changes');

@@ -32,7 +32,7 @@ export interface FeedPart extends DatasetPart {
   from: bigint;
   /**
    * Set where whole rows are read beside: a refused cursor is no error then, and what the feed still has begins again.
-   * The newest change before these were read: at the end, the feed is read up to there, too.
+   * The newest change before these were read: at the end, the feed is read up to there as well.
    */
   beginsAgain?: bigint;
 }
@@ -49,7 +49,7 @@ export async function readNewestChange(client: ApiClient): Promise<bigint | unde
 /**
  * Pulls the feed until nothing more waits (section 4, /changes); each change lands as it came, a line each. Of several
  * datasets, one after the other; their common cursor is where the feed stood before, or the least they all came to
- * behind it. A run that was interrupted goes on behind the last page that its journal names. Without the feed, what has
+ * behind it. A run that was interrupted continues behind the last page that its journal names. Without the feed, what has
  * landed of it is all there will be; undefined when that is nothing.
  * @param client asks about all datasets
  */
@@ -144,7 +144,7 @@ async function pullParts(
   return cursors;
 }
 
-/** True where the service refuses a cursor that its history does not reach any more: the document leaves that open. */
+/** True where the service refuses a cursor that its history no longer reaches: the document leaves that open. */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }

@@ -61,7 +61,7 @@ function chooseWay(
   return choice;
 }
 
-/** Lands the rows of one answer: where they stand in it, the ids of its items, and which page of its part it is. */
+/** Lands the rows of one answer: where they are in it, the ids of its items, and which page of its part it is. */
 type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[], page?: HydrationPage) => Promise<void>;
 
 /** A page of changed items. */
@@ -69,7 +69,7 @@ type HydrationPage = { page: number; dataset: Dataset };
 
 /**
  * Reads the needed items whole (section 4, /items and /items/{id}), in as few calls as possible, and lands them, one a
- * line. Items that are not visible any more are left out. Removes from `need.itemIds` what it has read. `onFile` gets
+ * line. Items that are no longer visible are left out. Removes from `need.itemIds` what it has read. `onFile` gets
  * each file when it is closed, those of an earlier try first, while the rest is being read.
  */
 export async function landHydration(
@@ -143,7 +143,7 @@ export async function landHydration(
 }
 
 /**
- * Pages of changed items, newest listings first: that order does not shift while the world goes on, and new items,
+ * Pages of changed items, newest listings first: that order does not shift while the world changes, and new items,
  * which most of the needed ones are, come first. Those that have landed are passed over. Stops when single reads take
  * fewer calls than the pages left, and returns true when the first page tells that an export is cheaper.
  */

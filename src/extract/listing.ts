@@ -27,7 +27,7 @@ export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 /**
  * Lands the pages of a reading (section 4, /items): newest listings first, an order that doesn't shift when items
  * change. For newest removals, those last seen latest first: the shop stopped listing them soon after. An interrupted
- * reading goes on at the page it had come to.
+ * reading continues at the page it had come to.
  */
 export async function landReading(
   part: DatasetPart,

@@ -3,7 +3,7 @@ import { findField, parseInt64, readElements, readFields, readInt64, type Slice 
 
 /** What a page of the feed says of itself (section 2, ChangePage). */
 export interface FeedPage {
-  /** Where each change stands in the body. */
+  /** Where each change is in the body. */
   changes: Slice[];
   /** Id of the newest change that it shows; `after` where it shows none. */
   shown: bigint;
@@ -13,7 +13,7 @@ export interface FeedPage {
 
 /** What a page of items says of itself (section 2, PageDtoItem). */
 export interface ItemPage {
-  /** Each item's id, and where it stands in the body. */
+  /** Each item's id, and where it is in the body. */
   items: { id: bigint; slice: Slice }[];
   totalElements: bigint;
   totalPages: number;
@@ -21,7 +21,7 @@ export interface ItemPage {
 
 /** What a page of products says of itself (section 2, PageDtoProduct). */
 export interface ProductPage {
-  /** Where each product stands in the body. */
+  /** Where each product is in the body. */
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;

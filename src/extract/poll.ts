@@ -14,7 +14,7 @@ import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page
 
 /** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
 const ROUNDS = 5;
-/** Readings of all items until none is missing: items of one moment may stand in another order on each page. */
+/** Readings of all items until none is missing: items of one moment may be in another order on each page. */
 const READINGS = 2;
 /** How far before the newest change of a round the next one reaches: changes of one moment come together. */
 const ROUND_OVERLAP_MS = 60 * 1000;

@@ -9,7 +9,7 @@ const PAGE = 'products.page';
 
 /**
  * Lands pages of the service's products, those of most offers first (section 4, /products): all, or the one page that
- * `only` names as a sample. An interrupted run goes on at the page it had come to.
+ * `only` names as a sample. An interrupted run continues at the page it had come to.
  */
 export async function landProducts(
   client: ApiClient,

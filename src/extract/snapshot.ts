@@ -22,7 +22,7 @@ export interface SnapshotOptions {
 
 /**
  * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: one that broke off is taken
- * again alone, and an interrupted run goes on with those that it lacks. Throws what `gate` does before anything is asked
+ * again alone, and an interrupted run continues with those that it lacks. Throws what `gate` does before anything is asked
  * for that it does not let through.
  */
 export async function landSnapshot(

@@ -7,7 +7,7 @@ import { type Lake, tablePath } from './layout.js';
 
 const CONCURRENCY = 16;
 
-/** Deletes data files that no version needs any more (paths in the table), and partition folders left empty. */
+/** Deletes data files that no version needs any longer (paths in the table), and partition folders left empty. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
   const limit = pLimit(CONCURRENCY);
   const absolute = paths.map((path) => tablePath(lake, table, path));

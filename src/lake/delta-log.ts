@@ -32,7 +32,7 @@ export interface LogRange {
 }
 
 /**
- * Replays a table's log from its newest checkpoint, or goes on from the last replay where the whole log is asked for.
+ * Replays a table's log from its newest checkpoint, or continues from the last replay where the whole log is asked for.
  * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
  */
 export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {

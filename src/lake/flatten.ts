@@ -31,7 +31,7 @@ const RUN_ID = 'flatten';
 const CONCURRENCY = 16;
 
 /**
- * Puts files that stand in folders (older versions named these `site_id=12`) beside the others of their table: a commit
+ * Puts files that are in folders (older versions named these `site_id=12`) beside the others of their table: a commit
  * of the same bytes a table, by hard links, so that a plain read finds all rows at any moment. Call it under the lock, before anything is staged.
  */
 export async function flattenTables(lake: Lake, states: TableState[], io: Io): Promise<Compaction[]> {
@@ -57,7 +57,7 @@ export async function sortMisplaced(lake: Lake, { table, files }: Pick<TableStat
   const limit = pLimit(CONCURRENCY);
   const sorted = { movable: [] as DataFile[], foreign: [] as DataFile[] };
   const sortFile = async (file: DataFile) => {
-    // A damaged file stays: whoever reads it next tells of it.
+    // A damaged file stays: whoever reads it next reports it.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
     if (footer === undefined) return;
     // Not every program notes in the log how many rows a file has.

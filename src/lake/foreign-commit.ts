@@ -26,7 +26,7 @@ export function describeForeign(
   };
 }
 
-/** What stands in a log that anybody writes: one short line. */
+/** What is in a log that anybody writes: one short line. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);

@@ -7,7 +7,7 @@ const INTERVAL_MS = 10_000;
 
 /** A held lock. */
 export interface LakeLock {
-  /** Aborted when the lock is found to be another's: nothing may be written any more. */
+  /** Aborted when the lock is found to be another's: from then on nothing may be written. */
   lost: AbortSignal;
   /** Lets the next writer in. */
   release(): Promise<void>;

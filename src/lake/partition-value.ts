@@ -4,7 +4,7 @@ import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
 
-/** Column by which DuckDB parts the rows; it names staging folders and stands in no file. */
+/** Column by which DuckDB parts the rows; it names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
 /** Texts by their hash: as the name of a folder one may be too long, and DuckDB takes some for null. */

@@ -40,7 +40,7 @@ export function groupValues(counts: readonly ValueCount[], limit: bigint): Value
   return groups;
 }
 
-/** A range, so that row groups outside of it are skipped by their statistics. */
+/** A range, so that row groups outside it are skipped by their statistics. */
 function writePredicate(name: string, group: ValueCount[]): string {
   const values = group.flatMap(({ value }) => (value === null ? [] : [value]));
   const [first, last] = [values[0], values.at(-1)];

@@ -34,7 +34,7 @@ const FAULTS: readonly SystemFault[] = [
   },
 ];
 
-/** The fault of the machine that an error tells of, if any. */
+/** The fault of the machine that an error shows, if any. */
 function findFault(error: unknown): SystemFault | undefined {
   // A connection that wants a file descriptor fails as one that can't be made; all else is named already.
   if (error instanceof PricelakeError) return FAULTS.find(({ code }) => code === 'open_files' && isOutOfFiles(error));

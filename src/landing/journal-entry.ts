@@ -224,7 +224,7 @@ const journalEntry = z.discriminatedUnion('type', [
     total: int64Text.nullable(),
     calls: z.number(),
   }),
-  /** An item that the service does not show any more (404). */
+  /** An item that the service no longer shows (404). */
   z.strictObject({ type: z.literal('listing.gone'), itemId: int64Text, calls: z.number() }),
   z.strictObject({ type: z.literal('listing.acted'), dataset, calls: z.number() }),
   /** Items at most of which it is not established whether they are listed, and why. */
@@ -298,7 +298,7 @@ export function readEntry(line: string, where: string): JournalEntry {
   throw new PricelakeError(
     'lake_invalid',
     `${where} says what this version does not know`,
-    { hint: `a newer version wrote it, or it is damaged: go on with that version, or ${START_AGAIN}` },
+    { hint: `a newer version wrote it, or it is damaged: continue with that version, or ${START_AGAIN}` },
     { cause: entry.error },
   );
 }

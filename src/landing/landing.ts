@@ -76,7 +76,7 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   }
 }
 
-/** A damaged journal of an older run is what `verify` tells of: it stops no run, and its bytes stay. */
+/** `verify` reports a damaged journal of an older run; it stops no run, and its bytes stay. */
 async function readKept(file: string, io: Io): Promise<JournalEntries | undefined> {
   return JournalEntries.read(file).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;

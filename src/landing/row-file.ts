@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Journal } from './journal.js';
 import type { JournalEntry } from './journal-entry.js';
 
-/** Where a row stands in the bytes of an answer. */
+/** Where a row is in the bytes of an answer. */
 export interface RowSlice {
   start: number;
   end: number;
@@ -78,7 +78,7 @@ export class RowFile {
   }
 }
 
-/** A newline inside a row is white space of JSON (a raw one can't stand in a string) and becomes a space. */
+/** A newline inside a row is white space of JSON (a raw one can't be in a string) and becomes a space. */
 function writeLines(body: Buffer, rows: readonly RowSlice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;

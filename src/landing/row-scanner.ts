@@ -1,6 +1,6 @@
 import { CsvScanner } from '../formats/csv.js';
 
-/** How rows of an export stand in its bytes (section 4, /export). */
+/** How the bytes of an export hold its rows (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
 /** Counts rows in bytes that come chunk by chunk, and tells where they may be cut. */

@@ -90,7 +90,7 @@ export async function createPendingChanges(db: Database, window: CursorWindow): 
 }
 
 /**
- * Newest change that stands in history ahead of `to` after the run: webhooks brought it, or the feed of one of several datasets,
+ * Newest change that is in history ahead of `to` after the run: webhooks brought it, or the feed of one of several datasets,
  * or items' histories where there is no feed; 0 when there is none.
  */
 export async function findAhead(db: Database, { ahead, to = 0n }: Pick<CursorWindow, 'ahead' | 'to'>): Promise<bigint> {

@@ -70,15 +70,15 @@ async function selectLakeBase(db: Database, base: LakeBase, condition: string): 
 
 /** What whole rows showed that the lake did not. */
 export interface Comparison {
-  /** Items that have other values, and that no landed change tells of. */
+  /** Items that have other values, and that no landed change shows. */
   differences: bigint;
   /** JSON text: by the name of a value, in how many of them it differs. */
   columns: string;
-  /** Items that the lake lacked, and that no landed change tells of. */
+  /** Items that the lake lacked, and that no landed change shows. */
   missed: bigint;
   /** Items that a complete copy lacks. */
   gone: bigint;
-  /** Items that it lacks and that may be in a dataset which can't be read any more: these stay as they are. */
+  /** Items that it lacks and that may be in a dataset which can no longer be read: these stay as they are. */
   unreadable: bigint;
 }
 
@@ -90,7 +90,7 @@ export interface ComparisonFacts {
   added: readonly string[];
   /** False when a row could not be typed: the item that it shows is not missing. */
   isReadWhole: boolean;
-  /** Items that a poll has found not to be visible any more. */
+  /** Items that a poll has found to be no longer visible. */
   unlisted?: readonly bigint[];
 }
 

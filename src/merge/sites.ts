@@ -5,7 +5,7 @@ import { selectColumns } from './batch.js';
 /**
  * Table `site_refs`: every website that a landed row shows. The service shows a website as it is when it answers: the
  * later answer holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. What a
- * webhook shows may be a day old: it only tells of websites that are not known yet.
+ * webhook shows may be a day old: it only adds websites that are not known yet.
  */
 async function createSiteRefs(db: Database, applyFrom: bigint): Promise<void> {
   const site = `site_id, coalesce(site_name, site_host, '') AS name, coalesce(site_host, '') AS host,

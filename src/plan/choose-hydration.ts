@@ -36,7 +36,7 @@ const EXPORT_ROWS_PER_SECOND = 50_000;
 export function chooseHydration(facts: HydrationFacts): HydrationChoice {
   const { needed, pages, rows, rowsLeft } = facts;
   const withoutExport = facts.withoutExport ?? (pages > 0 ? undefined : 'an export has no row that no page showed');
-  if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed any more' };
+  if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed' };
   const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
   const paged: HydrationChoice = { way: 'pages', calls: pages, rows: 0n, reason: '' };
   const byCalls = pages > 0 && pages < needed ? paged : single;

@@ -41,7 +41,7 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
   if (wanted === 'feed' && !hasFeed) {
     throw new PricelakeError('plan_refuses', 'source.mode is feed, and the plan has no change feed', {
       limit: 'changeFeed',
-      hint: 'set source.mode: auto to go on without the feed, or change the plan',
+      hint: 'set source.mode: auto to continue without the feed, or change the plan',
     });
   }
   if (!facts.hasItems) return { mode: 'snapshot', reason: 'the lake holds no items yet' };
@@ -54,7 +54,7 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
   if (!hasFeed) return { mode: 'poll', reason: `the plan has no change feed${later}` };
   if (!facts.hasCursor) return { mode: 'poll', reason: `the lake has no cursor of the feed yet${later}` };
   const lost = explainGap(facts);
-  if (lost === undefined) return { mode: 'feed', reason: `the feed goes on from the cursor${later}` };
+  if (lost === undefined) return { mode: 'feed', reason: `the feed continues from the cursor${later}` };
   if (copyRefusal === undefined) return { mode: 'snapshot', reason: lost };
   return { mode: 'poll', reason: `${lost}, and ${copyRefusal}` };
 }

@@ -23,7 +23,7 @@ export function hasOutlastedHistory({ landed: { triedAt }, account, now }: RunFa
 }
 
 /**
- * How the run brings the lake up to date. A decision holds for all tries, unless it was to go on by the feed, and the
+ * How the run brings the lake up to date. A decision holds for all tries, unless it was to continue by the feed, and the
  * plan has lost it since, the run stood still for longer than it reaches back or the service refuses the cursor; or to
  * compare with a complete copy that can't be had now.
  */

@@ -21,7 +21,7 @@ export interface ExportGate {
 export interface Hold {
   /** The headers tell what it takes: nothing more is held. */
   take(taken: TakenExport): bigint;
-  /** It took nothing: nothing is held any more. A second call does nothing. */
+  /** It took nothing: nothing is held. A second call does nothing. */
   release(): void;
 }
 

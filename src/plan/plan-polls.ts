@@ -16,7 +16,7 @@ export interface PollPlan {
 
 /**
  * What changed since the last poll, in a run without the feed; and what changed while a run stood still for so long that
- * the feed can't tell any more.
+ * the feed can no longer tell.
  */
 export function planPolls(
   facts: RunFacts,

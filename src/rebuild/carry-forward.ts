@@ -45,7 +45,7 @@ async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io
   await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Changes that stood ahead of the cursor stand in the kept history: when the feed brings them, they are the same. */
+/** Changes that stood ahead of the cursor are in the kept history: when the feed brings them, they are the same. */
 async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
   await createTableView(db, rebuilt, 'history', 'rebuilt_history');
   const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin IN ('feed', 'webhook')");
@@ -55,7 +55,7 @@ async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: I
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }
 
-/** Items that a complete copy before or at the start of the rebuild lacked: no kept byte tells of them. */
+/** Items that a complete copy before or at the start of the rebuild lacked: no kept byte shows them. */
 export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const { db } = old;
   await createTableView(db, rebuilt, 'items', 'rebuilt_items');
@@ -121,7 +121,7 @@ export function refuseLosses(losses: readonly string[]): void {
     'lake_invalid',
     `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that the kept raw bytes cannot restore: ${losses.join('; ')}`,
     {
-      hint: '`pricelake verify` names the damaged files; restore them from a backup, or go on without these rows with `pricelake rebuild --accept-loss`.',
+      hint: '`pricelake verify` names the damaged files; restore them from a backup, or continue without these rows with `pricelake rebuild --accept-loss`.',
       losses,
     },
   );

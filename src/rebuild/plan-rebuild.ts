@@ -5,7 +5,7 @@ import type { LandedRun } from '../landing/landing.js';
 export interface RunFacts {
   runNumber: bigint;
   runId: string;
-  /** True when rows of it stand in the tables. */
+  /** True when rows of it are in the tables. */
   left: boolean;
 }
 

@@ -130,7 +130,7 @@ function planNaming(
 }
 
 /**
- * Where the kept runs must come to. A run that has published its tables in part goes on behind the rebuild of a damaged
+ * Where the kept runs must come to. A run that has published its tables in part continues behind the rebuild of a damaged
  * lake; with a sound one it has to be gone on with first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
@@ -138,7 +138,7 @@ function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: bool
   if (open === undefined || committed < open.runNumber) return old.readCursor();
   if (isDamaged) return open.journal.last('begin')?.cursorFrom ?? undefined;
   throw new PricelakeError('landing_gone', `run ${open.runId} was interrupted while it published its tables`, {
-    hint: 'Run `pricelake sync` first: it goes on with that run.',
+    hint: 'Run `pricelake sync` first: it continues that run.',
   });
 }
 

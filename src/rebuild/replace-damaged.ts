@@ -14,7 +14,7 @@ import { publishAgain, type SwappedTable, selectLedger } from './replace-tables.
 /**
  * Puts whole rebuilt tables, logs and all, into the place of a damaged lake's. A crash before the swap leaves the lake as
  * it was; one in it is gone on with by the next command that writes.
- * @param openRun a run that is not done again: the next sync goes on with it, and writes down what it took
+ * @param openRun a run that is not done again: the next sync continues with it, and writes down what it took
  */
 export async function replaceTables(
   old: OldTables,

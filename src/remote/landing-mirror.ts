@@ -6,11 +6,11 @@ import { peekUnfinishedRun } from '../landing/landing.js';
 import type { Ends } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
-/** Folders of the remote that hold what was paid for and stands in no table yet. */
+/** Folders of the remote that hold what was paid for and is in no table yet. */
 export const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * What an unfinished run has landed, on the remote: another machine can go on with it. A journal is sent behind the files
+ * What an unfinished run has landed, on the remote: another machine can continue with it. A journal is sent behind the files
  * that it names, as it was before they were read, so it never names what is missing.
  */
 export class LandingMirror {
@@ -24,7 +24,7 @@ export class LandingMirror {
     this.#ends = ends;
   }
 
-  /** Sends what has landed since the last time; what no run needs any more goes. */
+  /** Sends what has landed since the last time; what no run needs any longer goes. */
   send(): Promise<void> {
     const sent = this.#sending.then(() => this.#send());
     this.#sending = sent.catch(() => {}); // told to whoever asked

@@ -6,7 +6,7 @@ export interface RemoteUrl {
   /** Undefined: as the SDK finds it, which is AWS unless its settings say otherwise. */
   endpoint: string | undefined;
   region: string | undefined;
-  /** True where the bucket stands in the path of requests, not in the name of the host. */
+  /** True where the bucket is in the path of requests, not in the name of the host. */
   pathStyle: boolean;
 }
 

@@ -48,7 +48,7 @@ export function createS3Client(
     // Stores other than AWS take any region; the SDK wants one.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
   });
-  // The store's clock dates leases: it stands in the header of each answer.
+  // The store's clock dates leases: it is in the header of each answer.
   client.middlewareStack.add(
     (next) => async (input) => {
       const result = await next(input);

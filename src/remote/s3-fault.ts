@@ -33,7 +33,7 @@ function isNetworkFault(error: unknown): boolean {
 
 /**
  * A fault of the store in words. The store's own text and the SDK's error stay out: a signature, a key or an address
- * with a token may stand in them.
+ * with a token may be in them.
  */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;

@@ -5,7 +5,7 @@ import { parseRows, readOne, readRows } from './read-rows.js';
 import type { ReportSelection } from './report-selection.js';
 import * as rows from './rows.js';
 
-/** Everything that the report tells of a lake: aggregates and top rows, never whole tables. */
+/** Everything that the report says about a lake: aggregates and top rows, never whole tables. */
 export interface LakeFacts {
   selection: ReportSelection;
   overview: rows.Overview;

@@ -90,6 +90,6 @@ function requireAll(asked: string[], found: rows.Product[], currency: string | u
   if (missing.length === 0) return;
   const scope = currency === undefined ? '' : ` in ${currency}`;
   throw new PricelakeError('usage', `--product ${missing.join(', ')}: no listed offer with a price${scope}`, {
-    hint: 'Product ids stand in the column product_id of products, e.g. in `pricelake spread --format csv`.',
+    hint: 'Product ids are in the column product_id of products, e.g. in `pricelake spread --format csv`.',
   });
 }

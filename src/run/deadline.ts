@@ -27,7 +27,7 @@ export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const end = io.now().getTime() + ms;
   const refuse = (): never => {
     throw new PricelakeError('deadline', `the deadline of ${text} has passed; what has landed is kept`, {
-      hint: 'Run the same command again: it goes on where this run stopped.',
+      hint: 'Run the same command again: it continues where this run stopped.',
     });
   };
   const hasPassed = () => io.now().getTime() >= end;

@@ -45,7 +45,7 @@ export async function addIdleRun(lake: Lake, row: RunRow): Promise<void> {
   }
 }
 
-/** Forgets the rows: they stand in table `runs`. */
+/** Forgets the rows: they are in table `runs`. */
 export async function clearIdleRuns(lake: Lake): Promise<void> {
   await rm(idleRunsPath(lake), { force: true });
 }

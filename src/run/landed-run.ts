@@ -10,7 +10,7 @@ import type { RunMode } from '../tables/table.js';
 /** What of a run is landed before hydration. */
 export interface Extract {
   mode: RunMode;
-  /** Undefined for a run that goes on by the feed alone. */
+  /** Undefined for a run that continues by the feed alone. */
   lowWatermark: LowWatermark | undefined;
   /** What webhooks brought before the service was read. */
   events: LandedEvents;

@@ -200,7 +200,7 @@ async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: I
   );
 }
 
-/** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't go on with. */
+/** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't continue with. */
 export async function readTables(lake: Lake): Promise<Tables> {
   return acceptTables(lake, await readStates(lake));
 }
@@ -248,7 +248,7 @@ export function isCommitted(run: Run, table: TableName): boolean {
   return (run.tables[table].applied.run ?? 0n) >= run.landing.runNumber;
 }
 
-/** Forgets a run that found nothing to do; the changes of its events and backfill stand in history already. */
+/** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */
 export async function dropIdleRun(run: Run): Promise<void> {
   await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
   await removeBackfill(run.landing, run.lake.root);

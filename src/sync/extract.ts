@@ -89,7 +89,7 @@ async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void>
 
 /**
  * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
- * landed needs no call: then a run goes on although the service refuses, and skips comparisons.
+ * landed needs no call: then a run continues although the service refuses, and skips comparisons.
  */
 async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
   const { client, landing } = run;

@@ -41,7 +41,7 @@ export interface Batch {
   comparison: Comparison;
   /** Changes that history does not hold yet. */
   newChanges: bigint;
-  /** Newest change that stands in history ahead of the cursor; 0 when there is none. */
+  /** Newest change that is in history ahead of the cursor; 0 when there is none. */
   ahead: bigint;
   /** Items that the next run reads again. */
   stale: StaleItems;
@@ -176,7 +176,7 @@ async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Mom
   return moment;
 }
 
-/** Whole rows that stand in the table: a reread takes the place of the item's exported row. */
+/** Whole rows that are in the table: a reread takes the place of the item's exported row. */
 async function countWritten(db: Database, exported: Tally, base: MergeBase): Promise<bigint> {
   const taken = await db.row('SELECT count(*) AS n FROM taken_reads');
   const rereads = taken?.n as bigint;

@@ -57,7 +57,7 @@ async function fillTables({ db, lake, pipeline, tables }: Run, staged: Staged, c
   });
 }
 
-/** Stages the tables that tell of the run itself: check results and the ledger (table `next_runs`, which the audit leaves). */
+/** Stages the tables that describe the run itself: check results and the ledger (table `next_runs`, which the audit leaves). */
 async function stageLedger(run: Run, staged: Staged, checks: CheckResult[]): Promise<void> {
   const { db, lake, landing, io } = run;
   const { runId, runNumber } = landing;

@@ -57,7 +57,7 @@ export type SyncStep = 'open' | 'extract' | 'normalize' | 'stage' | 'compare' | 
 
 /**
  * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
- * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere goes on from there.
+ * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere continues from there.
  * @throws PricelakeError `disk_full`, `open_files` or `lake_read_only` for what the machine refuses, `lake_invalid` for damaged files of tables; what the stages throw passes through.
  */
 export function syncPipeline(

@@ -3,7 +3,7 @@
 /**
  * Tables of the lake, in commit order: `history` is the log, everything else follows from it. `landed` rows come from
  * what the service sent, `derived` ones from other tables alone (src/analyze/derive.ts), `kept` ones from days that
- * closed, and `recorded` ones tell of runs.
+ * closed, and `recorded` ones describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -67,7 +67,7 @@ export interface TableChange {
   remove: DataFile[];
   /** What the commit notes with its files; what it leaves out stays as it was. */
   applied: Partial<Applied>;
-  /** False where the same rows only stand in other files (compaction); default true. */
+  /** False where the same rows only moved to other files (compaction); default true. */
   dataChange?: boolean;
   /** True where the same files only get other names: columns and properties of the table stay as they are. */
   isRename?: boolean;
@@ -82,7 +82,7 @@ export interface Applied {
   run: bigint | undefined;
   /** The feed cursor up to which the table is applied. */
   cursor: bigint | undefined;
-  /** Of history: newest change that stands in it ahead of the feed's cursor; 0 where none does. */
+  /** Of history: newest change that is in it ahead of the feed's cursor; 0 where none is. */
   ahead: bigint;
   /** Of items: µs since 1970 up to which they were polled; 0 after a run by the feed. */
   polledAt: bigint;
@@ -132,7 +132,7 @@ export interface ForeignCommit {
   operation: string;
   /** `delta-rs:py-1.6.6` */
   engine: string;
-  /** What it changed of what the table says, in words; undefined where the same rows stand in other files, or nothing. */
+  /** What it changed of what the table says, in words; undefined where the same rows are in other files, or nothing. */
   change: string | undefined;
   raisesProtocol: boolean;
 }

@@ -64,7 +64,7 @@ export const BY_FOLDED_NAME = new Map<string, ItemPath>([
 ]);
 
 /**
- * Where a field of an export row, or of the object `parent` in it, stands in Item, however it is spelled; undefined for
+ * Where a field of an export row, or of the object `parent` in it, is in Item, however it is spelled; undefined for
  * what the document does not name.
  */
 export function findItemPath(parent: string, name: string, mapping: Mapping): string | undefined {

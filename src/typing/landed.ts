@@ -5,7 +5,7 @@ import { ITEM_VALUE_NAMES } from './item-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
 
-/** How the rows stand in a landed file, one a line. */
+/** How a landed file holds its rows, one a line. */
 export type Layout =
   | 'lines' // JSON, as it came
   | 'csv' // as it came: a header, then records
@@ -17,7 +17,7 @@ export interface LandedFile {
   layout: Layout;
   /** Long numbers are quoted behind NUMBER_MARK. */
   marked: boolean;
-  /** True where a row is larger than may be typed: DuckDB takes it or not, by where it stands in the file. */
+  /** True where a row is larger than may be typed: DuckDB takes it or not, by where it is in the file. */
   hasTooLarge?: boolean;
   /** Name that rejects give as their place. */
   part: string;
@@ -127,7 +127,7 @@ function placeSql(files: LandedFiles): string[] {
 /** The path of a row's file; no field of a service has a reason to be named so. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
-/** A fact of the file that the row stands in. */
+/** A fact of the file that the row is in. */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
   return `${quoteList(files.map(fact))}[list_position(${quoteList(files.map(({ path }) => path))}, ${FILE_COLUMN})]`;

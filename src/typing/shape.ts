@@ -15,7 +15,7 @@ import {
 } from './item-names.js';
 
 /**
- * Where each value of an item stands in a landed row. The API document shows the names of Item, but not those of an
+ * Where each value of an item is in a landed row. The API document shows the names of Item, but not those of an
  * export row, so all sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
@@ -104,7 +104,7 @@ export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValu
   return ITEM_VALUE_NAMES.filter((name) => !values.has(name));
 }
 
-/** A field's name as it stands in the rows, and as Item would have it. */
+/** A field's name as it is in the rows, and as Item would have it. */
 interface FieldName {
   name: string;
   known: string;

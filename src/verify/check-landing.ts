@@ -48,7 +48,7 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
   if (lines[0]?.type !== 'begin') fail(JOURNAL, 'does not begin with the beginning of a run');
   const ends = lines.filter(({ type }) => type === 'end');
   check.endedAt = typeof ends[0]?.at === 'string' ? ends[0].at : undefined;
-  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'goes on behind the end of the run');
+  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'continues behind the end of the run');
   checkExports(lines, (what) => fail(JOURNAL, what));
   for (const [file, pieces] of listPieces(lines)) {
     check.files += 1;

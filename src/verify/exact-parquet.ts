@@ -9,7 +9,7 @@ import {
 import { compressors } from 'hyparquet-compressors';
 
 /**
- * A value as it stands in the file, nothing rounded: int64 and the units of a decimal as bigint, times as microseconds
+ * A value as it is in the file, nothing rounded: int64 and the units of a decimal as bigint, times as microseconds
  * since 1970 (bigint), days since 1970 (number), texts as their bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];

@@ -30,7 +30,7 @@ export const landingProof: Proof = {
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(
           'journal.ndjson',
-          'does not say that the run has ended, and it was published: its end is cut off, or a sync goes on with it',
+          'does not say that the run has ended, and it was published: its end is cut off, or a sync continues it',
         );
       }
     }

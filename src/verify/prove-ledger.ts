@@ -6,7 +6,7 @@ import { createReplayedViews } from './table-views.js';
 export const cursorProof: Proof = {
   name: 'cursors',
   claims:
-    'Each run went on from the cursor of the run before it; items and history stand at the cursor of the last one.',
+    'Each run continued from the cursor of the run before it; items and history are at the cursor of the last one.',
   async prove(context, report) {
     await createReplayedViews(context, ['runs', 'history']);
     const rows = await context.db.rows(
@@ -20,7 +20,7 @@ export const cursorProof: Proof = {
       const fail = (what: string) => report({ table: 'runs', what: `run ${run_id} ${what}` });
       if (run_number === number) fail(`has number ${number}, as the run before it`);
       if (!cursors.includes(cursor_from ?? null)) {
-        fail(`went on from cursor ${cursor_from}; the run before it had come to ${cursors.at(-1)}`);
+        fail(`continued from cursor ${cursor_from}; the run before it had come to ${cursors.at(-1)}`);
       }
       if (cursor_from != null && cursor_to != null && cursor_to < cursor_from) fail('went back');
       cursors = written === 0n ? [...cursors, cursor_to ?? null] : [cursor_to ?? null];
@@ -50,8 +50,7 @@ async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | n
 
 export const equationProof: Proof = {
   name: 'row equation',
-  claims:
-    'In every run, rows received are rows written, rejected and deduplicated; the rejected ones stand in rejects.',
+  claims: 'In every run, rows received are rows written, rejected and deduplicated; the rejected ones are in rejects.',
   async prove(context, report) {
     await createReplayedViews(context, ['runs', 'rejects']);
     const rows = await context.db.rows(`
@@ -65,7 +64,7 @@ export const equationProof: Proof = {
       if (received !== (written ?? 0n) + (rejected ?? 0n) + (deduplicated ?? 0n)) {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
-      if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} stand in rejects`);
+      if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} are in rejects`);
       // Null in rows of a version that did not count it.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
         fail(`was announced ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
@@ -79,7 +78,7 @@ const SHOWN_KEYS = 20;
 
 export const keyProof: Proof = {
   name: 'keys',
-  claims: 'No key of a table stands in it twice.',
+  claims: 'No key is in a table twice.',
   async prove(context, report) {
     let count = 0n;
     for (const { table, schema } of context.tables.values()) {

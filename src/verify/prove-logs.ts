@@ -31,7 +31,7 @@ export const logProof: Proof = {
   },
 };
 
-/** Changes that no run went on from are findings; of the others a run has taken note, or could not know better. */
+/** Changes that no run continued from are findings; of the others a run has taken note, or could not know better. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
   const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];

@@ -74,7 +74,7 @@ function compareFiles(state: ReplayedTable, pointed: PointedFile[], fail: (what:
   for (const path of named.keys()) fail(`names ${path}, which the table does not have`);
 }
 
-/** Every data file's path stands in the catalog as a literal, and no other. */
+/** Every data file's path is in the catalog as a literal, and no other. */
 async function compareCatalog({ lake, tables }: VerifyContext, report: Report): Promise<void> {
   const text = await readFile(join(lake.root, CATALOG), 'utf8').catch(ignoreMissing);
   if (text === undefined) return report({ file: CATALOG, what: 'is missing: the next sync writes it' });

@@ -79,7 +79,7 @@ async function proveFile(
   try {
     const stats = parseStats(file.stats);
     for (const column of table.schema.columns) {
-      if (!reader.columns.has(column.name)) continue; // older than the column: the footers' proof tells of it
+      if (!reader.columns.has(column.name)) continue; // older than the column: the footers' proof shows it
       let facts: ColumnFacts | undefined;
       for (const group of groups) {
         context.signal.throwIfAborted();

@@ -16,10 +16,10 @@ export interface LoggedFile {
   path: string;
   bytes: number;
   partitionValues: Record<string, string | null>;
-  /** JSON text, as it stands in the log. */
+  /** JSON text, as it is in the log. */
   stats: string;
   sha256: string | undefined;
-  /** Names of the table's columns when it was added; undefined where a checkpoint alone tells of the file. */
+  /** Names of the table's columns when it was added; undefined where a checkpoint alone shows the file. */
   columns: string[] | undefined;
 }
 

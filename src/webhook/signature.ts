@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The header Service-Signature, taken apart (section 6). */
 export interface Signature {
-  /** Unix seconds as they stand in the header: they are part of what was signed. */
+  /** Unix seconds as they are in the header: they are part of what was signed. */
   t: string;
   /** The `v1` values, 32 bytes each; a second one is of a rolled secret. */
   values: Buffer[];

@@ -18,7 +18,7 @@ export interface Desk {
 
 /**
  * Judges a delivery and lands it. Returns the status to answer with (section 6, delivery rules): 2xx is said only of
- * what is on disk, or needs not be. A signed body that can't be read is kept aside and taken, too: refused, it would
+ * what is on disk, or needs not be. A signed body that can't be read is kept aside and taken as well: refused, it would
  * hold up all later changes for a day and then turn the endpoint off, and no retry would change it.
  */
 export async function takeDelivery(

@@ -37,7 +37,7 @@ async function expectExactCopy(): Promise<void> {
 
 describe('a budget of calls', () => {
   // I0 of SPEC.md
-  test('stops a run wherever it is; the next ones go on from there and ask for nothing twice', async () => {
+  test('stops a run wherever it is; the next ones continue from there and ask for nothing twice', async () => {
     await openSmall();
     const { budget } = world.pipeline;
     let tries = 0;

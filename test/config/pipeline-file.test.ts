@@ -181,10 +181,10 @@ describe('the webhook of a pipeline file', () => {
 
 const EXAMPLE = '(pipelines/prices.yaml of the package is a commented example)';
 const NOT_IN_FILE =
-  'prices.yaml:3:3: source.apiKey must not stand in the file (write apiKey: ${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared)';
+  'prices.yaml:3:3: source.apiKey must not be in the file (write apiKey: ${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared)';
 const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
 const SECRET_NOT_IN_FILE =
-  'prices.yaml:7:3: webhook.secret must not stand in the file (write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or secret: {file: /path/of/the/secret}; the file may be shared)';
+  'prices.yaml:7:3: webhook.secret must not be in the file (write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or secret: {file: /path/of/the/secret}; the file may be shared)';
 const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these';
 const withKey = (key: string) => SOURCE.replace('${KEY}', key) + LAKE;
 

@@ -14,7 +14,7 @@ import { glob, makeLake, openDatabase, readRows } from './fixture.js';
 const WRITER = fileURLToPath(new URL('./rewrite-forever.mjs', import.meta.url));
 
 // I1 of SPEC.md
-test('a writer that is killed at any moment leaves a version whole, with its transaction, and the next one goes on', async () => {
+test('a writer that is killed at any moment leaves a version whole, with its transaction, and the next one continues', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   let before = -1n;
   for (const wait of [0, 6, 12, 18, 24, 30]) {

@@ -72,7 +72,7 @@ describe('a journal', () => {
   });
 
   // I6 of SPEC.md
-  test('loses a last line that a crash cut short, wherever it was cut, and goes on behind the one before', async () => {
+  test('loses a last line that a crash cut short, wherever it was cut, and continues behind the one before', async () => {
     await write(BEGIN, page(0n, 2));
     const whole = await readFile(file);
     const firstLine = whole.indexOf(0x0a) + 1;

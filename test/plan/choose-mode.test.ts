@@ -51,7 +51,7 @@ describe('where the budget allows no complete copy', () => {
 
   test('a comparison that is due waits, and the lake goes on', () => {
     const due = { copyRefusal, reconcileEvery: DAY_MS };
-    const reason = `the feed goes on from the cursor; a complete comparison is due, but ${copyRefusal}`;
+    const reason = `the feed continues from the cursor; a complete comparison is due, but ${copyRefusal}`;
     expect(chooseMode(facts(due))).toEqual({ mode: 'feed', reason });
     expect(chooseMode(facts({ ...due, hasFeed: false }))).toMatchObject({ mode: 'poll' });
   });

@@ -112,7 +112,7 @@ describe('the feed starts', () => {
 });
 
 describe('a decision of an earlier try', () => {
-  const decision = { mode: 'feed', reason: 'the feed goes on from the cursor' } as const;
+  const decision = { mode: 'feed', reason: 'the feed continues from the cursor' } as const;
 
   test('holds, and is made again where the feed is lost, outlasted or refused', () => {
     expect(planRun(facts({ landed: { decision } }))).toMatchObject({ decision, isDecisionNew: false });

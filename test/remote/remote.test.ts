@@ -120,7 +120,7 @@ test('a store that does not honour conditions is refused before anything is writ
 });
 
 // I10 of SPEC.md
-test('a kill at any request leaves whole versions, and both this machine and another one go on', async () => {
+test('a kill at any request leaves whole versions, and both this machine and another one continue', async () => {
   const { machine, store } = await openRemoteWorld();
   const first = await machine();
   await first.run(1);

@@ -10,7 +10,7 @@ const ROW: RunRow = {
   run_id: 'run',
   pipeline: 'prices',
   mode: 'feed',
-  reason: 'the feed goes on from the cursor',
+  reason: 'the feed continues from the cursor',
   started_at: '2026-11-20T06:00:00.000Z',
   finished_at: '2026-11-20T06:00:01.500Z',
   seconds: 1.5,

@@ -238,7 +238,7 @@ describe('verify finds', () => {
     );
     const findings = await verify();
     expect(findings.get('cursors')).toMatch(
-      /^runs run \S+ went on from cursor \d+; the run before it had come to \d+$/,
+      /^runs run \S+ continued from cursor \d+; the run before it had come to \d+$/,
     );
     expect(findings.get('row equation')).toMatch(
       /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but 0 stand/,

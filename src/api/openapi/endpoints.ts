@@ -56,7 +56,7 @@ const changes: Endpoint = {
   tags: ['Changes'],
   summary: 'The change feed, oldest first, for keeping a copy in sync',
   description:
-    "Paid plans only: on Free it answers 402. Start with `after=0`, then pass each answer's `nextCursor` as `after` while `hasMore` is true; go on from the last cursor next time. Each change is delivered exactly once, about 30 seconds after it happens.",
+    "Paid plans only: on Free it answers 402. Start with `after=0`, then pass each answer's `nextCursor` as `after` while `hasMore` is true; continue from the last cursor next time. Each change is delivered exactly once, about 30 seconds after it happens.",
   parameters: [p.dataset, p.after, p.limit(1000, 500)],
   ok: r.answerOne('ChangePage', 'The next changes; `nextCursor` is passed as `after`.'),
 };

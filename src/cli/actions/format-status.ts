@@ -88,7 +88,7 @@ function formatOpen({ open }: Status): string {
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
   const next = {
     held: ': change checks: and sync, or sync --publish-held',
-    interrupted: ': the next sync goes on with it',
+    interrupted: ': the next sync continues it',
     running: '',
   }[state];
   return `run ${open.runNumber} (${open.runId}) is ${state}${why}, landed ${parts.join(', ')} in ${open.calls} calls${next}`;

@@ -93,7 +93,7 @@ Next:
   npx pricelake report --lake ${lake}     one HTML page about all of it
   npx pricelake query --lake ${lake} "${shop}"
   duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lake}/items/*.parquet') GROUP BY ALL"
-  npx pricelake sandbox     prints a key and a pipeline file to go on with
+  npx pricelake sandbox     prints a key and a pipeline file to start with
 `;
 }
 

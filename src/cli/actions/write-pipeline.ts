@@ -55,7 +55,7 @@ function nextSteps(file: string, isSet: boolean): string {
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''
-    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what `pricelake sandbox` prints; .env is read, too\n';
+    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what `pricelake sandbox` prints; .env is read as well\n';
   return `Next:
 ${variables}  pricelake plan${named}      what the first run would take
   pricelake sync${named}

@@ -27,7 +27,7 @@ const MEMORY = '1GB';
 const MOST_ROWS = 1000;
 const MOST_PRODUCTS = 24;
 
-/** Writes the report of a lake, and tells in short what stands in it. */
+/** Writes the report of a lake, and says in short what it holds. */
 export async function writeReport(request: ReportRequest, context: CommandContext): Promise<CommandReport> {
   const { output, currency, minShops, top, product: products = [] } = request;
   requireRange('--top', top, 1, MOST_ROWS);

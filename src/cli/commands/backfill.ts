@@ -30,7 +30,7 @@ export const backfillCommand: CommandModule<object, BackfillOptions> = {
       .example('$0 backfill history --items 4711,4712', 'Two calls, and a run')
       .example(`$0 backfill history --where "product_id = '4006381333931'"`, 'All offers of a product')
       .epilogue(
-        `One call an item, as far back as the plan's history reaches. A backfill that was stopped goes on where it was: run
+        `One call an item, as far back as the plan's history reaches. If a backfill stops, it continues where it stopped: run
 the same command again. Its rows have origin history; a change that is there already is not added twice.`,
       ) as Argv<BackfillOptions>,
   handler: (argv) =>

@@ -22,7 +22,7 @@ export const rebuildCommand: CommandModule<object, RebuildArguments> = {
       .example('$0 rebuild', 'After an update, or with another lake.tables.items.partitionBy')
       .example('$0 rebuild --lake /data/lake', 'The same without a key: repair damaged files')
       .epilogue(
-        'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one. Logs, lake.json and format.json may be damaged: what stands in the raw bytes is enough.',
+        'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one. Logs, lake.json and format.json may be damaged: the raw bytes are enough.',
       ) as Argv<RebuildArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-rebuild.js')).runRebuild(argv, context)),

@@ -83,7 +83,7 @@ export const spreadCommand: CommandModule<object, SpreadArguments> = {
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .example('$0 spread --currency EUR --min-shops 3', 'Widest spreads among products in three shops')
       .example('$0 spread --category kitchen --grade A --top 100 --format csv', 'Only what is beyond doubt')
-      .example('$0 spread --product 4006381333931', 'One product: who sells it at what price, and how that came')
+      .example('$0 spread --product 4006381333931', 'One product: its offers, and how their prices developed')
       .example('$0 spread --daily --since 90d --format parquet --output days.parquet', 'Day by day')
       .example('$0 spread --fx ecb.csv', 'Across currencies, by rates of your own')
       .epilogue(

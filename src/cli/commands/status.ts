@@ -20,7 +20,7 @@ export const statusCommand: CommandModule<object, StatusArguments> = {
       .option('online', {
         type: 'boolean',
         default: false,
-        describe: 'Ask the service how far the lake is behind, two calls; naming a pipeline file does so, too',
+        describe: 'Ask the service how far the lake is behind, two calls; naming a pipeline file does so as well',
       })
       .example('$0 status --lake ./lake', 'Without a call: run, cursor, held batch, lock, budget as last seen')
       .example(

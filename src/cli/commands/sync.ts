@@ -55,7 +55,7 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
       .example('$0 sync --max-overage 2', 'Let this run bill two blocks of 10,000 export rows')
       .example('$0 sync /etc/prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
       .epilogue(
-        `A run that was stopped, by whatever, goes on where it was: run the same command again.
+        `If a run stops for any reason, run the same command again: it continues where it stopped.
 Nothing is published unless the gate checks pass.`,
       ) as Argv<SyncOptions>,
   handler: (argv) =>

@@ -26,7 +26,7 @@ const DATATYPES = new Map<DuckDBTypeId, string>([
 ]);
 
 /**
- * CSV and JSON have no place for licence texts that every parser would skip. So they stand in a file beside,
+ * CSV and JSON have no place for licence texts that every parser would skip. So they are in a file beside,
  * `<file>-metadata.json`, where the W3C's CSV on the Web looks for them; with the types of the columns.
  * @returns its path
  */

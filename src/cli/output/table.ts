@@ -8,7 +8,7 @@ import { type Align, layOutTable } from './table-layout.js';
 
 /** A table is for eyes: longer results are cut here, with a line that says so. */
 const MOST_ROWS = 1000;
-/** Cells of a text where no terminal sets a limit: logs and e-mails are for eyes, too. */
+/** Cells of a text where no terminal sets a limit: logs and e-mails are for eyes as well. */
 const MOST_CELLS = 48;
 
 const NUMERIC = new Set<DuckDBTypeId>([

@@ -51,7 +51,7 @@ export const READINGS = {
   },
   'feed.oldCursor': {
     values: ['gap', 'continue', '400', '410'],
-    says: 'what a cursor older than the history does: skip to the history, go on where it stood, or fail with 400 or 410',
+    says: 'what a cursor older than the history does: skip to the history, continue where it stood, or fail with 400 or 410',
     section: '4 /changes',
   },
   recentOnFree: {

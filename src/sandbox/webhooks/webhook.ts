@@ -93,7 +93,7 @@ export class Webhook {
     };
   }
 
-  /** Sets the endpoint up, moves it, or turns it on again; without `after` it goes on where it stood. */
+  /** Sets the endpoint up, moves it, or turns it on again; without `after` it continues where it stood. */
   async set({ url, secret, after }: EndpointSettings): Promise<void> {
     const checked = checkEndpointUrl(url, this.#options.anyHost ?? false);
     await this.#halt();

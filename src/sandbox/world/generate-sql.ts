@@ -16,7 +16,7 @@ WITH drawn AS (
   FROM range($products::BIGINT) r(p)
 ), leaved AS (
   SELECT d.*, l.*, (h2 % l.brands)::INTEGER AS brand_at, (h3 % l.nouns)::INTEGER AS noun_at,
-    -- Cheap things are sold by the case, too: a product of its own.
+    -- Cheap things are sold by the case as well: a product of its own.
     CASE WHEN l.median < 20 AND NOT l.is_book AND h4 % 8 = 0 THEN ([2, 3, 4, 6, 6, 12, 24])[1 + (h4 // 8 % 7)::INTEGER] ELSE 1 END AS pack
   FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l USING (category_id)
 ), bodies AS (

@@ -84,7 +84,7 @@ export class ItemView {
     return this.#rendered.has(format);
   }
 
-  /** The file so far; a fresh one when most of its rows are outdated. Exports under way go on with that. */
+  /** The file so far; a fresh one when most of its rows are outdated. Exports under way continue with that. */
   #reuse(format: RowFormat, step: number): Rendered {
     const known = this.#rendered.get(format);
     if (known !== undefined && (known.file.size < COMPACT_FROM || known.file.size < 3 * known.file.liveSize))

@@ -78,7 +78,7 @@ INSERT INTO sources SELECT model_id, max(site_id), max(source->>'name'), true, 1
 `;
 
 /**
- * The past that the items tell of: first seen, then the last price change, then the removal.
+ * The past that the items describe: first seen, then the last price change, then the removal.
  * An item that changed later still gets a change of its title, so that lastChangedAt is a change's time.
  */
 export const INSERT_LOADED_PAST = `

@@ -85,7 +85,7 @@ export class RowFile {
     return bytes;
   }
 
-  /** The rows as they stand in the file, in chunks of about a megabyte. */
+  /** The rows as they are in the file, in chunks of about a megabyte. */
   *chunks(rows: ArrayLike<number>): Generator<Buffer> {
     for (let first = 0; first < rows.length; ) {
       let last = first;

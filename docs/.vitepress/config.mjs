@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
+
+/** The pages that docs/README.md links, by its headings: the index and the navigation are one list. */
+function readSidebar() {
+  const index = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
+  const sections = index.split(/^## /m).slice(1);
+  return sections.map((section) => {
+    const items = [...section.matchAll(/^- \[(.+)\]\((.+)\)$/gm)];
+    return {
+      text: section.split('\n', 1)[0],
+      collapsed: false,
+      items: items.map(([, text, page]) => ({ text, link: toPath(page) })),
+    };
+  });
+}
+
+const toPath = (page) => new URL(page.replace('README.md', 'index.md').replace(/\.md$/, ''), 'file:///docs/').pathname;
+
+/** Anchors as GitHub makes them, which the links between the pages use. */
+const slugify = (heading) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+
+/** README.md is the page of a folder on GitHub; on the site that is index.md. */
+function linkFolders(md) {
+  md.core.ruler.push('link-folders', ({ tokens }) => {
+    for (const link of tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'link_open')) {
+      link.attrSet('href', link.attrGet('href').replace(/\bREADME\.md(?=#|$)/, 'index.md'));
+    }
+  });
+}
+
+export default defineConfig({
+  title: 'pricelake',
+  description: 'An exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
+  // For a site that is not at the root of its host: DOCS_BASE=/pricelake/
+  base: process.env.DOCS_BASE ?? '/',
+  srcDir: '..',
+  srcExclude: ['test/**', 'dist/**', 'node_modules/**'],
+  rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
+  outDir: './.vitepress/dist',
+  cacheDir: './.vitepress/cache',
+  lastUpdated: false,
+  markdown: { html: false, anchor: { slugify }, languageAlias: { duckdb: 'sql', crontab: 'sh' }, config: linkFolders },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Tutorial', link: '/docs/tutorial' },
+      { text: 'Guides', link: '/docs/guides/schedule', activeMatch: '/docs/guides/' },
+      { text: 'Concepts', link: '/docs/concepts/runs', activeMatch: '/docs/concepts/' },
+      { text: 'Reference', link: '/docs/reference/cli', activeMatch: '/docs/reference/' },
+      { text: 'Changes', link: '/CHANGELOG' },
+    ],
+    sidebar: readSidebar(),
+  },
+});

@@ -1,0 +1,70 @@
+import { listBlocks } from './fenced-blocks.js';
+
+const CHARACTER = 7.8;
+const LINE = 18;
+const MARGIN = 20;
+const BAR = 34;
+
+const COLOURS: [pattern: RegExp, colour: string][] = [
+  [/^\$ .*/, '#7ee787'],
+  [/[─└┤]+/g, '#6e7681'],
+  [/░+/g, '#1f6feb'],
+  [/━+/g, '#f2cc60'],
+];
+
+/** `docs/images/spread.svg`: what docs/tutorial.md shows for one product, as a terminal. */
+export function renderPicture(tutorial: string): string {
+  const blocks = listBlocks(tutorial);
+  const at = blocks.findIndex(({ body }) => body.startsWith('pricelake spread --product'));
+  const [command, output] = [blocks[at]?.body, blocks[at + 1]?.body];
+  if (command === undefined || output === undefined) throw new Error('docs/tutorial.md: no product is shown');
+  return drawTerminal([`$ ${command.trim()}`, '', ...output.trimEnd().split('\n')]);
+}
+
+function drawTerminal(lines: string[]): string {
+  const columns = Math.max(...lines.map((line) => [...line].length));
+  const width = Math.ceil(columns * CHARACTER + 2 * MARGIN);
+  const height = BAR + lines.length * LINE + MARGIN;
+  const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
+    (colour, nth) => `<circle cx="${MARGIN + nth * 20}" cy="18" r="6" fill="${colour}"/>`,
+  );
+  const rows = lines.flatMap((line, nth) => drawLine(line, BAR + (nth + 1) * LINE));
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeXml(lines[0] ?? '')}">
+<style>text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: #e6edf3; white-space: pre; }</style>
+<rect width="${width}" height="${height}" rx="10" fill="#0d1117"/>
+${dots.join('\n')}
+${rows.join('\n')}
+</svg>
+`;
+}
+
+/** A text a colour. Each is as wide as its characters, so that columns meet whatever font there is. */
+function drawLine(line: string, y: number): string[] {
+  const spans = COLOURS.reduce<[text: string, colour?: string][]>(
+    (parts, [pattern, colour]) =>
+      parts.flatMap((part) => (part[1] === undefined ? splitBy(part[0], pattern, colour) : [part])),
+    [[line]],
+  );
+  let column = 0;
+  return spans.flatMap(([text, colour]) => {
+    const x = MARGIN + column * CHARACTER;
+    const length = [...text].length;
+    column += length;
+    if (text.trim() === '') return [];
+    const fill = colour === undefined ? '' : ` style="fill: ${colour}"`;
+    return `<text x="${x.toFixed(1)}" y="${y}" textLength="${(length * CHARACTER).toFixed(1)}"${fill}>${escapeXml(text)}</text>`;
+  });
+}
+
+function splitBy(text: string, pattern: RegExp, colour: string): [text: string, colour?: string][] {
+  const parts: [text: string, colour?: string][] = [];
+  let end = 0;
+  for (const { 0: match, index } of text.matchAll(new RegExp(pattern, 'g'))) {
+    parts.push([text.slice(end, index)], [match, colour]);
+    end = index + match.length;
+  }
+  return [...parts, [text.slice(end)]].filter(([part]) => part !== '') as [text: string, colour?: string][];
+}
+
+const escapeXml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
