@@ -52,7 +52,7 @@ export default defineConfig({
     outline: [2, 3],
     nav: [
       { text: 'Tutorial', link: '/docs/tutorial' },
-      { text: 'Guides', link: '/docs/guides/schedule', activeMatch: '/docs/guides/' },
+      { text: 'Guides', link: '/docs/guides/install', activeMatch: '/docs/guides/' },
       { text: 'Concepts', link: '/docs/concepts/runs', activeMatch: '/docs/concepts/' },
       { text: 'Reference', link: '/docs/reference/cli', activeMatch: '/docs/reference/' },
       { text: 'Changes', link: '/CHANGELOG' },
