@@ -6,6 +6,8 @@ SELECT
   spread.*,
   products.title,
   products.brand,
+  products.category_slug,
+  products.category_name,
   products.category_path
 FROM price_spread AS spread
 LEFT JOIN products USING (product_id)

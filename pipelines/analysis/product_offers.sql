@@ -1,4 +1,4 @@
--- The offers of some products, cheapest first, those no longer listed last.
+-- The offers of some products with what speaks against comparing them, cheapest first, those no longer listed last.
 -- Variables: product_ids, currencies: two lists of the same length, a product and the currency of its offers · top (10):
 -- so many offers a product
 WITH chosen AS (
@@ -6,20 +6,27 @@ WITH chosen AS (
 )
 SELECT
   items.product_id,
+  items.currency,
   items.item_id,
+  items.site_id,
   coalesce(sites.name, items.site_name) AS shop,
   items.price,
   items.is_listed,
   items.first_seen_at,
   coalesce(items.removed_at, items.gone_at) AS ended_at,
   items.url,
-  count(*) OVER (PARTITION BY items.product_id) AS offers
+  judged.is_counted,
+  judged.reason,
+  judged.unit_price,
+  judged.unit,
+  count(*) OVER (PARTITION BY items.product_id, items.currency) AS offers
 FROM items
 JOIN chosen USING (product_id, currency)
+LEFT JOIN offers AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = items.site_id AND sites.is_current
 WINDOW in_order AS (
-  PARTITION BY items.product_id
+  PARTITION BY items.product_id, items.currency
   ORDER BY NOT items.is_listed, items.price NULLS LAST, items.item_id
 )
 QUALIFY row_number() OVER in_order <= coalesce(getvariable('top')::BIGINT, 10)
-ORDER BY items.product_id, NOT items.is_listed, items.price NULLS LAST, items.item_id
+ORDER BY items.product_id, items.currency, NOT items.is_listed, items.price NULLS LAST, items.item_id

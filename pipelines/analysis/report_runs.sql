@@ -1,7 +1,11 @@
 -- part of: the report
 -- The ledger's newest runs, the newest first, and whether the rows of each add up.
 -- Variables, none of which need be set: top (10)
-SELECT *, received = written + rejected + deduplicated AS adds_up
+SELECT
+  *,
+  received = written + rejected + deduplicated AS adds_up,
+  (sum(sampled) OVER ())::BIGINT AS all_sampled,
+  (sum(sample_mismatches) OVER ())::BIGINT AS all_mismatches
 FROM runs
 ORDER BY run_number DESC
 LIMIT coalesce(getvariable('top')::BIGINT, 10)

@@ -1,17 +1,22 @@
 -- Spread by category of the product, categories with the most compared products first.
--- Prices far from all others are left out. Variables, none of which need be set: currency · top (30)
+-- By the prices that can be trusted, grades A and B. Variables, none of which need be set: currency · top (30)
+WITH trusted AS (
+  SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
+  FROM price_spread
+  WHERE coalesce(grade, 'A') < 'C' AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+)
 SELECT
   category_slug,
   min(category_name) AS category_name,
   min(category_path) AS category_path,
   count(*) AS spreads,
-  quantile_cont(inlier_spread_pct, 0.25) AS p25,
-  quantile_cont(inlier_spread_pct, 0.5) AS median,
-  quantile_cont(inlier_spread_pct, 0.75) AS p75,
-  max(inlier_spread_pct) AS widest
-FROM price_spread
+  quantile_cont(pct, 0.25) AS p25,
+  quantile_cont(pct, 0.5) AS median,
+  quantile_cont(pct, 0.75) AS p75,
+  max(pct) AS widest
+FROM trusted
 JOIN products USING (product_id)
-WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency')) AND category_slug IS NOT NULL
+WHERE category_slug IS NOT NULL
 GROUP BY category_slug
 ORDER BY spreads DESC, category_slug
 LIMIT coalesce(getvariable('top')::BIGINT, 30)

@@ -1,8 +1,14 @@
--- Price spreads in figures, one row; the quantiles leave out prices far from all others.
+-- Price spreads in figures, one row; the quantiles are of the spreads that can be trusted (grades A and B).
 -- Variables, none of which need be set: currency · min_shops: what counts as sold in many shops (4, or as many as the
--- most-sold product has: from four offers on, a price far from all others can be told)
+-- most-sold product has: from four shops on, a price far from all others can be told)
 WITH selected AS (
-  SELECT * FROM price_spread WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
+  SELECT
+    *,
+    -- Tables of older versions have no grades.
+    coalesce(grade, 'A') AS known_grade,
+    coalesce(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
+  FROM price_spread
+  WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
 ),
 bounds AS (
   SELECT coalesce(getvariable('min_shops')::BIGINT, greatest(2, least(4, max(shops)))) AS min_shops FROM selected
@@ -10,10 +16,13 @@ bounds AS (
 SELECT
   min_shops,
   count(spread_pct) AS spreads,
-  count(*) FILTER (outliers > 0) AS with_outliers,
-  count(*) FILTER (outliers = 0 AND shops >= min_shops) AS in_many_shops,
-  quantile_cont(inlier_spread_pct, 0.5) AS median_pct,
-  quantile_cont(inlier_spread_pct, 0.9) AS p90_pct
+  count(*) FILTER (known_grade = 'A') AS grade_a,
+  count(*) FILTER (known_grade = 'B') AS grade_b,
+  count(*) FILTER (known_grade = 'C') AS grade_c,
+  coalesce(sum(left_out), 0)::BIGINT AS left_out,
+  count(*) FILTER (known_grade < 'C' AND shops >= min_shops) AS in_many_shops,
+  quantile_cont(trusted_pct, 0.5) FILTER (known_grade < 'C') AS median_pct,
+  quantile_cont(trusted_pct, 0.9) FILTER (known_grade < 'C') AS p90_pct
 FROM bounds
 LEFT JOIN selected ON true
 GROUP BY min_shops

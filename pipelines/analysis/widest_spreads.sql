@@ -39,6 +39,7 @@ SELECT
   trusted_min,
   trusted_median,
   trusted_max,
+  trusted_max - trusted_min AS trusted_spread,
   trusted_spread_pct,
   trusted_cheapest_site_id,
   trusted_cheapest.name AS trusted_cheapest_shop,
@@ -47,7 +48,9 @@ SELECT
   unit,
   unit_min,
   unit_max,
-  unit_spread_pct
+  unit_spread_pct,
+  category_slug,
+  category_name
 FROM chosen
 LEFT JOIN sites AS cheapest ON cheapest.site_id = cheapest_site_id AND cheapest.is_current
 LEFT JOIN sites AS dearest ON dearest.site_id = dearest_site_id AND dearest.is_current

@@ -5,12 +5,15 @@
 export const PAGE_STYLE = `
 :root { color-scheme: light dark;
   --paper: #fbfcfb; --panel: #f0f4f2; --ink: #1c2321; --soft: #55615d; --line: #d9dfdc; --faint: #7f8b86;
-  --accent: #0b6b53; --accent-soft: #4f9a83; --warn: #835300; --bad: #a3261d; }
+  --accent: #0b6b53; --accent-soft: #4f9a83; --warn: #835300; --bad: #a3261d;
+  --line-2: #1f5fa8; --line-3: #a3261d; --line-4: #7344b5; --line-5: #835300; --line-6: #96276f; --line-7: #33691e; --line-8: #55615d; }
 @media screen and (prefers-color-scheme: dark) { :root {
   --paper: #131917; --panel: #1b2320; --ink: #e4eae7; --soft: #a0aea9; --line: #303b37; --faint: #74817c;
-  --accent: #6fd0b2; --accent-soft: #3f8d75; --warn: #e5b75f; --bad: #f3948a; } }
+  --accent: #6fd0b2; --accent-soft: #3f8d75; --warn: #e5b75f; --bad: #f3948a;
+  --line-2: #8ab8f0; --line-3: #f3948a; --line-4: #c7a8f2; --line-5: #e5b75f; --line-6: #ef9ccb; --line-7: #a9d18a; --line-8: #a0aea9; } }
 @media (forced-colors: active) { :root { --paper: Canvas; --panel: Canvas; --ink: CanvasText; --soft: CanvasText; --line: GrayText;
-  --faint: GrayText; --accent: CanvasText; --accent-soft: GrayText; --warn: CanvasText; --bad: CanvasText; } }
+  --faint: GrayText; --accent: CanvasText; --accent-soft: GrayText; --warn: CanvasText; --bad: CanvasText;
+  --line-2: CanvasText; --line-3: CanvasText; --line-4: CanvasText; --line-5: CanvasText; --line-6: CanvasText; --line-7: CanvasText; --line-8: CanvasText; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
@@ -61,7 +64,13 @@ svg text { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
 .key-relisted { --key: var(--soft); } .key-removed { --key: var(--faint); }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: .5rem 2.5rem; align-items: start; margin-bottom: .5rem; }
 
-.frame { margin: 0 0 1.75rem; overflow-x: auto; }
+.frame { margin: 0 0 1.75rem; overflow-x: auto;
+  background: linear-gradient(to right, var(--paper) 40%, transparent) left / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--paper) 40%, transparent) right / 3rem 100% no-repeat local,
+    linear-gradient(to right, var(--edge), transparent) left / .9rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--edge), transparent) right / .9rem 100% no-repeat scroll; }
+:root { --edge: rgb(0 0 0 / .16); }
+@media screen and (prefers-color-scheme: dark) { :root { --edge: rgb(255 255 255 / .2); } }
 table { width: 100%; border-collapse: collapse; font-size: .9375rem; line-height: 1.4; }
 caption { padding: 0 0 .5rem; text-align: left; font-size: .875rem; color: var(--soft); }
 caption span { position: sticky; left: 0; display: inline-block; max-width: min(44rem, calc(100vw - 2.5rem)); }
@@ -89,10 +98,18 @@ thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline
 .unfold button { margin-left: .5rem; }
 .unfold button { padding: .45rem .9rem; font: inherit; font-size: .9375rem; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: .3rem; cursor: pointer; }
 .unfold button:hover { border-color: var(--faint); }
-.folded { display: none !important; }
+@media screen { .folded { display: none !important; } }
+.tools { margin: -.75rem 0 1.75rem; font-size: .875rem; }
+.tools button { all: unset; cursor: pointer; color: var(--soft); text-decoration: underline; text-decoration-color: var(--faint); text-underline-offset: .15em; }
+.tools button:hover { color: var(--accent); }
+.tools button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.unfold + .tools { margin-top: -1rem; }
 
 .search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: .5rem 0 1rem; font-size: .9375rem; }
-.search input { flex: 0 1 20rem; min-width: 0; padding: .45rem .65rem; font: inherit; color: inherit; background: var(--paper);
+.search label { display: inline-flex; align-items: center; gap: .4rem; color: var(--soft); min-width: 0; }
+.search input { width: 14rem; }
+.search select { max-width: 14rem; }
+.search input, .search select { min-width: 0; padding: .45rem .65rem; font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--faint); border-radius: .3rem; }
 .search output { color: var(--soft); }
 
@@ -108,11 +125,27 @@ details .frame { margin: .5rem 0 0; }
 .tag { display: inline-block; color: var(--warn); font-size: .8125rem; font-weight: 400; letter-spacing: 0; }
 .grave .tag, .bad { color: var(--bad); }
 small.attention { color: var(--warn); }
-.products { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 2rem 2.5rem; }
-.products article { min-width: 0; display: flex; flex-direction: column; }
-.products h3 { overflow-wrap: anywhere; }
-.products figure { margin: .75rem 0 .25rem; max-width: 30rem; }
-.products figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); }
+.product { margin: 0; border-top: 1px solid var(--line); scroll-margin-top: 1rem; }
+.product summary { width: auto; padding: .5rem 0; color: var(--ink); font-size: 1rem; overflow-wrap: anywhere; }
+.product[open] summary { font-weight: 600; }
+.product summary small { font-weight: 400; }
+.product > p { margin-bottom: .5rem; }
+.product .frame { margin: .75rem 0 1rem; }
+figure.wide { max-width: 36rem; margin: .75rem 0; }
+.wide figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); }
+.lines text { font-size: 12px; fill: var(--soft); }
+.lines .name { fill: var(--ink); }
+.lines .price { fill: none; stroke: var(--own); stroke-width: 2; stroke-linejoin: round; }
+.lines .lead { fill: none; stroke: var(--own); stroke-width: 1.5; stroke-dasharray: 2 2; }
+.line-1 { --own: var(--accent); } .line-2 { --own: var(--line-2); } .line-3 { --own: var(--line-3); } .line-4 { --own: var(--line-4); }
+.line-5 { --own: var(--line-5); } .line-6 { --own: var(--line-6); } .line-7 { --own: var(--line-7); } .line-8 { --own: var(--line-8); }
+.lines .line-1 .price { stroke-width: 3; }
+a.open { text-decoration-style: dotted; }
+a.open::before { content: "\\25b8\\00a0"; content: "\\25b8\\00a0" / ""; color: var(--soft); }
+a.open[aria-expanded="true"]::before { content: "\\25be\\00a0"; content: "\\25be\\00a0" / ""; }
+.opened > td { padding: 0 0 .5rem 1rem; border-left: 3px solid var(--accent-soft); }
+.opened .product { border: 0; }
+.opened .product > summary { display: none; }
 .credits { margin: 0; padding: 0; list-style: none; max-width: 52rem; }
 .credits li { padding: .6rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; white-space: pre-line; }
 .credits small { display: block; white-space: normal; }
@@ -134,6 +167,10 @@ footer.wrap { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2.5rem; color
   .cards tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: .35rem 1rem; padding: .7rem 0; border-top: 1px solid var(--line); }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
   .cards .named { min-width: 0; }
+  .cards tbody tr.opened { display: block; padding: 0; border: 0; }
+  .cards tr.opened > td::before { content: none; }
+  .opened > td { padding-left: .6rem; border-left: 3px solid var(--accent-soft) !important; }
+  .opened .frame.cards tbody tr { padding: .4rem 0; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards tbody th small { font-weight: 400; }
   .cards td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }
@@ -144,14 +181,14 @@ footer.wrap { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2.5rem; color
   html { font-size: 9pt; }
   .wrap { max-width: none; padding: 0; }
   header.wrap { padding-top: 0; }
-  nav, .search, .unfold button, thead button { display: none !important; }
+  nav, .search, .tools, .unfold, thead button { display: none !important; }
+  a.open::before { content: none; }
   thead [data-label]::before { content: attr(data-label); }
   .frame { overflow: visible; }
   .named { min-width: 0; }
-  tr, figure, .finding, .products article, .credits li { break-inside: avoid; }
+  tr, figure, .finding, .credits li { break-inside: avoid; }
   h2, h3, caption { break-after: avoid; }
   section { padding-top: 1.5rem; }
-  .products { grid-template-columns: 1fr 1fr; gap: 1.25rem 2.5rem; }
   .pair { grid-template-columns: 1fr 1fr; }
   .figures { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
   a { text-decoration: none; }

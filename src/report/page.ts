@@ -30,11 +30,11 @@ export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 /** The whole report: one document that asks for nothing from anywhere and runs no script but its own. */
 export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<string> {
   const sections = [
-    await copySection(facts, head.generatedAt),
-    checksSection(facts.checks, head.nextSteps),
     await spreadSection(facts),
     await shopsSection(facts),
-    await historySection(facts),
+    historySection(facts),
+    await copySection(facts, head.generatedAt),
+    checksSection(facts.checks, head.nextSteps),
     creditsSection(facts.credits),
   ];
   const { name, lake, generatedAt, version } = head;
@@ -90,9 +90,9 @@ const PAGE_POLICY = [
 
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
-/** The report in three lines: is the copy whole, what did the checks find, how much do prices differ. */
+/** The report in three lines: how much prices differ, is the copy whole, what did the checks find. */
 function renderVerdict(facts: LakeFacts): Html {
-  const verdicts = [judgeCopy(facts), judgeChecks(facts), judgeSpread(facts)];
+  const verdicts = [judgeSpread(facts), judgeCopy(facts), judgeChecks(facts)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
 }
 
@@ -121,7 +121,7 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
   if (!last.caught_up) return { state: 'attention', text: `The copy holds ${held}, and more changes were waiting.` };
   return {
     state: 'good',
-    text: `The copy is complete as of its last run: ${held}, and every row received is accounted for.`,
+    text: html`The <a href="#copy">copy</a> is complete as of its last run: ${held}.`,
   };
 }
 
@@ -132,7 +132,7 @@ function judgeChecks({ checks }: LakeFacts): Verdict {
   const grave = failed.some(({ severity }) => severity !== 'warn');
   const names = failed.slice(0, 3).map(({ name }) => name);
   const more = failed.length > names.length ? ` and ${failed.length - names.length} more` : '';
-  const text = `${formatCount(failed.length)} of ${formatCount(checks.length)} checks found something: ${names.join(', ')}${more}.`;
+  const text = html`${formatCount(failed.length)} of ${formatCount(checks.length)} <a href="#checks">checks</a> found something: ${names.join(', ')}${more}.`;
   return { state: grave ? 'wrong' : 'attention', text };
 }
 

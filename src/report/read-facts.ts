@@ -42,7 +42,8 @@ export async function readFacts(db: Database, selection: ReportSelection): Promi
     currency,
     min_shops: minShops === undefined ? null : BigInt(minShops),
   });
-  const widest = { currency, min_shops: summary.min_shops, with_outliers: false, top: BigInt(selection.top) };
+  const widest = { currency, min_shops: summary.min_shops, top: BigInt(selection.top) };
+  const spreads = await readRows(db, 'widest_spreads', rows.spreadRow, widest);
   return {
     selection,
     overview,
@@ -54,9 +55,9 @@ export async function readFacts(db: Database, selection: ReportSelection): Promi
     histogram: await readRows(db, 'spread_histogram', rows.histogramRow, { currency }),
     days: await readRows(db, 'spread_by_day', rows.dayRow, { currency, days: SPREAD_DAYS }),
     categories: await readRows(db, 'spread_by_category', rows.categoryRow, { currency, top: CATEGORIES }),
-    spreads: await readRows(db, 'widest_spreads', rows.spreadRow, widest),
+    spreads,
     shops: await readShops(db, currency),
-    histories: await readHistories(db, selection, { minShops: summary.min_shops, until: overview.newest_change }),
+    histories: await readHistories(db, selection, spreads, overview.newest_change),
     credits: await readRows(db, 'report_credits', rows.creditRow),
   };
 }

@@ -9,51 +9,62 @@ import * as rows from './rows.js';
 /** A product with its offers and what each of them cost from when on. */
 export interface ProductHistory {
   product: rows.Product;
+  /** True for one that was asked for by name. */
+  isAsked: boolean;
   offers: rows.Offer[];
   runs: rows.PriceRun[];
 }
 
 export const HISTORY_DAYS = 90;
-export const OFFERS_SHOWN = 10;
-const PRODUCTS = 6;
+export const OFFERS_SHOWN = 20;
 const DAY_MS = 86_400_000;
 
-/** What decides beside the selection: products in so many shops, and the newest change, where the time shown ends. */
-interface HistoryWindow {
-  minShops: bigint;
-  until: Date | null;
-}
-
 /**
- * Price histories of the products of the selection; without any, of some of the widest spreads.
+ * The products that were asked for and those of the widest spreads, each in one currency, with their offers; `until` is
+ * the newest change, where the time shown ends.
  * @throws PricelakeError `usage` when a product of the selection is not in the lake.
  */
 export async function readHistories(
   db: Database,
-  selection: ReportSelection,
-  { minShops, until }: HistoryWindow,
+  { products, currency }: ReportSelection,
+  spreads: readonly rows.Spread[],
+  until: Date | null,
 ): Promise<ProductHistory[]> {
-  const asked = selection.products.map(toProductId);
-  const products = await readRows(db, 'report_products', rows.productRow, {
-    product_ids: asked.length === 0 ? null : listValue(asked),
-    currency: selection.currency ?? null,
-    min_shops: minShops,
-    top: BigInt(asked.length === 0 ? PRODUCTS : asked.length),
-  });
-  requireAll(asked, products, selection.currency);
-  if (products.length === 0 || until === null) return [];
+  const ids = products.map(toProductId);
+  const variables = { product_ids: listValue(ids), currency: currency ?? null };
+  const asked = ids.length === 0 ? [] : await readRows(db, 'report_products', rows.productRow, variables);
+  requireAll(ids, asked, currency);
+  const keys = new Set(asked.map(keyOf));
+  const shown: rows.Product[] = [...asked, ...spreads.filter((spread) => !keys.has(keyOf(spread)))];
+  if (shown.length === 0) return [];
   const offers = await readRows(db, 'product_offers', rows.offerRow, {
-    product_ids: listValue(products.map(({ product_id }) => product_id)),
-    currencies: listValue(products.map(({ currency }) => currency)),
+    product_ids: listValue(shown.map(({ product_id }) => product_id)),
+    currencies: listValue(shown.map(({ currency }) => currency)),
     top: BigInt(OFFERS_SHOWN),
   });
-  const runs = await readPriceRuns(db, offers, until);
-  return products.map((product) => {
-    const own = offers.filter(({ product_id }) => product_id === product.product_id);
-    const ids = new Set(own.map(({ item_id }) => item_id));
-    const isOwn = ({ item_id, currency }: rows.PriceRun) => ids.has(item_id) && currency === product.currency;
-    return { product, offers: own, runs: runs.filter(isOwn) };
+  const runs = until === null ? [] : await readPriceRuns(db, offers, until);
+  const offersOf = groupBy(offers, keyOf);
+  const runsOf = groupBy(runs, ({ item_id, currency }) => `${item_id} ${currency}`);
+  return shown.map((product) => {
+    const own = offersOf.get(keyOf(product)) ?? [];
+    const ownRuns = own.flatMap(({ item_id }) => runsOf.get(`${item_id} ${product.currency}`) ?? []);
+    return { product, isAsked: asked.includes(product), offers: own, runs: ownRuns };
   });
+}
+
+/** Names a product in one currency. */
+export function keyOf({ product_id, currency }: { product_id: string; currency: string }): string {
+  return `${currency} ${product_id}`;
+}
+
+function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
+  }
+  return groups;
 }
 
 /** Runs offer_prices.sql over these few items alone, by giving their rows the names that it reads. */

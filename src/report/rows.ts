@@ -49,7 +49,8 @@ export const runRow = z.object({
   gone: newer(z.bigint(), 0n),
   sampled: newer(z.bigint(), 0n),
   sample_mismatches: newer(z.bigint(), 0n),
-  mismatch_bound: newer(z.number(), 1),
+  all_sampled: newer(z.bigint(), 0n),
+  all_mismatches: newer(z.bigint(), 0n),
   products_compared: newer(z.bigint(), 0n),
   products_different: newer(z.bigint(), 0n),
   duckdb_version: z.string(),
@@ -85,7 +86,10 @@ export type DayChanges = z.infer<typeof changesRow>;
 export const summaryRow = z.object({
   min_shops: z.bigint(),
   spreads: z.bigint(),
-  with_outliers: z.bigint(),
+  grade_a: z.bigint(),
+  grade_b: z.bigint(),
+  grade_c: z.bigint(),
+  left_out: z.bigint(),
   in_many_shops: z.bigint(),
   median_pct: z.number().nullable(),
   p90_pct: z.number().nullable(),
@@ -120,21 +124,52 @@ export const categoryRow = z.object({
 });
 export type Category = z.infer<typeof categoryRow>;
 
-export const spreadRow = z.object({
-  product_id: z.string(),
-  title: text,
-  brand: text,
-  currency: z.string(),
-  offers: z.bigint(),
-  shops: z.bigint(),
-  min: z.string(),
-  median: z.string(),
-  max: z.string(),
-  spread: z.string(),
-  spread_pct: z.number(),
-  cheapest_shop: text,
-  dearest_shop: text,
-});
+/** The trusted figures; in a lake of an older version those of all offers. */
+export const spreadRow = z
+  .object({
+    product_id: z.string(),
+    title: text,
+    brand: text,
+    category_slug: text,
+    category_name: text,
+    currency: z.string(),
+    offers: z.bigint(),
+    shops: z.bigint(),
+    min: z.string(),
+    median: z.string(),
+    max: z.string(),
+    spread: z.string(),
+    spread_pct: z.number(),
+    cheapest_shop: text,
+    dearest_shop: text,
+    grade: text,
+    grade_reason: text,
+    left_out: z.bigint().nullable(),
+    trusted_shops: z.bigint().nullable(),
+    trusted_min: money,
+    trusted_median: money,
+    trusted_max: money,
+    trusted_spread: money,
+    trusted_spread_pct: z.number().nullable(),
+    trusted_cheapest_shop: text,
+    trusted_dearest_shop: text,
+  })
+  .transform((row) => ({
+    ...row,
+    left_out: row.left_out ?? 0n,
+    ...(row.trusted_min === null
+      ? {}
+      : {
+          shops: row.trusted_shops ?? row.shops,
+          min: row.trusted_min,
+          median: row.trusted_median ?? row.median,
+          max: row.trusted_max ?? row.max,
+          spread: row.trusted_spread ?? row.spread,
+          spread_pct: row.trusted_spread_pct ?? row.spread_pct,
+          cheapest_shop: row.trusted_cheapest_shop,
+          dearest_shop: row.trusted_dearest_shop,
+        }),
+  }));
 export type Spread = z.infer<typeof spreadRow>;
 
 export const shopRow = z.object({
@@ -156,21 +191,28 @@ export const productRow = z.object({
   offers: z.bigint(),
   shops: z.bigint(),
   spread_pct: z.number().nullable(),
+  grade: text,
+  grade_reason: text,
   title: text,
   brand: text,
-  gtin14: text,
 });
 export type Product = z.infer<typeof productRow>;
 
 export const offerRow = z.object({
   product_id: z.string(),
+  currency: z.string(),
   item_id: z.bigint(),
+  site_id: z.bigint(),
   shop: text,
   price: money,
   first_seen_at: time,
   is_listed: z.boolean(),
   ended_at: time,
   url: text,
+  is_counted: z.boolean().nullable(),
+  reason: text,
+  unit_price: money,
+  unit: text,
   offers: z.bigint(),
 });
 export type Offer = z.infer<typeof offerRow>;

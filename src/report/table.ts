@@ -21,6 +21,8 @@ export interface TableOptions<Row> {
   sorted?: { by: string; order: 'ascending' | 'descending' };
   /** So many rows are shown at first, the others behind a button; without the script all. */
   fold?: number;
+  /** What a filter knows a row by: `data-` attributes of its element. */
+  data?: (row: Row) => Record<string, string>;
   /** On a narrow screen every row becomes a card, with the labels beside the values. */
   cards?: boolean;
 }
@@ -30,7 +32,8 @@ export interface TableOptions<Row> {
  * style lays out as a card.
  */
 export function renderTable<Row>(options: TableOptions<Row>): Html {
-  const { caption, columns, rows, id, cards, fold } = options;
+  const { caption, columns, rows, id, cards, fold, data } = options;
+  const marks = (row: Row) => Object.entries(data?.(row) ?? {}).map(([name, value]) => html` data-${name}="${value}"`);
   const folds = fold !== undefined && rows.length > fold;
   const name = id === undefined ? '' : html` id="${id}"`;
   return html`<div class="${cards === true ? 'frame cards' : 'frame'}">
@@ -38,10 +41,11 @@ export function renderTable<Row>(options: TableOptions<Row>): Html {
 <caption><span>${caption}</span></caption>
 <thead role="rowgroup"><tr role="row">${columns.map((column) => renderHead(column, options.sorted))}</tr></thead>
 <tbody role="rowgroup">
-${rows.map((row) => html`<tr role="row">${columns.map((column, k) => renderCell(column, row, k === 0))}</tr>\n`)}</tbody>
+${rows.map((row) => html`<tr role="row"${marks(row)}>${columns.map((column, k) => renderCell(column, row, k === 0))}</tr>\n`)}</tbody>
 </table>
 </div>
-${folds ? html`<p class="unfold" hidden>The first ${fold} of ${rows.length}. <button type="button">Show all</button></p>` : ''}`;
+${folds ? html`<p class="unfold" hidden>The first ${fold} of ${rows.length}. <button type="button">Show all</button></p>` : ''}
+<p class="tools" hidden><button type="button" class="csv">Download as CSV</button></p>`;
 }
 
 function renderHead<Row>(column: Column<Row>, sorted: TableOptions<Row>['sorted']): Html {

@@ -107,13 +107,56 @@ describe('the report in a browser', () => {
     expect(trouble).toEqual([]);
   });
 
-  it('finds what is typed, without accents, and says how many', async () => {
+  it('finds what is typed, without accents, says how many, and keeps it in the address', async () => {
     const { page } = await openReport();
-    await page.getByLabel('Search these products').fill('elite lampara');
+    await page.getByLabel('Search').fill('elite lampara');
     expect(await page.locator('#widest tbody tr:visible').count()).toBe(1);
     expect(await page.locator('output').textContent()).toBe('1 of 31 found');
-    await page.getByLabel('Search these products').fill('');
+    expect(await page.evaluate('location.hash')).toBe('#text=elite+lampara');
+    await page.getByLabel('Search').fill('');
     expect(await page.locator('#widest tbody tr:visible').count()).toBe(15);
+  });
+
+  it('takes its filters from the address', async () => {
+    const { page, trouble } = await openReport();
+    await page.goto(`${url}#shop=5&text=lamp+29`);
+    await page.reload();
+    expect(await page.locator('[data-filter=shop]').inputValue()).toBe('5');
+    expect(await page.locator('output').textContent()).toBe('1 of 31 found');
+    expect(trouble).toEqual([]);
+  });
+
+  it('opens a product below its row, by keyboard, and closes it before rows move', async () => {
+    const { page, trouble } = await openReport();
+    const link = page.locator('#widest a.open').nth(1);
+    await link.focus();
+    await page.keyboard.press('Enter');
+    expect(await link.getAttribute('aria-expanded')).toBe('true');
+    const opened = page.locator('#widest tr.opened');
+    expect(await opened.count()).toBe(1);
+    expect(await opened.locator('.lines .name').allTextContents()).toContain('Shop 5');
+    expect(await opened.locator('tbody th').count()).toBe(5);
+    await page.locator('#widest th button', { hasText: 'Product' }).click();
+    expect(await opened.count()).toBe(0);
+    expect(await page.locator('#history details.product').count()).toBe(31);
+    expect(trouble).toEqual([]);
+  });
+
+  it('writes a table as CSV with the credits in each row, as it is filtered, and nothing that a spreadsheet computes', async () => {
+    const { page, trouble } = await openReport();
+    await page.getByLabel('Search').fill('lamp');
+    const download = page.waitForEvent('download');
+    await page.locator('#spread button.csv').first().click();
+    const text = await readFile(await (await download).path(), 'utf8');
+    const lines = text.slice(1).trimEnd().split('\r\n');
+    expect((await download).suggestedFilename()).toBe('widest.csv');
+    expect(lines[0]).toBe(
+      '"Product","Cheapest","Median","Most expensive","Difference","Spread","Shops","Grade","Currency","Credits"',
+    );
+    expect(lines).toHaveLength(31);
+    expect(lines[1]).toMatch(/^"Lamp 29 lamp-29","100.0000",.*,"EUR",".*script.*"$/u);
+    expect(text).not.toMatch(/(?:^|,)"[=+@]/mu);
+    expect(trouble).toEqual([]);
   });
 
   it('shows the rest of a long table when it is asked, and moves the focus there', async () => {
@@ -145,6 +188,7 @@ describe('the report in a browser', () => {
   it('prints without what only a screen needs', async () => {
     const { page } = await openReport({ colorScheme: 'dark' });
     await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('#widest tbody tr:visible').count()).toBe(31);
     expect(await page.locator('nav').isVisible()).toBe(false);
     expect(await page.locator('#widest thead button').first().isVisible()).toBe(false);
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(251, 252, 251)');

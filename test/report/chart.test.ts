@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Chart, drawChart } from '../../src/report/chart.js';
 import { changesChart } from '../../src/report/charts/changes.js';
 import { histogramChart } from '../../src/report/charts/histogram.js';
-import { priceLinesChart } from '../../src/report/charts/price-lines.js';
+import { drawPriceLines } from '../../src/report/charts/price-lines.js';
 import { rangesChart, sharesChart } from '../../src/report/charts/ranges.js';
 import { spreadDaysChart } from '../../src/report/charts/spread-days.js';
 import { HOSTILE } from './report-world.js';
@@ -43,14 +43,6 @@ describe('a chart', () => {
     ['changes', changesChart([{ day: '2026-11-20', kind: 'NEW', changes: 3n }])],
     ['ranges', rangesChart([{ name: HOSTILE, low: 1, middle: 2, high: 3 }], labels)],
     ['shares', sharesChart([{ name: HOSTILE, percent: 40 }], labels)],
-    [
-      'price lines',
-      priceLinesChart(
-        [{ runs: [{ from: at(1), to: at(9), price: 3 }], isCheapest: true }],
-        { from: at(0), to: at(9) },
-        HOSTILE,
-      ),
-    ],
   ])('of %s is one labelled picture without styles, ids, scripts or addresses', async (_, chart) => {
     const text = await draw(chart);
     expect(text).toMatch(/^<svg role="img" aria-label="[^"<>]+" viewBox="0 0 372 \d+">/);
@@ -104,7 +96,7 @@ describe('a chart', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('stacks the kinds of a day and ends prices where an offer was removed', async () => {
+  it('stacks the kinds of a day', () => {
     const { values } = changesChart([
       { day: '2026-11-20', kind: 'CHANGED', changes: 5n },
       { day: '2026-11-20', kind: 'REMOVED', changes: 2n },
@@ -113,13 +105,44 @@ describe('a chart', () => {
       [0, 5],
       [5, 7],
     ]);
-    const runs = [
-      { from: at(1), to: at(2), price: 11 },
-      { from: at(2), to: at(3), price: 10 },
-      { from: at(5), to: at(9), price: 12 },
-    ];
-    const text = await draw(priceLinesChart([{ runs, isCheapest: true }], { from: at(0), to: at(9) }, 'x'));
-    const [line = ''] = shapes(text, 'accent');
+  });
+});
+
+describe('a drawing of price lines', () => {
+  const span = { from: at(0), to: at(9) };
+  const runs = [
+    { from: at(1), to: at(2), price: 11 },
+    { from: at(2), to: at(3), price: 10 },
+    { from: at(5), to: at(9), price: 12 },
+  ];
+
+  it('steps from price to price, and breaks where an offer was not listed', () => {
+    const { text } = drawPriceLines([{ name: 'Alpha', runs }], span, 'x');
+    const [, line = ''] = /class="price" d="([^"]*)"/.exec(text) ?? [];
     expect(line.match(/M/g)).toHaveLength(2);
+    expect(line.match(/V/g)).toHaveLength(1);
+  });
+
+  it('writes the name of each shop at the end of its line, none over another, and nothing but text', () => {
+    const lines = Array.from({ length: 12 }, (_, k) => ({ name: k === 3 ? HOSTILE : `Shop ${k}`, runs }));
+    const { text } = drawPriceLines(lines, span, HOSTILE);
+    const heights = [...text.matchAll(/class="name" x="[^"]*" y="([\d.]+)"/g)].map(([, y]) => Number(y));
+    expect(heights).toHaveLength(8);
+    const sorted = [...heights].sort((a, b) => a - b);
+    for (const [k, y] of sorted.slice(1).entries()) expect(y - (sorted[k] ?? 0)).toBeGreaterThanOrEqual(14);
+    expect(text).not.toMatch(/<script|NaN|undefined|style=|\u202e/);
+  });
+
+  it.each([
+    [3, 3],
+    [0.05, 0.07],
+    [19.99, 1843],
+  ])('has round prices below and above %d to %d', (low, high) => {
+    const both = [low, high].map((price) => ({ name: 'x', runs: [{ from: at(0), to: at(9), price }] }));
+    const { text } = drawPriceLines(both, span, 'x');
+    const ticks = [...text.matchAll(/text-anchor="end">([\d.]+)</g)].map(([, tick]) => Number(tick));
+    expect(ticks.length).toBeGreaterThanOrEqual(2);
+    expect(ticks[0]).toBeLessThanOrEqual(low);
+    expect(ticks.at(-1)).toBeGreaterThanOrEqual(high);
   });
 });

@@ -32,10 +32,10 @@ const WORLD = {
 };
 
 describe('the facts of a report', () => {
-  it('count spreads with prices far from all others left out', async () => {
+  it('count spreads by grade, with prices that cannot be trusted left out', async () => {
     const { summary, histogram, spreads } = await readWorld(WORLD);
     expect(summary).toEqual({
-      ...{ min_shops: 4n, spreads: 4n, with_outliers: 1n, in_many_shops: 1n },
+      ...{ min_shops: 4n, spreads: 4n, grade_a: 1n, grade_b: 3n, grade_c: 0n, left_out: 1n, in_many_shops: 2n },
       ...{ median_pct: expect.closeTo(15), p90_pct: expect.closeTo(146) },
     });
     expect(histogram).toEqual([
@@ -44,14 +44,21 @@ describe('the facts of a report', () => {
       { from_pct: 20, up_to_pct: 25, spreads: 1n },
       { from_pct: 100, up_to_pct: null, spreads: 1n },
     ]);
-    expect(spreads.map(({ product_id }) => product_id)).toEqual(['d']);
+    expect(spreads.map(({ product_id, max, grade }) => [product_id, max, grade])).toEqual([
+      ['d', '24.0000', 'A'],
+      ['c', '11.0000', 'B'],
+    ]);
   });
 
   it('are of one currency and of as many shops as it is asked for', async () => {
     const { summary, spreads, histories, shops } = await readWorld(WORLD, { currency: 'EUR', minShops: 2 });
-    expect(summary).toMatchObject({ min_shops: 2n, spreads: 3n, in_many_shops: 2n });
-    expect(spreads.map(({ product_id }) => product_id)).toEqual(['b', 'a']);
-    expect(histories).toEqual([]);
+    expect(summary).toMatchObject({ min_shops: 2n, spreads: 3n, in_many_shops: 3n });
+    expect(spreads.map(({ product_id }) => product_id)).toEqual(['b', 'c', 'a']);
+    expect(histories.map(({ product, offers }) => [product.product_id, offers.length])).toEqual([
+      ['b', 3],
+      ['c', 5],
+      ['a', 2],
+    ]);
     expect(shops.map(({ products }) => products)).toEqual([3n, 3n, 2n, 1n]);
   });
 

@@ -114,8 +114,9 @@ describe('the page', () => {
   it('has a title, a head with version and time, and parts that the navigation leads to', () => {
     expect(page).toContain('<title>prices: price report</title>');
     expect(page).toContain('<time datetime="2026-11-20T10:00:00.000Z">20 Nov 2026, 10:00 UTC</time> · pricelake 1.2.3');
-    const targets = [...page.matchAll(/<a href="#(\w+)">/g)].map(([, id]) => id);
-    expect(targets).toEqual(['copy', 'checks', 'spread', 'shops', 'history', 'credits']);
+    const nav = page.slice(page.indexOf('<nav'), page.indexOf('</nav>'));
+    const targets = [...nav.matchAll(/<a href="#(\w+)">/g)].map(([, id]) => id);
+    expect(targets).toEqual(['spread', 'shops', 'history', 'copy', 'checks', 'credits']);
     for (const id of targets) expect(page).toContain(`<section id="${id}" aria-labelledby="${id}-title">`);
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -129,7 +130,7 @@ describe('the page', () => {
       expect(table).not.toMatch(/<th (?!scope="(?:col|row)")/);
     }
     expect(page).toMatch(/aria-sort="descending" data-label="Spread"><button type="button">Spread<\/button>/);
-    expect(page).toContain('<label for="widest-search">');
+    expect(page).toContain('<label>Search <input type="search" data-filter="text"');
   });
 
   it('has a text for every chart', () => {
@@ -141,8 +142,8 @@ describe('the page', () => {
   it('tells the state of the copy, its proof and the ledger', () => {
     expect(page).toContain('1 h before the last run ended');
     expect(page).toContain('08:59 UTC, 1 h 1 min before this report');
-    expect(page).toContain('10 items picked by chance were read again one by one; all were in the lake');
-    expect(page).toContain('at most 25.9\u00a0% of the items');
+    expect(page).toContain('Of 20 items in all runs all were in the lake as the service shows them. Run 2');
+    expect(page).not.toContain('confidence');
     expect(page).toMatch(/10<\/td><td[^>]*>8<\/td><td[^>]*>0<\/td><td[^>]*>2<\/td><td[^>]*>10<\/td><td[^>]*>yes/);
   });
 
@@ -151,7 +152,7 @@ describe('the page', () => {
     expect(page).toContain('<p class="next">Look at the page.</p>');
     expect(page).toContain('9007199254740993');
     expect(page).toContain('1 check passed');
-    expect(page).toContain('1 of 2 checks found something: price_not_negative.');
+    expect(page).toContain('1 of 2 <a href="#checks">checks</a> found something: price_not_negative.');
   });
 
   it('shows exact money', () => {
@@ -174,7 +175,7 @@ describe('a lake that has little to tell', () => {
       'No run has been checked yet.',
       'No product is sold by two shops',
       'No shop sells',
-      'The copy knows of no changes yet.',
+      'There is no product to show.',
       'No site in this lake asks',
     ]) {
       expect(empty).toContain(sentence);
@@ -208,8 +209,9 @@ describe('a lake that has little to tell', () => {
     const unknown = await tell({ caught_up: false, listing_unknown: 12n, reason: 'no call was left' });
     expect(unknown).toContain('Whether 12 items at most are still listed is not known.');
     expect(unknown).toMatch(/could not establish whether 12 items at most are still listed<.*no call was left/);
-    expect(await tell({ sampled: 0n })).toContain('No run among these compared');
-    expect(await tell({ sample_mismatches: 3n })).toContain('3 items differed');
+    expect(await tell({ all_sampled: 0n })).toContain('No run compared a sample');
+    expect(await tell({ all_mismatches: 3n })).toContain('3 items differed');
+    expect(await tell({ all_sampled: 299n })).toContain('at most 1.0\u00a0% of what these runs published differed');
     expect(await tell({ overage: true, export_rows_landed: 9n })).toMatch(/9 landed<.*with overage</);
   });
 });

@@ -1,73 +1,95 @@
-import { type Chart, COLOR } from '../chart.js';
+import { type Html, html } from '../../formats/html.js';
+import { cutText } from '../format.js';
 
 /** What an offer cost, by runs of days; between two runs it was not listed. */
 export interface PriceLine {
+  name: string;
   runs: { from: Date; to: Date; price: number }[];
-  /** The offer that is the cheapest now. */
-  isCheapest: boolean;
 }
 
-/** Prices of the offers of one product over time, as steps. At least one line has a run. */
-export function priceLinesChart(lines: readonly PriceLine[], span: { from: Date; to: Date }, label: string): Chart {
-  const prices = lines.flatMap(({ runs }) => runs.map(({ price }) => price));
-  const { domain, format } = chooseScale(Math.min(...prices), Math.max(...prices));
-  const x = {
-    field: 'at',
-    type: 'temporal',
-    scale: { type: 'utc', nice: false, domain: [span.from.getTime(), span.to.getTime()] as number[] },
-    axis: { grid: false, format: '%-d %b', tickCount: 4, title: null },
-  } as const;
-  const y = {
-    field: 'price',
-    type: 'quantitative',
-    scale: { zero: false, nice: true, domain },
-    axis: { tickCount: 4, title: null, format },
-  } as const;
-  return {
-    label,
-    height: 190,
-    padding: { left: 56, right: 14, top: 12, bottom: 26 },
-    values: listPoints(lines),
-    layer: [
-      {
-        mark: { type: 'line', interpolate: 'step-after', invalid: 'break-paths-show-path-domains' },
-        encoding: {
-          x,
-          y,
-          detail: { field: 'line', type: 'ordinal' },
-          color: { condition: { test: IS_CHEAPEST, value: COLOR.accent }, value: COLOR.faint },
-          strokeWidth: { condition: { test: IS_CHEAPEST, value: 2.5 }, value: 1.25 },
-        },
-      },
-      {
-        transform: [{ filter: { and: [{ field: 'end', equal: true }, IS_CHEAPEST] } }],
-        mark: { type: 'point', filled: true, size: 40, color: COLOR.accent, opacity: 1 },
-        encoding: { x, y },
-      },
-    ],
-  };
+/** Lines that a reader can tell apart; the cheapest offers come first. */
+export const MOST_LINES = 8;
+
+const WIDTH = 460;
+const LEFT = 48;
+const RIGHT = 132;
+const TOP = 10;
+const PLOT = 190;
+const BOTTOM = 22;
+/** Least distance between two names. */
+const NAME_STEP = 15;
+const LONGEST_NAME = 17;
+const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' });
+
+/**
+ * Prices of the offers of one product over time, as steps, each line with the shop's name at its end. Drawn without Vega:
+ * a report has many of these. At least one line has a run.
+ */
+export function drawPriceLines(lines: readonly PriceLine[], span: { from: Date; to: Date }, label: string): Html {
+  const drawn = lines.filter(({ runs }) => runs.length > 0).slice(0, MOST_LINES);
+  const prices = drawn.flatMap(({ runs }) => runs.map(({ price }) => price));
+  const ticks = chooseTicks(Math.min(...prices), Math.max(...prices));
+  const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
+  const x = (at: Date) =>
+    round(
+      LEFT +
+        ((at.getTime() - span.from.getTime()) / (span.to.getTime() - span.from.getTime())) * (WIDTH - LEFT - RIGHT),
+    );
+  const y = (price: number) => round(TOP + PLOT - ((price - low) / (high - low)) * PLOT);
+  const names = placeNames(drawn.map(({ runs }) => y(runs.at(-1)?.price ?? low)));
+  const height = Math.max(TOP + PLOT + BOTTOM, ...names.map((at) => at + 8));
+  const decimals = high - low >= 20 ? 0 : 2;
+  return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${WIDTH} ${height}" class="lines">
+<g class="role-axis-grid">${ticks.map((tick) => html`<path d="M${LEFT} ${y(tick)}H${WIDTH - RIGHT}" stroke="var(--line)"/>`)}</g>
+${ticks.map((tick) => html`<text x="${LEFT - 8}" y="${y(tick) + 4}" text-anchor="end">${tick.toFixed(decimals)}</text>`)}
+${[span.from, new Date((span.from.getTime() + span.to.getTime()) / 2), span.to].map(
+  (at, k) =>
+    html`<text x="${x(at)}" y="${TOP + PLOT + 18}" text-anchor="${['start', 'middle', 'end'][k]}">${DAY.format(k === 2 ? new Date(at.getTime() - 1) : at)}</text>`,
+)}
+${drawn.map(({ name, runs }, k) => {
+  const end = runs.at(-1);
+  const [endX, endY] = end === undefined ? [0, 0] : [x(end.to), y(end.price)];
+  return html`<g class="line-${k + 1}"><path class="price" d="${drawSteps(runs, x, y)}"/>
+<path class="lead" d="M${endX} ${endY}L${WIDTH - RIGHT + 10} ${names[k]}"/><text class="name" x="${WIDTH - RIGHT + 14}" y="${(names[k] ?? 0) + 4}">${cutText(name, LONGEST_NAME)}</text></g>\n`;
+})}</svg>`;
 }
 
-const IS_CHEAPEST = { field: 'cheapest', equal: true } as const;
-
-/** The points of all lines; the cheapest offer comes last and lies above the others. */
-function listPoints(lines: readonly PriceLine[]): Chart['values'] {
-  const ordered = [...lines].sort((a, b) => Number(a.isCheapest) - Number(b.isCheapest));
-  return ordered.flatMap(({ runs, isCheapest }, line) =>
-    runs.flatMap(({ from, to, price }, k) => {
-      const point = (at: Date, value: number | null, end = false) => {
-        return { line, cheapest: isCheapest, at: at.getTime(), price: value, end };
-      };
-      const next = runs[k + 1];
-      if (next === undefined) return [point(from, price), point(to, price, true)];
-      const isGap = next.from.getTime() > to.getTime();
-      return isGap ? [point(from, price), point(to, price), point(to, null)] : [point(from, price)];
-    }),
-  );
+function drawSteps(runs: PriceLine['runs'], x: (at: Date) => number, y: (price: number) => number): string {
+  return runs
+    .map(({ from, to, price }, k) => {
+      const follows = runs[k - 1]?.to.getTime() === from.getTime();
+      return `${follows ? `V${y(price)}` : `M${x(from)} ${y(price)}`}H${x(to)}`;
+    })
+    .join('');
 }
 
-/** One price gets some room above and below it; decimals are for cheap things. */
-function chooseScale(lowest: number, highest: number): { domain: number[]; format: string } {
-  const room = highest > lowest ? 0 : Math.max(0.01, highest / 10);
-  return { domain: [lowest - room, highest + room], format: highest - lowest + 2 * room >= 20 ? ',d' : ',.2f' };
+/** Heights of names near those of their lines, none over another. */
+function placeNames(wanted: readonly number[]): number[] {
+  const order = wanted.map((_, k) => k).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
+  const placed = [...wanted];
+  let free = TOP;
+  for (const k of order) {
+    placed[k] = Math.max(wanted[k] ?? 0, free);
+    free = (placed[k] ?? 0) + NAME_STEP;
+  }
+  // What ran over the bottom moves up again, the lowest first.
+  let below = TOP + PLOT + NAME_STEP / 2;
+  for (const k of order.reverse()) {
+    placed[k] = Math.max(TOP, Math.min(placed[k] ?? 0, below));
+    below = (placed[k] ?? 0) - NAME_STEP;
+  }
+  return placed.map(round);
 }
+
+/** Round prices from at or below the lowest to at or above the highest; one price stands between two. */
+function chooseTicks(lowest: number, highest: number): number[] {
+  const room = highest > lowest ? highest - lowest : Math.max(0.02, highest / 10);
+  const power = 10 ** Math.floor(Math.log10(room / 3));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => room / one <= 4) ?? room;
+  const first = Math.floor((highest > lowest ? lowest : lowest - room / 2) / step + 1e-9);
+  const last = Math.ceil((highest > lowest ? highest : highest + room / 2) / step - 1e-9);
+  const from = Math.max(0, first);
+  return Array.from({ length: Math.max(2, last - from + 1) }, (_, k) => (from + k) * step);
+}
+
+const round = (value: number) => Math.round(value * 10) / 10;

@@ -129,30 +129,30 @@ function renderProof({ sampled, sample_mismatches, differences, gone }: Run): Co
   return html`${formatCount(sampled)}${notes.map((note) => html` <small class="attention">${note}</small>`)}`;
 }
 
-/** What the samples say about the whole copy. */
-function explainProof(runs: readonly Run[]): Content {
-  const proved = runs.find(({ sampled }) => sampled > 0n);
-  if (proved === undefined) return html`<p>No run among these compared a sample with the service (proof.sample).</p>`;
-  const { run_number, sampled, sample_mismatches, mismatch_bound } = proved;
-  const found =
-    sample_mismatches === 0n
-      ? 'all were in the lake as the service shows them'
-      : `${countOf(sample_mismatches, 'item')} differed`;
-  return html`<p>Proof of the copy: after run ${run_number}, ${countOf(sampled, 'item')} picked by chance were read again one by one; ${found}.
-So with 95 % confidence at most ${formatPercent(100 * mismatch_bound)} of the items in the lake differ from the service.${describeAll(runs)}</p>`;
-}
+/** From so few items on, a sample without a difference bounds the rate below three percent. */
+const ENOUGH = 100;
 
-function describeAll(runs: readonly Run[]): string {
-  const sum = (pick: (run: Run) => bigint) => runs.reduce((total, run) => total + pick(run), 0n);
-  const items = `${countOf(
-    sum((run) => run.sampled),
-    'item',
-  )}, of which ${formatCount(sum((run) => run.sample_mismatches))} differed`;
-  const products = `${countOf(
-    sum((run) => run.products_compared),
-    'product',
-  )}, of which ${formatCount(sum((run) => run.products_different))} differed`;
-  return ` The last ${countOf(runs.length, 'run')} compared ${items}, and ${products}.`;
+/** What the samples of all runs say about the whole copy. */
+function explainProof(runs: readonly Run[]): Content {
+  const [last] = runs;
+  if (last === undefined || last.all_sampled === 0n) {
+    return html`<p>No run compared a sample with the service (proof.sample).</p>`;
+  }
+  const { all_sampled: sampled, all_mismatches: different, products_compared, products_different } = last;
+  const found =
+    different === 0n
+      ? 'all were in the lake as the service shows them.'
+      : `${countOf(different, 'item')} differed and ${different === 1n ? 'was' : 'were'} repaired or reported.`;
+  // Without a difference, the bound of 95 % confidence is 1 - 0.05^(1/n).
+  const bound =
+    different === 0n && sampled >= ENOUGH
+      ? ` With 95 % confidence, at most ${formatPercent(100 * (1 - 0.05 ** (1 / Number(sampled))))} of what these runs published differed.`
+      : '';
+  const products =
+    products_compared === 0n
+      ? ''
+      : ` Run ${last.run_number} also compared ${countOf(products_compared, 'product')}, of which ${formatCount(products_different)} differed.`;
+  return html`<p>Proof of the copy: after each run, some items picked by chance are read again one by one. Of ${countOf(sampled, 'item')} in all runs ${found}${bound}${products}</p>`;
 }
 
 function renderDatasets(datasets: readonly Dataset[]): Html {

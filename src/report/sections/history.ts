@@ -1,78 +1,110 @@
-import { type Html, html } from '../../formats/html.js';
-import { drawChart } from '../chart.js';
-import { type PriceLine, priceLinesChart } from '../charts/price-lines.js';
-import { countOf, cutText, foreign, formatCount, formatDay, formatPercent, link, money } from '../format.js';
+import { type Content, type Html, html } from '../../formats/html.js';
+import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
+import {
+  countOf,
+  cutText,
+  foreign,
+  formatCount,
+  formatDay,
+  formatMoney,
+  formatPercent,
+  link,
+  money,
+} from '../format.js';
 import type { LakeFacts } from '../read-facts.js';
 import { HISTORY_DAYS, OFFERS_SHOWN, type ProductHistory } from '../read-histories.js';
 import type { Offer } from '../rows.js';
 import { type Column, renderTable } from '../table.js';
-import { renderFigure, type Section } from './section.js';
+import type { Section } from './section.js';
 
 const DAY_MS = 86_400_000;
 
-/** What the offers of some products have cost. */
-export async function historySection({ histories, overview, selection }: LakeFacts): Promise<Section> {
-  const section = { id: 'history', title: 'Price history' };
-  const until = overview.newest_change;
-  if (until === null) return { ...section, body: html`<p>The copy knows of no changes yet.</p>` };
+/** The products of the tables one by one: their offers, what speaks against them, and what they have cost. */
+export function historySection({ histories, overview, summary }: LakeFacts): Section {
+  const section = { id: 'history', title: 'Products' };
   if (histories.length === 0) return { ...section, body: html`<p>There is no product to show.</p>` };
-  const which = selection.products.length > 0 ? 'The products that were asked for' : 'Some of the widest spreads';
-  const cards: Html[] = [];
-  for (const history of histories) cards.push(await renderProduct(history, until));
+  const until = overview.newest_change;
+  const asked = histories.filter(({ isAsked }) => isAsked).length;
+  const which = asked === 0 ? '' : `${countOf(asked, 'product')} asked for by name, and `;
   return {
     ...section,
-    body: html`<p>${which}, at the end of each of the last ${HISTORY_DAYS} days up to the newest change. The strong line is the offer that is the cheapest now;
-a gap is a time when an offer was not listed.</p>
-<div class="products">${cards}</div>`,
+    body: html`<p>${which}${countOf(histories.length - asked, 'product')} of the table of the widest spreads, of ${formatCount(summary.spreads)} that can be compared.
+${until === null ? 'The copy knows of no changes yet.' : `Prices are those at the end of each of the last ${HISTORY_DAYS} days up to the newest change; a gap is a time when an offer was not listed.`}</p>
+<div class="products">${histories.map((history, k) => renderProduct(history, k, until))}</div>`,
   };
 }
 
-async function renderProduct(history: ProductHistory, until: Date): Promise<Html> {
-  const { product, offers } = history;
-  const title = product.title ?? product.product_id;
-  const spread = product.spread_pct === null ? '' : html` · spread ${formatPercent(product.spread_pct)}`;
+/** The place of a product in the document; the table of the widest spreads leads there. */
+export function productId(place: number): string {
+  return `p-${place + 1}`;
+}
+
+function renderProduct(history: ProductHistory, place: number, until: Date | null): Html {
+  const { product, offers, isAsked } = history;
+  const { title, product_id, brand, grade, grade_reason, spread_pct, currency } = product;
   const shown = Number(offers[0]?.offers ?? 0) > OFFERS_SHOWN ? `, the ${OFFERS_SHOWN} cheapest` : '';
-  return html`<article>
-<h3>${foreign(title, 120)}</h3>
-<p class="about">${product.brand === null ? '' : html`${foreign(product.brand, 60)} · `}${foreign(product.product_id, 60)} · ${countOf(product.offers, 'offer')} in ${countOf(product.shops, 'shop')}${spread}</p>
-${await drawLines(history, until)}
-<details><summary>Offers in figures</summary>
-${renderTable({ caption: `Offers of this product in ${product.currency}${shown}`, columns: offerColumns(history), rows: offers })}
+  const spread = spread_pct === null ? '' : html` · ${formatPercent(spread_pct)}`;
+  return html`<details class="product" id="${productId(place)}"${isAsked ? html` open=""` : ''}>
+<summary>${foreign(title ?? product_id, 120)} <small>${currency}${spread}</small></summary>
+<p class="about">${brand === null ? '' : html`${foreign(brand, 60)} · `}${foreign(product_id, 60)} · ${countOf(product.offers, 'offer')} in ${countOf(product.shops, 'shop')}${
+    grade === null ? '' : html` · grade ${grade}: ${foreign(grade_reason, 120)}`
+  }</p>
+${describePlace(history)}
+${until === null ? '' : drawLines(history, until)}
+${renderTable({ caption: `Offers of this product in ${currency}${shown}`, columns: offerColumns(history), rows: offers, cards: true })}
 </details>
-</article>
 `;
 }
 
-async function drawLines({ product, offers, runs }: ProductHistory, until: Date): Promise<Html> {
+/** Where today's lowest price lies between the lowest and the highest of the days that are shown. */
+function describePlace({ product, offers, runs }: ProductHistory): Content {
+  const [cheapest] = offers.filter(
+    ({ is_listed, price, is_counted }) => is_listed && price !== null && is_counted !== false,
+  );
+  const own = runs.filter(({ item_id }) =>
+    offers.some((offer) => offer.item_id === item_id && offer.is_counted !== false),
+  );
+  if (cheapest?.price == null || own.length === 0) return '';
+  const prices = own.map(({ price }) => price).sort((a, b) => Number(a) - Number(b));
+  const [low = cheapest.price, high = cheapest.price] = [prices[0], prices.at(-1)];
+  return html`<p>Today from <strong>${money(cheapest.price, product.currency)}</strong>: ${describeRange(cheapest.price, low, high)} of all prices of ${HISTORY_DAYS} days, ${formatMoney(low)} to ${formatMoney(high)}.</p>`;
+}
+
+function describeRange(price: string, low: string, high: string): string {
+  const share = (Number(price) - Number(low)) / (Number(high) - Number(low));
+  if (!(share > 0)) return 'the lowest';
+  if (share >= 1) return 'the highest';
+  return `${Math.round(100 * share)} % of the way from the lowest to the highest`;
+}
+
+function drawLines({ product, offers, runs }: ProductHistory, until: Date): Html {
   if (runs.length === 0) return html`<p>No offer had a price in this time.</p>`;
-  const cheapest = offers.find(({ price, is_listed }) => price !== null && is_listed);
-  const lines: PriceLine[] = offers.map((offer) => ({
+  const lines = offers.map((offer) => ({
+    name: offer.shop ?? `site ${offer.site_id}`,
     runs: runs
       .filter(({ item_id }) => item_id === offer.item_id)
-      .map(({ from_day, to_day, price }) => ({
-        from: new Date(from_day),
-        to: new Date(to_day),
-        price: Number(price),
-      })),
-    isCheapest: offer === cheapest,
+      .map(({ from_day, to_day, price }) => ({ from: new Date(from_day), to: new Date(to_day), price: Number(price) })),
+    isCounted: offer.is_counted !== false,
   }));
-  const prices = runs.map(({ price }) => Number(price));
+  // A price that is a hundred times too high would flatten all others.
+  const counted = lines.filter(({ isCounted, runs }) => isCounted && runs.length > 0);
+  const drawn = counted.length > 0 ? counted : lines;
+  const prices = drawn.flatMap((line) => line.runs.map(({ price }) => price));
+  if (prices.length === 0) return html`<p>No offer that counts had a price in this time.</p>`;
   const label =
-    `Prices of ${countOf(offers.length, 'offer')} of ${cutText(product.title ?? product.product_id, 80)} over time, ` +
+    `Prices of ${countOf(drawn.length, 'offer')} of ${cutText(product.title ?? product.product_id, 80)} over time, ` +
     `between ${formatCount(Math.min(...prices))} and ${formatCount(Math.max(...prices))} ${product.currency}. The table below has the figures.`;
   const end = Date.parse(until.toISOString().slice(0, 10)) + DAY_MS;
   const span = { from: new Date(end - HISTORY_DAYS * DAY_MS), to: new Date(end) };
-  return renderFigure(`Prices in ${product.currency}`, await drawChart(priceLinesChart(lines, span, label)));
+  const left = lines.filter((line) => line.runs.length > 0).length - Math.min(drawn.length, MOST_LINES);
+  return html`<figure class="wide">${drawPriceLines(drawn, span, label)}<figcaption>Prices in ${product.currency}${left > 0 ? `; ${countOf(left, 'offer')} not drawn` : ''}</figcaption></figure>`;
 }
 
-function offerColumns({ product, runs }: ProductHistory): Column<Offer>[] {
+function offerColumns({ product, offers, runs }: ProductHistory): Column<Offer>[] {
   const { currency } = product;
-  const extreme = (offer: Offer, which: 'lowest' | 'highest') => {
-    const run = runs.find(({ item_id }) => item_id === offer.item_id);
-    return run === undefined ? '–' : money(run[which], currency);
-  };
-  return [
-    { label: 'Shop', cell: ({ shop, url }) => link(url, foreign(shop, 60)) },
+  const runOf = (offer: Offer) => runs.find(({ item_id }) => item_id === offer.item_id);
+  const columns: Column<Offer>[] = [
+    { label: 'Shop', cell: ({ shop, site_id, url }) => link(url, foreign(shop ?? `site ${site_id}`, 60)) },
     {
       label: 'Price',
       numeric: true,
@@ -81,7 +113,33 @@ function offerColumns({ product, runs }: ProductHistory): Column<Offer>[] {
         return price === null ? '–' : money(price, currency);
       },
     },
+  ];
+  if (offers.some(({ unit_price }) => unit_price !== null)) {
+    columns.push({
+      label: 'Per unit',
+      numeric: true,
+      cell: ({ unit_price, unit }) =>
+        unit_price === null ? '–' : html`${formatMoney(Number(unit_price).toFixed(2))} <small>per ${unit}</small>`,
+    });
+  }
+  if (offers.some(({ reason }) => reason !== null)) {
+    columns.push({ label: 'Left out because', cell: ({ reason }) => (reason === null ? '' : foreign(reason, 120)) });
+  }
+  const extreme = (offer: Offer, which: 'lowest' | 'highest') => {
+    const run = runOf(offer);
+    return run === undefined ? '–' : money(run[which], currency);
+  };
+  return [
+    ...columns,
     { label: 'Lowest', numeric: true, cell: (offer) => extreme(offer, 'lowest') },
     { label: 'Highest', numeric: true, cell: (offer) => extreme(offer, 'highest') },
+    {
+      label: 'Today in this range',
+      cell: (offer) => {
+        const run = runOf(offer);
+        if (run === undefined || offer.price === null || !offer.is_listed) return '–';
+        return run.lowest === run.highest ? 'unchanged' : describeRange(offer.price, run.lowest, run.highest);
+      },
+    },
   ];
 }

@@ -5,30 +5,33 @@ import { rangesChart } from '../charts/ranges.js';
 import { spreadDaysChart } from '../charts/spread-days.js';
 import { countOf, cutText, foreign, formatCount, formatPercent, money } from '../format.js';
 import type { LakeFacts } from '../read-facts.js';
-import type { Category, Spread } from '../rows.js';
+import { keyOf } from '../read-histories.js';
+import type { Category, Offer, Spread } from '../rows.js';
 import { type Column, renderTable } from '../table.js';
+import { productId } from './history.js';
 import { renderFigure, renderFigures, type Section } from './section.js';
 
 const CATEGORIES_DRAWN = 12;
 const ROWS_OPEN = 15;
 
-/** How much the prices of one product differ: all of them, by category, and the widest. */
+/** How much the prices of one product differ: the widest spreads, all of them, and by category. */
 export async function spreadSection(facts: LakeFacts): Promise<Section> {
   const { summary, histogram, days, categories, selection } = facts;
   const scope = selection.currency === undefined ? 'one currency' : selection.currency;
-  if (summary.spreads === 0n) {
-    return { id: 'spread', title: 'Price spread', body: html`<p>No product is sold by two shops in ${scope}.</p>` };
-  }
+  const section = { id: 'spread', title: 'Price differences' };
+  if (summary.spreads === 0n) return { ...section, body: html`<p>No product is sold by two shops in ${scope}.</p>` };
   const body: Content[] = [
     html`<p>The spread of a product is how much more its most expensive offer costs than its cheapest, in percent of the cheapest;
-here for products that two or more shops sell in ${scope}. ${explainOutliers(summary.with_outliers)}</p>`,
+here for products that two or more shops sell in ${scope}.</p>
+<p>${explainGrades(summary)}</p>`,
     renderFigures([
       { name: 'Compared', value: formatCount(summary.spreads), note: 'products, per currency' },
       ...(summary.median_pct === null
         ? []
-        : [{ name: 'Half spread more than', value: formatPercent(summary.median_pct) }]),
-      ...(summary.p90_pct === null ? [] : [{ name: 'One in ten more than', value: formatPercent(summary.p90_pct) }]),
+        : [{ name: 'Half differ by more than', value: formatPercent(summary.median_pct) }]),
+      ...(summary.p90_pct === null ? [] : [{ name: 'One in ten by more than', value: formatPercent(summary.p90_pct) }]),
     ]),
+    renderWidest(facts),
   ];
   const figures: Html[] = [];
   if (histogram.length > 0) {
@@ -51,15 +54,20 @@ here for products that two or more shops sell in ${scope}. ${explainOutliers(sum
   }
   if (categories.length > 0) figures.push(await drawCategories(categories));
   body.push(html`<div class="pair">${figures}</div>`);
-  body.push(renderWidest(facts));
   if (categories.length > 0) body.push(renderCategories(categories));
-  return { id: 'spread', title: 'Price spread', body };
+  return { ...section, body };
 }
 
-function explainOutliers(count: bigint): string {
-  if (count === 0n) return 'No product has a price far from all its others.';
-  const those = count === 1n ? 'One product has a price' : `${formatCount(count)} products have prices`;
-  return `${those} far from all others, most likely a mistake of a shop or a scrape; such prices are left out.`;
+function explainGrades({ grade_a, grade_b, grade_c, left_out, spreads }: LakeFacts['summary']): string {
+  const offers =
+    left_out === 0n
+      ? ''
+      : ` ${countOf(left_out, 'offer')} with a wrong price, another pack or an old date ${left_out === 1n ? 'is' : 'are'} left out.`;
+  const doubtful =
+    grade_c === 0n
+      ? ''
+      : ` ${countOf(grade_c, 'product')} of ${formatCount(spreads)} ${grade_c === 1n ? 'is' : 'are'} left out with grade C, because prices contradict each other or too few can be trusted; pricelake spread --grade C shows them.`;
+  return `Grade A (${formatCount(grade_a)}): four or more shops and nothing left out. Grade B (${formatCount(grade_b)}): fewer shops, or some offers left out.${doubtful}${offers}`;
 }
 
 async function drawCategories(categories: readonly Category[]): Promise<Html> {
@@ -110,35 +118,80 @@ ${renderTable({ caption, columns, rows: categories, sorted: { by: 'Products', or
 </details>`;
 }
 
-function renderWidest({ spreads, summary }: LakeFacts): Html {
+function renderWidest(facts: LakeFacts): Html {
+  const { spreads, summary } = facts;
   const { min_shops, in_many_shops } = summary;
-  if (spreads.length === 0) return html`<p>No product without an outlier is sold by ${min_shops} shops.</p>`;
-  const those = `spreads among products in ${min_shops} shops or more without an outlier`;
+  if (spreads.length === 0) return html`<p>No product that can be trusted is sold by ${min_shops} shops.</p>`;
+  const those = `spreads of grade A and B among products in ${min_shops} shops or more`;
+  const places = new Map(facts.histories.map(({ product }, place) => [keyOf(product), place]));
   const table = renderTable({
     id: 'widest',
     caption:
       spreads.length < in_many_shops
         ? `The ${formatCount(spreads.length)} widest of ${formatCount(in_many_shops)} ${those}`
         : `All ${formatCount(spreads.length)} ${those}`,
-    columns: WIDEST,
+    columns: widestColumns(places),
     rows: spreads,
     sorted: { by: 'Spread', order: 'descending' },
     fold: ROWS_OPEN,
     cards: true,
+    data: (spread) => ({
+      currency: spread.currency,
+      category: spread.category_slug ?? '',
+      shops: listShops(facts, spread)
+        .map(({ site_id }) => site_id)
+        .join(' '),
+    }),
   });
   return html`<h3>The widest spreads</h3>
-<p class="search" hidden><label for="widest-search">Search these products</label>
-<input id="widest-search" type="search" data-search="widest" autocomplete="off" spellcheck="false">
-<output for="widest-search"></output></p>
+${renderFilters(facts)}
 ${table}`;
 }
 
-const WIDEST: Column<Spread>[] = [
+/** Shops with a listed offer of the product, each once. */
+function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
+  const key = keyOf(spread);
+  const offers = histories.find(({ product }) => keyOf(product) === key)?.offers ?? [];
+  const bySite = new Map(offers.filter(({ is_listed }) => is_listed).map((offer) => [offer.site_id, offer]));
+  return [...bySite.values()];
+}
+
+/** Controls that narrow the table; what they say stands in the address of the page. */
+function renderFilters(facts: LakeFacts): Html {
+  const { spreads } = facts;
+  const options = (pairs: Iterable<readonly [string, string]>) =>
+    [...new Map(pairs)].sort(([, a], [, b]) => a.localeCompare(b, 'en'));
+  const shops = spreads.flatMap((spread) =>
+    listShops(facts, spread).map(({ site_id, shop }) => [String(site_id), shop ?? `site ${site_id}`] as const),
+  );
+  const categories = spreads.flatMap(({ category_slug, category_name }) =>
+    category_slug === null ? [] : [[category_slug, category_name ?? category_slug] as const],
+  );
+  const choose = (name: string, label: string, values: [string, string][]) =>
+    values.length < 2
+      ? ''
+      : html`<label>${label} <select data-filter="${name}"><option value="">all</option>${values.map(
+          ([value, text]) => html`<option value="${value}">${cutText(text, 40)}</option>`,
+        )}</select></label>\n`;
+  return html`<div class="search" role="group" aria-label="Filter these products" data-table="widest" hidden>
+<label>Search <input type="search" data-filter="text" autocomplete="off" spellcheck="false"></label>
+${choose('shop', 'Shop', options(shops))}${choose('category', 'Category', options(categories))}${choose(
+  'currency',
+  'Currency',
+  options(spreads.map(({ currency }) => [currency, currency] as const)),
+)}<output></output></div>`;
+}
+
+const widestColumns = (places: ReadonlyMap<string, number>): Column<Spread>[] => [
   {
     label: 'Product',
     sortBy: ({ title, product_id }) => cutText(title ?? product_id, 60),
-    cell: ({ title, brand, product_id }) =>
-      html`${foreign(title ?? product_id)} <small>${brand === null ? '' : html`${foreign(brand, 60)} · `}${foreign(product_id, 60)}</small>`,
+    cell: (spread) => {
+      const { title, brand, product_id } = spread;
+      const place = places.get(keyOf(spread));
+      const name = foreign(title ?? product_id);
+      return html`${place === undefined ? name : html`<a href="#${productId(place)}" class="open">${name}</a>`} <small>${brand === null ? '' : html`${foreign(brand, 60)} · `}${foreign(product_id, 60)}</small>`;
+    },
   },
   {
     label: 'Cheapest',
@@ -163,7 +216,7 @@ const WIDEST: Column<Spread>[] = [
       html`${money(max, currency)} <small>${foreign(dearest_shop, 60)}</small>`,
   },
   {
-    label: 'Apart',
+    label: 'Difference',
     numeric: true,
     sortBy: ({ spread }) => spread,
     cell: ({ spread, currency }) => money(spread, currency),
@@ -178,7 +231,15 @@ const WIDEST: Column<Spread>[] = [
     label: 'Shops',
     numeric: true,
     sortBy: ({ shops }) => Number(shops),
-    cell: ({ shops, offers }) =>
-      offers === shops ? formatCount(shops) : html`${formatCount(shops)} <small>${countOf(offers, 'offer')}</small>`,
+    cell: ({ shops, left_out }) =>
+      left_out === 0n
+        ? formatCount(shops)
+        : html`${formatCount(shops)} <small>${formatCount(left_out)} left out</small>`,
+  },
+  {
+    label: 'Grade',
+    sortBy: ({ grade }) => grade ?? '',
+    cell: ({ grade, grade_reason }) =>
+      grade === null ? '–' : html`${grade} <small>${foreign(grade_reason, 120)}</small>`,
   },
 ];
