@@ -1,5 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
+import { type Io, realIo } from '../io/io.js';
 import type { CheckResult, Severity } from '../tables/table.js';
 import type { Check, CheckSettings } from './check.js';
 import { countRows, type Violations } from './count-rows.js';
@@ -19,11 +20,22 @@ export async function runChecks(
   checks: readonly Check[],
   settings: CheckSettings,
   kept?: KeptCounts,
+  { progress }: Pick<Io, 'progress'> = realIo,
 ): Promise<CheckResult[]> {
   const all = planChecks(checks, settings);
   const known = await kept?.countOn(db, all);
   const results: CheckResult[] = [];
+  const report = (done: boolean) =>
+    progress({
+      step: 'checks',
+      rows: BigInt(results.length),
+      totalRows: BigInt(all.length),
+      bytes: 0,
+      unit: 'checks',
+      done,
+    });
   for (const planned of all) {
+    report(false);
     const { name, description } = planned.check;
     const startedAt = performance.now();
     const counted = async () => {
@@ -36,6 +48,7 @@ export async function runChecks(
     const { violations, rows, seconds } = found;
     results.push({ name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds });
   }
+  report(true);
   return results;
 }
 

@@ -1,62 +1,74 @@
 import type { Progress } from '../io/io.js';
 import { toPlainLine } from './plain-text.js';
 import { formatBytes, formatCount, formatSeconds, type ProgressView } from './progress.js';
+import { type Step, Steps } from './progress-steps.js';
 
 /** A terminal; `columns` and `rows` change when its window does. */
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
 const DRAW_EVERY_MS = 200;
+/** Also where nothing new is told: the time goes on. */
+const TICK_MS = 1_000;
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
-
-interface Bar {
-  progress: Progress;
-  startedAt: number;
-}
+/** A step that took less leaves no line, and a run no line of its own. */
+const WORTH_A_LINE_SECONDS = 1;
 
 /**
- * Bars at the bottom of a terminal: rows, bytes, rate and time left of each step. The cursor stands under them. Every
- * other line is written in their place, and they are drawn again below it; a step that is done leaves its last line.
+ * Bars at the bottom of a terminal: rows, bytes, rate and time of each step, and below them what is left of the run. The
+ * cursor stands under them. Every other line is written in their place, and they are drawn again below it. A longer step
+ * that is done leaves its last line.
  */
 export function createBars(screen: Screen): ProgressView {
-  const bars = new Map<string, Bar>();
+  const steps = new Steps();
   let drawn: string[] = [];
   let drawnAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  let ticker: NodeJS.Timeout | undefined;
 
   /** One write, so that nothing flickers or comes between. */
   const draw = (above: string[] = []): void => {
     clearTimeout(timer);
     timer = undefined;
     const before = eraseLines(drawn, screen);
-    const lines = [...bars.values()].map((bar) => formatBar(bar, screen));
-    drawn = lines.slice(-((screen.rows ?? DEFAULT_ROWS) - 1));
+    const lines = steps.all().map((step) => formatStep(step, screen));
+    drawn = [...lines, ...formatRun(steps, screen)].slice(-((screen.rows ?? DEFAULT_ROWS) - 1));
     drawnAt = performance.now();
     screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
   };
 
   return {
     update(progress) {
-      const bar = { progress, startedAt: bars.get(progress.step)?.startedAt ?? performance.now() };
-      bars.set(progress.step, bar);
-      if (progress.done === true) {
-        bars.delete(progress.step);
-        return draw([formatBar(bar, screen)]);
-      }
+      const step = steps.update(progress);
+      ticker ??= setInterval(draw, TICK_MS).unref();
+      if (progress.done === true) return draw(isWorthALine(step) ? [formatStep(step, screen)] : []);
       const wait = drawnAt + DRAW_EVERY_MS - performance.now();
       if (wait <= 0) draw();
       else timer ??= setTimeout(draw, wait).unref();
     },
     printAbove: (line) => draw([line]),
     close() {
-      // What is not done stays as it is.
-      if (bars.size > 0) draw();
-      clearTimeout(timer);
-      timer = undefined;
-      bars.clear();
+      clearInterval(ticker);
+      ticker = undefined;
+      // A step that did not end, because the run did: its line says how far it came.
+      const reached = steps.all().map((step) => formatStep(step, screen));
+      steps.clear();
+      if (drawn.length > 0) draw(reached);
       drawn = [];
     },
   };
+}
+
+function isWorthALine({ startedAt }: Step): boolean {
+  return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
+}
+
+/** `run          12s, about 40s left` */
+function formatRun(steps: Steps, { columns = DEFAULT_COLUMNS }: Screen): string[] {
+  if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
+  const left = steps.secondsLeft();
+  const about = left === undefined ? '' : `, about ${formatSeconds(left)} left`;
+  return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, columns - 1)];
 }
 
 /** Goes up to the first of the lines and clears from there; lines that a narrower window wraps take more rows. */
@@ -66,7 +78,7 @@ function eraseLines(lines: string[], { columns = DEFAULT_COLUMNS }: Screen): str
 }
 
 /** The last column stays free: some terminals wrap when it is written. */
-function formatBar({ progress, startedAt }: Bar, { columns = DEFAULT_COLUMNS }: Screen): string {
+function formatStep({ progress, startedAt }: Step, { columns = DEFAULT_COLUMNS }: Screen): string {
   return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
 }
 
@@ -94,6 +106,7 @@ export function formatProgress(progress: Progress, seconds: number, width = Numb
 
 /** The parts of a line, in order. */
 function describeProgress(progress: Progress, seconds: number, cells: number): Record<string, string | undefined> {
+  const { unit = 'rows' } = progress;
   const rows = Number(progress.rows);
   const total = progress.totalRows === undefined ? 0 : Number(progress.totalRows);
   const rate = seconds > 0 ? rows / seconds : 0;
@@ -103,17 +116,24 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
     step: toPlainLine(progress.step).padEnd(12),
     bar: share === undefined ? undefined : drawBar(share, cells),
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
-    rows: share === undefined ? `${formatCount(rows)} rows` : `${formatCount(rows)}/${formatCount(total)} rows`,
+    rows: describeRows(rows, share === undefined ? undefined : total, unit),
     bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
     // Of a moment a rate says nothing.
-    rate: rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
-    time: describeTime(progress.done === true ? seconds : left, progress.done === true),
+    rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
+    time: describeTime(progress.done === true ? undefined : left, seconds, progress.done === true),
   };
 }
 
-function describeTime(seconds: number | undefined, done: boolean): string | undefined {
-  if (seconds === undefined) return undefined;
-  return done ? `done in ${formatSeconds(seconds)}` : `${formatSeconds(seconds)} left`;
+/** Nothing, where there are none to count. */
+function describeRows(rows: number, total: number | undefined, unit: string): string | undefined {
+  if (total !== undefined) return `${formatCount(rows)}/${formatCount(total)} ${unit}`;
+  return rows === 0 ? undefined : `${formatCount(rows)} ${unit}`;
+}
+
+/** What is left, or how long it has taken. */
+function describeTime(left: number | undefined, seconds: number, done: boolean): string {
+  if (done) return `done in ${formatSeconds(seconds)}`;
+  return left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
 }
 
 function drawBar(share: number, cells: number): string {

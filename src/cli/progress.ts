@@ -1,4 +1,5 @@
 import type { Progress } from '../io/io.js';
+import { Steps } from './progress-steps.js';
 
 /** Draws the progress of long steps. */
 export interface ProgressView {
@@ -8,23 +9,29 @@ export interface ProgressView {
   close(): void;
 }
 
-const LOG_EVERY_MS = 5_000;
+const LOG_EVERY_MS = 10_000;
 
-/** Where nobody watches: a log event every few seconds and one when the step is done. */
-export function createLogProgress(log: (facts: Record<string, unknown>) => void, now: () => Date): ProgressView {
-  const lastLog = new Map<string, number>();
+/** Where nobody watches: a log event every ten seconds, of the step that is under way. */
+export function createLogProgress(log: (facts: Record<string, unknown>) => void): ProgressView {
+  const steps = new Steps();
+  let timer: NodeJS.Timeout | undefined;
+  const tell = () => {
+    const step = steps.last();
+    if (step === undefined) return;
+    const { step: name, unit, rows, totalRows, bytes } = step.progress;
+    log({ step: name, unit, rows, totalRows, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
+  };
   return {
     update(progress) {
-      const at = now().getTime();
-      const last = lastLog.get(progress.step);
-      if (last === undefined) lastLog.set(progress.step, at);
-      if (progress.done !== true && (last === undefined || at - last < LOG_EVERY_MS)) return;
-      lastLog.set(progress.step, at);
-      const { step, rows, totalRows, bytes, done } = progress;
-      log({ step, rows, totalRows, bytes, done });
+      steps.update(progress);
+      timer ??= setInterval(tell, LOG_EVERY_MS).unref();
     },
     printAbove: () => {},
-    close: () => {},
+    close() {
+      clearInterval(timer);
+      timer = undefined;
+      steps.clear();
+    },
   };
 }
 

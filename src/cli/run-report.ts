@@ -1,51 +1,78 @@
 import type { RunRow } from '../run/ledger.js';
 import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
+import { wrapText } from './output/wrap-text.js';
 import { toPlainLine } from './plain-text.js';
 import { PLAIN, paint, type Style } from './style.js';
 
-/** The report for people: what came, what it cost, what to look at. */
+/** The report for people, to be read in seconds: what changed, what it cost, what to look at, what to do next. */
 export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN): string {
-  const { row, checks } = report;
-  const count = (n: bigint) => n.toLocaleString('en-US');
+  const { row, published } = report;
   const again = report.resumed ? ', continued after an interruption' : '';
-  if (!report.published) {
-    const histories = describeHistories(report).map((line) => `${line}\n`);
-    const listing = describeListing(row, count).map((line) => `${line}: ${toPlainLine(row.reason)}\n`);
-    const summary = `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.\n`;
-    return [summary, ...listing, ...histories].join('');
-  }
-  const failed = checks.filter((check) => check.violations > 0n);
-  const lines = [
-    `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`,
-    `  received ${count(row.received)} rows = ${count(row.written)} written + ${count(row.rejected)} rejected + ${count(row.deduplicated)} deduplicated`,
-    `  items ${count(row.items)} · ${describeCursor(row)} · ${row.calls} calls · ${count(row.export_rows)} export rows${row.overage ? ' (with overage)' : ''}`,
-    ...describeListing(row, count),
-    ...describeFindings(row, count),
-    ...describeHistories(report),
-    `  checks ${checks.length - failed.length} of ${checks.length} passed`,
-    ...failed.map((check) =>
-      toPlainLine(
-        `    ${check.severity} ${check.name}: ${count(check.violations)} rows${check.waived ? ', waived' : ''}`,
-      ),
-    ),
+  const attention = listAttention(report, lakePath);
+  const first = published
+    ? `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`
+    : `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.`;
+  const parts: [string, string[]][] = [
+    ['changed', published ? describeChanges(row) : []],
+    ['histories', describeHistories(report)],
+    ['cost', published ? [describeCost(row)] : []],
+    ['proof', published ? describeProof(report) : []],
+    ['attention', attention.map(({ what }) => what)],
+    ['next', listNext(report, attention, lakePath)],
   ];
+  const lines = parts.flatMap(([name, texts]) =>
+    texts.map((text, at) => `  ${(at === 0 ? name : '').padEnd(10)} ${layOut(toPlainLine(text), name)}`),
+  );
   return paint(
-    `${lines.join('\n')}\n`,
-    [/\(with overage\)/gu, style.money],
-    [/, waived$/gmu, style.warn],
-    [/not caught up(?=:)/gu, style.warn],
+    `${[first, ...lines].join('\n')}\n`,
+    [/^ {2}attention(?= )/gmu, style.warn],
+    [/, waived$|^.{12} not caught up(?=:)/gmu, style.warn],
+    [/overage: up to .*$/gmu, style.money],
   );
 }
+
+const WIDTH = 80;
+const INDENT = ' '.repeat(13);
+
+/** Texts are wrapped to a terminal of 80 columns; commands stay whole, to be copied. */
+function layOut(text: string, part: string): string {
+  const label = 'x'.repeat(INDENT.length - 1);
+  return part === 'next' ? text : wrapText(`${label} ${text}`, WIDTH, INDENT).slice(INDENT.length);
+}
+
+const count = (n: bigint) => n.toLocaleString('en-US');
 
 function describeCursor({ cursor_to }: RunRow): string {
   return cursor_to === null ? 'no cursor' : `cursor ${cursor_to}`;
 }
 
-/** What a run by polling could not establish; the run's reason says why. */
-function describeListing({ listing_unknown }: RunRow, count: (n: bigint) => string): string[] {
-  if ((listing_unknown ?? 0n) === 0n) return [];
-  return [`  not caught up: whether ${count(listing_unknown ?? 0n)} items at most are still listed is not known`];
+function describeChanges(row: RunRow): string[] {
+  const { received, written, rejected, deduplicated, items } = row;
+  const columns = Object.entries(JSON.parse(row.difference_columns) as Record<string, number>);
+  const listed = columns.map(([name, n]) => `${name} ${n}`).join(', ');
+  return [
+    `${count(received)} rows = ${count(written)} written + ${count(rejected)} rejected + ${count(deduplicated)} deduplicated`,
+    `${count(items)} items, ${describeCursor(row)}`,
+    ...(row.differences > 0n ? [`repaired ${count(row.differences)} items that differed: ${listed}`] : []),
+    ...(row.missed > 0n ? [`added ${count(row.missed)} items that no change told of`] : []),
+    ...(row.gone > 0n ? [`marked ${count(row.gone)} items as gone`] : []),
+  ];
+}
+
+function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): string {
+  const blocks = overage_blocks === 1n ? '1 block' : `${count(overage_blocks)} blocks`;
+  return `${calls} calls, ${count(export_rows)} export rows, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
+}
+
+/** What the checks and comparisons with the service say, and how much they prove. */
+function describeProof({ row, checks }: RunReport): string[] {
+  const passed = checks.filter(({ violations }) => violations === 0n).length;
+  const summary = `${passed} of ${checks.length} checks passed`;
+  if (row.sampled === 0n) return [summary];
+  const bound = (100 * row.mismatch_bound).toPrecision(2);
+  const differ = `${count(row.sampled)} items read again, ${count(row.sample_mismatches)} differ`;
+  return [summary, `${differ}: at most ${bound} % of all, 95 % confidence`];
 }
 
 /** How far items' histories are read. */
@@ -54,24 +81,53 @@ function describeHistories({ histories, row }: RunReport): string[] {
   const { asked, left, runId } = histories;
   const later = left === 0 ? '' : `; ${left.toLocaleString('en-US')} are left, for want of calls`;
   const by = runId === row.run_id ? '' : `, added by run ${runId}`;
-  return [`  histories of ${asked.toLocaleString('en-US')} items read${by}${later}`];
+  return [`${asked.toLocaleString('en-US')} items read${by}${later}`];
 }
 
-/** What comparisons with the service found, and how much they prove. */
-function describeFindings(row: RunRow, count: (n: bigint) => string): string[] {
-  const lines: string[] = [];
-  if (row.sampled > 0n) {
-    const bound = (100 * row.mismatch_bound).toPrecision(2);
-    lines.push(
-      `  sample ${count(row.sampled)} items read again, ${count(row.sample_mismatches)} differ: at most ${bound} % of the lake, 95 % confidence`,
-    );
+/** Something for a person to look at, and the command that does. */
+interface Attention {
+  what: string;
+  command?: string;
+}
+
+function listAttention({ row, checks, published }: RunReport, lakePath: string): Attention[] {
+  const found: Attention[] = [];
+  const lake = ` --lake ${lakePath}`;
+  const [unknown, stale] = [row.listing_unknown ?? 0n, row.stale_items ?? 0n];
+  if (unknown > 0n) {
+    const why = published ? '' : `: ${row.reason}`;
+    found.push({ what: `not caught up: whether ${count(unknown)} items at most are still listed is not known${why}` });
   }
-  const columns = Object.entries(JSON.parse(row.difference_columns) as Record<string, number>);
-  const listed = columns.map(([name, n]) => `${toPlainLine(name)} ${n}`).join(', ');
-  if (row.differences > 0n) lines.push(`  repaired ${count(row.differences)} items that differed: ${listed}`);
-  if (row.missed > 0n) lines.push(`  added ${count(row.missed)} items that no change told of`);
-  if (row.gone > 0n) lines.push(`  marked ${count(row.gone)} items as gone`);
-  return lines;
+  if (stale > 0n) {
+    found.push({ what: `not caught up: ${count(stale)} items lag behind the feed; the next run reads them again` });
+  }
+  if (!published) return found;
+  if (row.rejected > 0n) {
+    const command = `pricelake query "FROM rejects WHERE run_id = '${row.run_id}'"${lake}`;
+    found.push({ what: `${count(row.rejected)} rows were rejected`, command });
+  }
+  if (row.sample_mismatches > 0n) {
+    found.push({
+      what: `${count(row.sample_mismatches)} items differ from the service`,
+      command: `pricelake verify${lake}`,
+    });
+  }
+  const command = `pricelake check${lake}`;
+  const failed = checks.filter((check) => check.violations > 0n);
+  for (const { severity, name, violations, waived } of failed.filter((check) => check.severity !== 'warn')) {
+    found.push({ what: `${severity} ${name}: ${count(violations)} rows${waived ? ', waived' : ''}`, command });
+  }
+  const warnings = failed.filter(({ severity }) => severity === 'warn');
+  const names = warnings.map(({ name, violations }) => `${name} ${count(violations)}`).join(', ');
+  if (names !== '') found.push({ what: `warnings: ${names}`, command });
+  return found;
+}
+
+/** A first copy is there to be looked at; a later run says what needs it, and else nothing. */
+function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string): string[] {
+  const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
+  if (commands.length > 0 || !published) return commands;
+  return row.run_number === 1n ? [`pricelake spread --lake ${lakePath}`, `pricelake report --lake ${lakePath}`] : [];
 }
 
 function describeRead({ asked, left, runId }: NonNullable<RunReport['histories']>): Record<string, unknown> {

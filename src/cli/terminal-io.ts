@@ -37,6 +37,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
 
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
     // A fact that is named like one of the event's own members does not replace it.
     const own = { at: now(), level, event };
     const line = terminal ? formatLogLine(level, event, facts, style) : toJsonText({ ...own, ...facts, ...own });
@@ -46,7 +47,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   };
   const view: ProgressView = terminal
     ? createBars(options.stream)
-    : createLogProgress((facts) => log('info', 'progress', facts), now);
+    : createLogProgress((facts) => log('info', 'progress', facts));
 
   return {
     ...realIo,
@@ -60,6 +61,9 @@ export function createCliIo(options: CliIoOptions): CliIo {
     close: () => view.close(),
   };
 }
+
+/** The summary of a run says the same: a person at a terminal reads it there. */
+const IN_SUMMARY = new Set(['plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
 
 /** From slight to grave. */
 const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];

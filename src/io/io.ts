@@ -22,7 +22,11 @@ export interface Progress {
   /** Rows in all, where known. */
   totalRows?: bigint;
   bytes: number;
+  /** What `rows` counts; default rows. */
+  unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
+  /** Of step `run`, which has no rows: what earlier runs of its kind took and received. */
+  pace?: { seconds: number; rows: bigint };
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -44,7 +44,7 @@ export async function auditRun(
   );
   const checks = await loadChecks(run.pipeline.checksFolder);
   const kept = await openCounts(run, candidate);
-  const results = await runChecks(db, checks, run.pipeline.checks, kept);
+  const results = await runChecks(db, checks, run.pipeline.checks, kept, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);

@@ -16,6 +16,7 @@ import type { RunPlan } from '../plan/plan-run.js';
 import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
+import { reportPace } from '../run/report-pace.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { readRunState } from '../run/run-state.js';
 import { openWindow } from '../tables/cursor-window.js';
@@ -49,6 +50,7 @@ async function landByPlan(
   const { client, landing, io } = run;
   const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
   const { mode, added = [] } = decision;
+  await reportPace(run, mode);
   if (checksDatasets && planned !== undefined) await checkSelection(client, run.selection, planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const backfill = await takeBackfill(landing, run.lake.root);

@@ -22,12 +22,23 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
   const { lake, io, landing, pipeline } = run;
   const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
   await stageLedger(run, staged, checks);
+  const totalRows = BigInt(Object.keys(staged.candidate).length);
+  let committed = 0n;
   for (const table of COMMIT_ORDER) {
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
     if (change === undefined) continue;
     const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
     io.log('debug', 'committed', { table, version });
+    committed += 1n;
+    io.progress({
+      step: 'commit',
+      rows: committed,
+      totalRows,
+      bytes: 0,
+      unit: 'tables',
+      done: committed === totalRows,
+    });
   }
   await fillTables(run, staged, info);
   await clearIdleRuns(lake);

@@ -1,4 +1,5 @@
 import type { LandedDatasets } from '../extract/datasets.js';
+import { openStep } from '../io/report-step.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
@@ -26,10 +27,12 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   const attributions = await readAttributions(db, 'next_sites');
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
+  let step = openStep(run.io, 'staging');
   const add: AddTable = async (table, select, remove, applied = {}, maxRows) => {
     if (isCommitted(run, table)) return;
     const files = select === undefined || maxRows === 0n ? [] : await stage(run, table, select, metadata, maxRows);
     run.io.log('debug', 'staged', { table, files: files.length });
+    for (const { rows, bytes } of files) step.add(rows, bytes);
     const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
     candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
   };
@@ -52,9 +55,12 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
   await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
+  step.done();
+  step = openStep(run.io, 'deriving');
   await stageDerived(run, batch, candidate, add);
   if (await addDaily(run, candidate, metadata, batch.moment))
     await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
+  step.done();
   return { candidate, attributions };
 }
 

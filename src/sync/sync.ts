@@ -5,6 +5,7 @@ import { compareProducts } from '../compare/compare-products.js';
 import { compareSample } from '../compare/compare-sample.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import { reportStep } from '../io/report-step.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
 import { refreshPointer } from '../lake/publish.js';
@@ -116,7 +117,7 @@ async function runSteps(
     pause();
     const datasets = await extractDatasets(run);
     const facets = await askFacets(run, extract);
-    const batch = await step('normalize', () => normalizeRun(run, extract, datasets));
+    const batch = await step('normalize', () => reportStep(io, 'typing', () => normalizeRun(run, extract, datasets)));
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
@@ -124,7 +125,7 @@ async function runSteps(
     const products = await compareProducts(run, extract);
     const counts = await compareFacets(run, facets);
     await stageServiceProducts(run, staged);
-    const compared = await step('compare', () => compareSample(run, extract));
+    const compared = await step('compare', () => reportStep(io, 'comparing', () => compareSample(run, extract)));
     const found = { ...batch.comparison, compared, products, facets: counts, usage: await countUsage(run) };
     const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];

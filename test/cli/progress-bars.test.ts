@@ -1,7 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatProgress } from '../../src/cli/progress-bars.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
 import { MemoryStream } from './memory-stream.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** What stands on a terminal after these bytes: of its controls, those for "go up", "begin of line", "clear below". */
 function show(text: string, columns: number): string[] {
@@ -33,8 +40,10 @@ function show(text: string, columns: number): string[] {
 function openTerminal(columns: number) {
   const stream = Object.assign(new MemoryStream(true), { columns });
   const io = createCliIo({ stream, env: {} });
-  const step = (name: string, rows: bigint, done = false) =>
+  const step = (name: string, rows: bigint, done = false) => {
     io.progress({ step: name, rows, totalRows: 1_000_000n, bytes: 12_300_000, done });
+    vi.advanceTimersByTime(1);
+  };
   return { io, stream, step, screen: () => show(stream.text, columns) };
 }
 
@@ -69,21 +78,46 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     expect(screen().filter((line) => line.endsWith('left'))).toHaveLength(2);
   });
 
-  it('leave one line of a step that is done, and what was reached when they end', () => {
+  it('leave one line of a longer step that is done, none of a short one, and what was reached when they end', () => {
     const { io, step, screen } = openTerminal(columns);
     step('snapshot', 10n);
     step('feed', 20n);
+    vi.advanceTimersByTime(2_000);
     step('snapshot', 1_000_000n, true);
+    step('typing', 5n);
+    step('typing', 5n, true);
     io.log('info', 'one');
     io.close();
     io.log('info', 'two');
     expect(screen()).toEqual([
-      expect.stringMatching(/^snapshot {5}.* 100% 1,000,000\/1,000,000 rows .*done in 0\.\ds$/u),
+      expect.stringMatching(/^snapshot {5}.* 100% 1,000,000\/1,000,000 rows .*done in 2\.0s$/u),
       '· one',
       expect.stringMatching(/^feed {9}.* 0% 20\/1,000,000 rows /u),
       '· two',
       '',
     ]);
+  });
+
+  it('end with the time of the run, and what is left by earlier ones, which goes on while nothing is told', () => {
+    const { io, screen } = openTerminal(columns);
+    io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds: 40, rows: 1_000n } });
+    io.progress({ step: 'snapshot', rows: 1n, totalRows: 2_000n, bytes: 0 });
+    vi.advanceTimersByTime(5_000);
+    expect(screen().at(-2)).toBe('run          5.0s, about 1m 15s left');
+    vi.advanceTimersByTime(90_000);
+    expect(screen().at(-2)).toBe('run          1m 35s');
+    io.progress({ step: 'snapshot', rows: 2n, totalRows: 2_000n, bytes: 0, done: true });
+    io.close();
+    expect(screen().join('\n')).not.toContain('run');
+  });
+
+  it('count what the step counts', () => {
+    const { io, screen } = openTerminal(columns);
+    io.progress({ step: 'checks', rows: 3n, totalRows: 60n, bytes: 0, unit: 'checks' });
+    vi.advanceTimersByTime(300);
+    io.progress({ step: 'checks', rows: 30n, totalRows: 60n, bytes: 0, unit: 'checks' });
+    vi.advanceTimersByTime(200);
+    expect(screen()[0]).toMatch(/^checks {7}█+░+ 50% 30\/60 checks 0\.3s left$/u);
   });
 });
 

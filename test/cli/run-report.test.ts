@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { describeReport, formatReport } from '../../src/cli/run-report.js';
+import { chooseStyle } from '../../src/cli/style.js';
 import type { RunReport } from '../../src/sync/sync.js';
 
 function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
   const row = {
+    run_id: 'r7',
     run_number: 7n,
     mode: 'snapshot',
     reason: 'a complete comparison is due',
@@ -19,6 +21,7 @@ function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
     calls: 9n,
     export_rows: 1150n,
     overage: false,
+    overage_blocks: 0n,
     differences: 3n,
     difference_columns: '{"brand":1,"price":2}',
     missed: 2n,
@@ -36,28 +39,50 @@ function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
 }
 
 describe('the report of a run', () => {
-  test('tells what it cost, what comparisons found, and how much they prove', () => {
-    const text = formatReport(reportOf(), './lake');
-    expect(text).toContain('Run 7 (snapshot: a complete comparison is due) published to ./lake in 12.3 s.');
-    expect(text).toContain('received 1,200 rows = 30 written + 1 rejected + 1,169 deduplicated');
-    expect(text).toContain('cursor 9223372036854775807 · 9 calls');
-    expect(text).toContain('sample 10 items read again, 0 differ: at most 26 % of the lake, 95 % confidence');
-    expect(text).toContain('repaired 3 items that differed: brand 1, price 2');
-    expect(text).toContain('added 2 items that no change told of');
-    expect(text).toContain('marked 4 items as gone');
+  test('tells what changed, what it cost, what is proved, what to look at and what to do next', () => {
+    expect(formatReport(reportOf(), './lake')).toBe(
+      `Run 7 (snapshot: a complete comparison is due) published to ./lake in 12.3 s.
+  changed    1,200 rows = 30 written + 1 rejected + 1,169 deduplicated
+             1,150 items, cursor 9223372036854775807
+             repaired 3 items that differed: brand 1, price 2
+             added 2 items that no change told of
+             marked 4 items as gone
+  cost       9 calls, 1,150 export rows, overage: none
+  proof      0 of 0 checks passed
+             10 items read again, 0 differ: at most 26 % of all, 95 % confidence
+  attention  1 rows were rejected
+  next       pricelake query "FROM rejects WHERE run_id = 'r7'" --lake ./lake
+`,
+    );
   });
 
   test('says nothing of comparisons that found nothing, or were not made', () => {
-    const text = formatReport(reportOf({ differences: 0n, missed: 0n, gone: 0n, sampled: 0n }), './lake');
-    expect(text).not.toMatch(/repaired|added|marked|sample/);
+    const calm = { rejected: 0n, differences: 0n, missed: 0n, gone: 0n, sampled: 0n };
+    const text = formatReport(reportOf(calm), './lake');
+    expect(text).not.toMatch(/repaired|added|marked|again|attention|next/);
     expect(formatReport(reportOf({ cursor_to: null }), './lake')).toContain('no cursor');
+    expect(formatReport(reportOf({ ...calm, run_number: 1n }), './lake')).toMatch(
+      /\n {2}next {7}pricelake spread --lake/,
+    );
+  });
+
+  test('names what a check found, what was waived and what is billed, in words and in colours', () => {
+    const check = { severity: 'gate', name: 'rejects_few', violations: 12n, waived: true } as RunReport['checks'][0];
+    const report = { ...reportOf({ overage: true, overage_blocks: 2n }), checks: [check] };
+    const text = formatReport(report, './lake');
+    expect(text).toContain('gate rejects_few: 12 rows, waived\n');
+    expect(text).toContain('overage: up to 2 blocks of 10,000 rows');
+    expect(text).toContain('pricelake check --lake ./lake\n');
+    const coloured = formatReport(report, './lake', chooseStyle({}, { color: true, env: {} }));
+    expect(coloured).toContain('\u001b[35moverage: up to 2 blocks');
+    expect(coloured).toContain('\u001b[33m, waived');
   });
 
   test('says what a run by polling could not establish, also where nothing changed', () => {
     const report = reportOf({ listing_unknown: 1_234n, reason: 'counts differ on Shop\u001b[2J 1' });
     const told = 'not caught up: whether 1,234 items at most are still listed is not known';
     for (const published of [true, false]) {
-      const text = formatReport({ ...report, published }, './lake');
+      const text = formatReport({ ...report, published }, './lake').replaceAll(/\s+/gu, ' ');
       expect(text).toContain(told);
       expect(text).toContain('counts differ on Shop');
       expect(text).not.toContain('\u001b');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { formatProgress } from '../../src/cli/progress-bars.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
 import { MemoryStream } from './memory-stream.js';
@@ -32,21 +32,41 @@ describe('the log away from a terminal', () => {
     expect(stream.text).toContain('"event":"x"');
   });
 
-  it('tells progress every few seconds and at the end', () => {
+  it('tells progress every ten seconds, of the step that is under way, until it is closed', () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
     const stream = new MemoryStream();
-    let now = at.getTime();
-    const io = createCliIo({ stream, env: {}, now: () => new Date(now) });
-    for (let i = 0; i < 100; i += 1) {
-      io.progress({ step: 'snapshot', rows: BigInt(i), bytes: i });
-      now += 100;
+    const io = createCliIo({ stream, env: {} });
+    io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds: 60, rows: 100n } });
+    for (let i = 0; i < 250; i += 1) {
+      const step = i < 150 ? 'snapshot' : 'checks';
+      if (i <= 150) io.progress({ step: 'snapshot', rows: BigInt(i), bytes: i, done: i === 150 });
+      if (step === 'checks') io.progress({ step, rows: 1n, totalRows: 60n, bytes: 0, unit: 'checks' });
+      vi.advanceTimersByTime(100);
     }
-    io.progress({ step: 'snapshot', rows: 100n, bytes: 100, done: true });
+    io.close();
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
     const events = stream.text
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(events.map(({ rows }) => rows)).toEqual([50, 100]);
-    expect(events[1]).toMatchObject({ event: 'progress', step: 'snapshot', done: true });
+    expect(events).toMatchObject([
+      { event: 'progress', step: 'snapshot', rows: 99, seconds: 10, secondsLeft: 50 },
+      { event: 'progress', step: 'checks', rows: 1, totalRows: 60, unit: 'checks', seconds: 20 },
+    ]);
+  });
+
+  it('has no progress with --quiet, and only warnings and errors', () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    const stream = new MemoryStream();
+    const io = createCliIo({ stream, env: {}, level: 'warn' });
+    io.progress({ step: 'feed', rows: 1n, bytes: 0 });
+    io.log('info', 'x');
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    expect(stream.text).toBe('');
+    io.log('warn', 'y');
+    expect(stream.text).toContain('"event":"y"');
   });
 });
 

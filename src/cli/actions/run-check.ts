@@ -34,7 +34,7 @@ export async function runCheckCommand(request: CheckRequest, context: CommandCon
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
-    runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks)),
+    runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks), undefined, context.io),
   );
   if (!context.json) await context.output.write(formatResults(results, checks, context));
   const report = results.map(describeResult);

@@ -1,0 +1,18 @@
+import type { RunMode } from '../tables/table.js';
+import type { Run } from './open-run.js';
+
+/**
+ * Reports how long earlier runs of the same mode took, by the ledger, as progress: what is left of this one is estimated
+ * from it. A first run has none.
+ */
+export async function reportPace({ db, io, tables }: Pick<Run, 'db' | 'io' | 'tables'>, mode: RunMode): Promise<void> {
+  if (tables.runs.files.length === 0) return;
+  const row = await db.row(
+    `SELECT median(seconds) AS seconds, CAST(median(received) AS BIGINT) AS rows FROM (
+      SELECT seconds, received FROM runs WHERE mode = $1 AND tries = 1 ORDER BY run_number DESC LIMIT 5)`,
+    [mode],
+  );
+  const { seconds, rows } = row ?? {};
+  if (typeof seconds === 'number' && typeof rows === 'bigint')
+    io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
+}
