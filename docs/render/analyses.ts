@@ -22,5 +22,5 @@ function readFirstComment(name: string): string {
   return comment
     .replaceAll(/^-- ?/gm, '')
     .trim()
-    .replaceAll(/\s((?:Source|Exact|Limits|In plain DuckDB, first):|Variables?\b)/g, '\n\n$1');
+    .replaceAll(/\s((?:Source|Exact|Limits|In plain DuckDB, first):|Optional variables:|Variables?\b)/g, '\n\n$1');
 }

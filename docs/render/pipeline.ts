@@ -1,16 +1,84 @@
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { pipelineSchema } from '../../src/config/pipeline-schema.js';
+import { renderTable } from '../../src/contracts/markdown.js';
 import { packagePath } from '../../src/io/package-path.js';
+
+/** Every option with its default as a file would spell it, empty where it has none, and what it means. */
+export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
+  name: ['prices', 'Name of the pipeline: letters, digits, `.`, `_` and `-`.'],
+  'source.baseUrl': ['', 'Address of the service. **Required.**'],
+  'source.apiKey': ['', `\`\${NAME}\`, an environment variable, or \`{file: PATH}\`. **Required.**`],
+  'source.datasets': ['all', '`all`, or a list of ids. See [Copy several datasets](../guides/datasets.md).'],
+  'source.mode': ['auto', '`auto`, `feed`, `poll` or `snapshot`. See [Three modes](../concepts/runs.md#three-modes).'],
+  'source.products': ['none', "`all` copies the service's own grouping of products into `service_products`."],
+  'source.history': ['feed', '`feed`, `items` or `none`. See [Fetch older history](../guides/older-history.md).'],
+  'source.export': ['ndjson', '`ndjson` or `csv`: the form of exports. The tables are the same.'],
+  'source.mapping': ['{}', 'Columns of export rows with names of their own, each with its field of Item.'],
+  'source.splitAbove': ['1000000', 'An export of more items than this is split by website.'],
+  reconcile: ['never', '`never`, or for example `every 7d`: how often to compare everything and repair.'],
+  'lake.path': ['', 'Folder of the lake. **Required.**'],
+  'lake.remote': ['', '`s3://bucket/prefix`. See [Keep the lake on object storage](../guides/object-storage.md).'],
+  'lake.retention': ['0', 'How long superseded files stay. See [Old versions](../guides/maintain.md#old-versions).'],
+  'lake.targetFileSize': ['128MB', 'The size up to which small files are joined.'],
+  'lake.tables.items.partitionBy': ['[site_id]', 'Columns that partition `items`.'],
+  'proof.sample': ['10', 'Items that each run which publishes reads again and compares.'],
+  'proof.products': ['true', "Compare a page of the service's products with ours."],
+  'proof.facets': ['true', "Compare the service's counts after a complete copy."],
+  'budget.calls': ['90%', 'Calls a month: a share of the plan, or a whole number.'],
+  'budget.exportRows': ['90%', 'Export rows a month: a share of the plan, or a whole number.'],
+  'budget.overage': ['forbid', '`forbid`, `allow`, or how many blocks of 10,000 rows may be billed.'],
+  'analysis.daily': ['90d', 'How many closed days `price_spread_daily` begins with; `0` for no such table.'],
+  'analysis.fx': ['', 'A CSV file of exchange rates: `date,currency,rate`.'],
+  'analysis.fxBase': ['EUR', 'The currency of which one unit buys the rates.'],
+  'landing.keep': ['7d', 'How long raw bytes of finished runs stay. See [The landing](../concepts/landing.md).'],
+  checksFolder: ['', 'Folder of your own checks. See [Write your own checks](../guides/checks.md).'],
+  'checks.schemaDrift': ['warn', '`allow`, `warn` or `hold`. See [Handle schema drift](../guides/schema-drift.md).'],
+  'webhook.secret': ['', 'What webhooks are signed with. See [Receive webhooks](../guides/webhooks.md).'],
+};
+
+interface JsonSchema {
+  properties?: Record<string, JsonSchema>;
+}
+
+/** The options that a pipeline file may hold, by their paths: `source.baseUrl`. */
+export function listOptions(
+  schema: JsonSchema = z.toJSONSchema(pipelineSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema,
+): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, value]) =>
+    value.properties === undefined ? [key] : listOptions(value).map((rest) => `${key}.${rest}`),
+  );
+}
 
 /** `docs/reference/pipeline.md`. */
 export function renderPipeline(): string {
   const shipped = readFileSync(packagePath('pipelines/prices.yaml'), 'utf8');
+  const rows = Object.entries(OPTIONS).map(([option, [byDefault, meaning]]) => [
+    `\`${option}\``,
+    byDefault === '' ? '' : `\`${byDefault}\``,
+    meaning,
+  ]);
   return `# Pipeline file
 
-\`npm run docs\` generates this page from \`pipelines/prices.yaml\`, which \`pricelake init\` copies.
+\`npm run docs\` generates this page.
 
-Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. An unknown key is an error that names the nearest
-known one. Editors complete and check the file by \`schemas/pipeline.schema.json\` of the package:
-\`# yaml-language-server: $schema=…/pipeline.schema.json\`.
+Commands read \`prices.yaml\` of the current folder, the file that \`PRICELAKE_PIPELINE\` names, or the file that you give.
+\`pricelake init\` writes one. Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. An unknown key is an
+error that names the nearest known one.
+
+${renderTable(['option', 'default', 'meaning'], rows)}
+\`checks.NAME\` sets the severity and parameters of any check: \`{ severity: off }\`, \`{ parameters: { hours: 6 } }\`.
+[Checks](checks.md) lists them. Durations are hours, days or weeks: \`12h\`, \`7d\`, \`2w\`.
+
+Editors complete and check the file by \`schemas/pipeline.schema.json\` of the package:
+
+\`\`\`yaml
+# yaml-language-server: $schema=node_modules/pricelake/schemas/pipeline.schema.json
+\`\`\`
+
+## The commented file
+
+\`pricelake init\` copies this file.
 
 \`\`\`yaml
 ${shipped}\`\`\`

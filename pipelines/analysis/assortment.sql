@@ -7,7 +7,7 @@
 -- Limits: new is what the service saw for the first time: in the week in which it first read a shop that is the whole range (is_first
 -- says so). A product under a new address is a new listing. Listings without a price are not counted. Before the
 -- lake's first change, listings that were gone by then are missing.
--- Variables, none of which need be set: weeks (13, up to the one under way) · site_id
+-- Optional variables: weeks (13, up to the one under way) · site_id
 WITH span AS (
   SELECT
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS last_week,

@@ -1,5 +1,5 @@
 -- Changes a day by kind, up to the newest change; days without a change have no row.
--- Variables, none of which need be set: days (60)
+-- Optional variables: days (60)
 SELECT observed_date AS day, kind, count(*) AS changes
 FROM history
 WHERE observed_date > (SELECT max(observed_date) FROM history) - coalesce(getvariable('days')::INTEGER, 60)

@@ -1,6 +1,6 @@
 -- part of: widest_spreads and daily_spreads
 -- The widest of the price spreads that are asked for, by the prices that can be trusted; place 1 is the widest.
--- Variables, none of which need be set: as of matching_spreads.sql · grade (B): the lowest grade that is shown · top (20)
+-- Optional variables: as of matching_spreads.sql · grade (B): the lowest grade that is shown · top (20)
 WITH matching AS (FROM 'matching_spreads.sql'),
 ranked AS (
   SELECT

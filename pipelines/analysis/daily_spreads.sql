@@ -1,5 +1,5 @@
 -- Day by day, the price spreads of the products with the widest spreads today, or of one product.
--- Variables, none of which need be set: as of widest_spreads.sql, and since (DATE; 30 days up to the last closed one) ·
+-- Optional variables: as of widest_spreads.sql, and since (DATE; 30 days up to the last closed one) ·
 -- product (product_id): this one, whatever its spread
 WITH widest AS (FROM 'chosen_spreads.sql'),
 chosen AS (

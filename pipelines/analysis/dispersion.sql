@@ -8,7 +8,7 @@
 -- Exact: prices and gap. Percentages, mean and value_of_information are doubles, each divided once.
 -- Limits: prices without shipping, as listed. A product that two shops describe differently is in no comparison. Wrong prices
 -- are not left out: raise min_shops, and look at the highest ones first.
--- Variables, none of which need be set: currency · category (slug) · min_shops (2) · top (50), by cv_pct
+-- Optional variables: currency · category (slug) · min_shops (2) · top (50), by cv_pct
 WITH shop_prices AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM items

@@ -9,8 +9,8 @@
 -- Economic Association 16 (2018); Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008).
 -- Exact: counts, and lengths as intervals before they are divided. Everything else is a double.
 -- Limits: complete spells are short ones: of a span, long spells are more often cut off, so read implied_days beside the
--- lengths. A change is dated by when the service saw it. Sales count as changes: see sales. Factor-ten jumps count, too.
--- Variables, none of which need be set: by (category or shop) · currency · category (slug) · since, until (DATE; 90 days up
+-- lengths. A change is dated by when the service saw it. Sales count as changes: see sales. Factor-ten jumps also count.
+-- Optional variables: by (category or shop) · currency · category (slug) · since, until (DATE; 90 days up
 -- to the last closed one)
 WITH span AS (
   SELECT

@@ -9,7 +9,7 @@
 -- that had ended by then are not in the lake. Listings of a shop's first day were listed before that for unknown
 -- time; they are left out unless with_first is true. A product under a new address is a new listing. A removal in the last gap_days counts as an
 -- end, though the listing may come back.
--- Variables, none of which need be set: gap_days (7) · with_first (false) · site_id · category (slug)
+-- Optional variables: gap_days (7) · with_first (false) · site_id · category (slug)
 WITH span AS (
   SELECT
     DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day,

@@ -6,9 +6,9 @@
 -- Exact: price, lowest, highest and counts. mean, days_known and lower_pct are doubles; the mean is the exact sum of
 -- price times microseconds, divided once.
 -- Limits: the time before the first change that is known counts as if the price before it had stood since the listing was first
--- seen; is_whole is false where that is so. Time in which the listing was gone counts nowhere. A wrong entry of an hour
--- is a lowest price, too.
--- Variables, none of which need be set: product (product_id) · item_id · site_id · currency · category (slug) · top (100
+-- seen; is_whole is then false. Time in which the listing was gone counts nowhere. A wrong entry of an hour
+-- is also a lowest price.
+-- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100
 -- listings): those with the lowest price in percent of their mean of all that is known
 WITH now_us AS (
   SELECT epoch_us(max(last_seen_at)) AS until_us FROM items

@@ -1,6 +1,6 @@
 -- part of: widest_spreads, daily_spreads and spread_left_out
 -- The price spreads that are asked for, with title, brand and category of the product.
--- Variables, none of which need be set: currency · category (slug or path; with those below it) · brand, in any case ·
+-- Optional variables: currency · category (slug or path; with those below it) · brand, in any case ·
 -- min_shops (2) · with_outliers (true; false leaves out products with a price far from all others)
 SELECT
   spread.*,

@@ -1,5 +1,5 @@
 -- The listed offers of a product, cheapest first in each currency, with what speaks against comparing them.
--- Variables: product (product_id) · currency, which need not be set
+-- Variables: product (product_id) · currency (optional)
 SELECT
   items.currency,
   items.price,

@@ -2,7 +2,7 @@
 -- end of its last day, and only prices of the same listing are compared. A row a group and period, 100 in the group's first:
 -- jevons: matched-model Jevons, chained; jevons_direct: the same against the first period alone; geks_jevons: GEKS over
 -- matched Jevons in a rolling window, extended by the mean splice on the published index; tpd: time-product dummy, one
--- regression over all periods. matched is the number of listings that the period before has, too.
+-- regression over all periods. matched is the number of listings that the period before has as well.
 -- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 8 and 10; Eurostat, Guide on Multilateral Methods in
 -- the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution Bias in
 -- Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022).
@@ -11,7 +11,7 @@
 -- two. The last period may not be over. Listings that were gone before the lake began are missing from its past. Where no
 -- listing links a period to those before it, an index is null from there on. The regression is made again with each new
 -- period, so tpd is revised; set since to bound it: its time grows with the cube of the number of periods.
--- Variables, none of which need be set: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
+-- Optional variables: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
 -- (25) · currency · category (slug) · site_id · until (DATE; the last day the lake knows) · since (DATE; by month all
 -- that is known, else 52 weeks or 60 days)
 WITH settings AS (

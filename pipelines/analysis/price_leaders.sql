@@ -2,7 +2,7 @@
 -- hours after the leader had moved its own the same way, and how long that took. follow_pct is the share of the leader's
 -- moves on products of both that were followed; lead_pct tells who leads: 100 when only the leader ever came first, 50
 -- when they take turns. Moves at the same instant lead nowhere.
--- Variables, none of which need be set: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · top (50)
+-- Optional variables: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · top (50)
 WITH moves AS (
   SELECT DISTINCT
     items.product_id,

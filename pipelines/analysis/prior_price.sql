@@ -11,7 +11,7 @@
 -- announced reductions alone; Member States may provide otherwise for progressive reductions, goods that
 -- deteriorate, and products on the market for less than 30 days. A price is dated by when the service saw it: one that stood
 -- between two looks is not known. Read lowest_before with days_known.
--- Variables, none of which need be set: days (30): the length of the period before · currency · category (slug) · site_id ·
+-- Optional variables: days (30): the length of the period before · currency · category (slug) · site_id ·
 -- product (product_id) · since, until (DATE; 30 days up to the last one): cuts of these days · top (100), the latest first
 WITH span AS (
   SELECT

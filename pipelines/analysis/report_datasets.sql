@@ -1,6 +1,6 @@
 -- part of: the report
 -- Datasets as the service describes them, beside the listings of each in the copy.
--- Variables, none of which need be set: top (50)
+-- Optional variables: top (50)
 WITH copied AS (
   SELECT dataset, count(*) AS copied
   FROM (SELECT unnest(list_distinct(datasets)) AS dataset FROM items WHERE is_listed)

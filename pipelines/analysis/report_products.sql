@@ -1,6 +1,6 @@
 -- part of: the report
 -- Products that were asked for, each in the currency with the most offers.
--- Variables: product_ids (list) · currency, which need not be set
+-- Variables: product_ids (list) · currency (optional)
 SELECT
   prices.product_id,
   prices.currency,

@@ -1,6 +1,6 @@
 -- part of: the report
 -- The ledger's newest runs, the newest first, and whether the rows of each add up.
--- Variables, none of which need be set: top (10)
+-- Optional variables: top (10)
 SELECT
   *,
   received = written + rejected + deduplicated AS adds_up,

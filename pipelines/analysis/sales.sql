@@ -8,7 +8,7 @@
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
 -- Limits: the shop's own words are not known: a cut that returns is called a sale, whether or not it was announced as one. What
 -- an outlier or a wrong entry does, looks like a sale.
--- Variables, none of which need be set: return_days (30) · by (shop, category, or shop and category) · currency · category
+-- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category
 -- (slug) · since, until (DATE; 180 days up to the last closed one): cuts of these days
 WITH span AS (
   SELECT

@@ -3,7 +3,7 @@
 -- each product, averaged geometrically, so that half and twice the price cancel out; the middle 50 % of its products lie between index_p25 and
 -- index_p75. Prices far from all others are left
 -- out. A row without a category is the shop as a whole.
--- Variables, none of which need be set: currency · category (slug or path; with those below it) · min_products (5): with so many compared products
+-- Optional variables: currency · category (slug or path; with those below it) · min_products (5): with so many compared products
 WITH lowest AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM items

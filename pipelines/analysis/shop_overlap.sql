@@ -8,7 +8,7 @@
 -- shop_index_by_category, leaders and followers in price_leaders.
 -- Exact: counts and comparisons. Percentages and price_level are doubles.
 -- Limits: listings without a product are in no shop's range here.
--- Variables, none of which need be set: currency · category (slug) · min_products (5) that both list · top (100)
+-- Optional variables: currency · category (slug) · min_products (5) that both list · top (100)
 WITH shop_prices AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM items

@@ -1,5 +1,5 @@
 -- Spread of all compared products at the end of each closed day (UTC). Prices far from all others are left out.
--- Variables, none of which need be set: currency · days (90)
+-- Optional variables: currency · days (90)
 SELECT
   day,
   count(*) AS spreads,

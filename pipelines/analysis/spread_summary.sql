@@ -1,5 +1,5 @@
 -- Price spreads in figures, one row; the quantiles are of the spreads that can be trusted (grades A and B).
--- Variables, none of which need be set: currency · min_shops: what counts as sold in many shops (4, or as many as the
+-- Optional variables: currency · min_shops: what counts as sold in many shops (4, or as many as the
 -- most-sold product has: from four shops on, a price far from all others can be told)
 WITH selected AS (
   SELECT

@@ -1,6 +1,6 @@
 -- The widest price spreads by prices that can be trusted, with the product's title and the names of the cheapest and the
 -- most expensive shop.
--- Variables, none of which need be set: currency · category (slug or path; with those below it) · brand, in any case ·
+-- Optional variables: currency · category (slug or path; with those below it) · brand, in any case ·
 -- min_shops (2) · with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest
 -- grade that is shown, C for all · top (20): so many rows
 WITH chosen AS (FROM 'chosen_spreads.sql')

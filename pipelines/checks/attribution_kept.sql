@@ -1,7 +1,7 @@
 -- name: attribution_kept
 -- severity: error
 -- description: The last run lost no licence text of a site that had one.
--- next: Ask the service whether it dropped the text; ATTRIBUTION.md and the files go on naming the one before.
+-- next: Ask the service whether it dropped the text; ATTRIBUTION.md and the files still name the one before.
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
 ),

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { GENERATED } from '../../docs/generate.js';
 import { listHelps } from '../../docs/render/cli.js';
 import { VARIABLES } from '../../docs/render/environment.js';
 import { listErrorCodes } from '../../docs/render/errors.js';
+import { listOptions, OPTIONS } from '../../docs/render/pipeline.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { listSources } from './list-sources.js';
 
@@ -32,6 +34,15 @@ describe('the reference', () => {
     expect(codes.length).toBeGreaterThan(15);
     expect(codes.map(({ code }) => code)).toContain('gate_failed');
     for (const { code, meaning } of codes) expect(meaning, code).not.toBe('');
+  });
+
+  test('describes every option of the pipeline file, with its default', () => {
+    expect(Object.keys(OPTIONS).sort()).toEqual(listOptions().sort());
+    const file = parse(readFileSync(packagePath('pipelines/prices.yaml'), 'utf8')) as object;
+    for (const [option, [byDefault]] of Object.entries(OPTIONS)) {
+      const shown = option.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], file);
+      if (byDefault !== '') expect([option, shown]).toEqual([option, parse(byDefault)]);
+    }
   });
 
   test('names every environment variable of the command line', () => {
