@@ -5,10 +5,11 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { withLockedLake } from '../lake/locked-lake.js';
+import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { allowance } from '../plan/allowance.js';
+import { withRemote } from '../remote/with-remote.js';
 import { refuseNarrowing } from '../run/dataset-selection.js';
 import { type RunReport, syncPipeline } from '../sync/sync.js';
 import { backfillFolder, landHistories } from './land-histories.js';
@@ -37,7 +38,7 @@ export async function backfillHistory(
   io: Io,
   signal: AbortSignal,
 ): Promise<BackfillReport> {
-  const landed = await withLockedLake(pipeline.lake.path, io, signal, async ({ lake, db, stop }) => {
+  const land = async ({ lake, db, stop }: LockedLake) => {
     await createTableViews(db, lake);
     refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
     const itemIds = await selectItemIds(db, selection);
@@ -54,7 +55,10 @@ export async function backfillHistory(
     } finally {
       await client.close();
     }
-  });
+  };
+  const landed = await withRemote(pipeline.lake, io, signal, (_remote, stop = signal) =>
+    withLockedLake(pipeline.lake.path, io, stop, land),
+  );
   const run = await syncPipeline(pipeline, io, signal);
   return { ...landed, run };
 }

@@ -24,20 +24,29 @@ export class LandingMirror {
     this.#ends = ends;
   }
 
-  /** Sends what has landed since the last time; what no run needs any longer goes. */
-  send(): Promise<void> {
-    const sent = this.#sending.then(() => this.#send());
-    this.#sending = sent.catch(() => {}); // told to whoever asked
-    return sent;
+  /** Sends what has landed since the last time. */
+  save(): Promise<void> {
+    return this.#queue(async () => void (await this.#send()));
   }
 
-  async #send(): Promise<void> {
+  /** The same, and what no run needs any longer goes: call it when all that was committed is on the remote. */
+  settle(): Promise<void> {
+    return this.#queue(async () => this.#removeOthers(await this.#send()));
+  }
+
+  #queue(work: () => Promise<void>): Promise<void> {
+    const done = this.#sending.then(work);
+    this.#sending = done.catch(() => {}); // told to whoever asked
+    return done;
+  }
+
+  /** @returns the keys of all that is there */
+  async #send(): Promise<Set<string>> {
     const { store, lake } = this.#ends;
     this.#present ??= new Set((await Promise.all(MIRRORED.map((key) => store.list(key)))).flat().map(({ key }) => key));
     const run = await peekUnfinishedRun(lake.root);
     const folders = [privatePath(lake, 'backfill'), ...(run === undefined ? [] : [run.folder])];
-    const wanted = (await Promise.all(folders.map((folder) => this.#sendFolder(folder)))).flat();
-    await this.#removeOthers(new Set(wanted));
+    return new Set((await Promise.all(folders.map((folder) => this.#sendFolder(folder)))).flat());
   }
 
   /** @returns the keys of all that the folder holds */

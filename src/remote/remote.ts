@@ -58,7 +58,8 @@ export async function holdRemote<T>(
       await held.publish();
       return result;
     } catch (error) {
-      await held.saveWhatLanded();
+      // What fails here as well is sent at the next start of this machine.
+      await held.mirror();
       throw error;
     } finally {
       clearInterval(mirroring);
@@ -100,7 +101,7 @@ class HeldRemote implements Remote {
 
   saveLanding(): Promise<void> {
     this.#lease.lost.throwIfAborted();
-    return this.#landing.send();
+    return this.#landing.save();
   }
 
   async publish(): Promise<void> {
@@ -114,12 +115,7 @@ class HeldRemote implements Remote {
   /** While a run works: what fails now is sent later. */
   async mirror(): Promise<void> {
     if (this.#lease.lost.aborted) return;
-    await this.#landing.send().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
-  }
-
-  /** Behind a failure, which is what is told; what can't be sent now is sent at the next start of this machine. */
-  async saveWhatLanded(): Promise<void> {
-    await this.mirror();
+    await this.#landing.save().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
   }
 
   async letGo(): Promise<void> {
@@ -133,7 +129,7 @@ class HeldRemote implements Remote {
     if (!(await sendTables(this.#ends, before))) return false;
     this.#lease.lost.throwIfAborted();
     await sendSmallFiles(this.#ends);
-    await this.#landing.send();
+    await this.#landing.settle();
     await expireRemote(this.#ends, before);
     return true;
   }

@@ -38,12 +38,12 @@ const SILENCE_MS = 30_000;
 export function createS3Client(
   { s3 }: Sdk,
   { endpoint, region, pathStyle }: RemoteUrl,
-  { attempts }: { attempts: number },
+  { attempts, silenceMs = SILENCE_MS }: { attempts: number; silenceMs?: number | undefined },
 ): S3Client {
   const client = new s3.S3Client({
     maxAttempts: attempts,
     forcePathStyle: pathStyle,
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
     ...(endpoint === undefined ? {} : { endpoint }),
     // Stores other than AWS take any region; the SDK wants one.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),

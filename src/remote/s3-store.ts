@@ -19,10 +19,16 @@ const ATTEMPTS = 6;
 /** Of one part of a file, which the SDK tries again: the parts before it need not go up once more. */
 const PART_ATTEMPTS = 5;
 
+export interface S3Options {
+  load?: LoadSdk;
+  /** How long an answer may bring no byte; default 30 s. */
+  silenceMs?: number;
+}
+
 /** Objects below a prefix of an S3 bucket. */
-export async function openS3Store(url: RemoteUrl, io: Io, load: LoadSdk = loadSdk): Promise<ObjectStore> {
-  const sdk = await load();
-  return new S3Store(url, sdk, io);
+export async function openS3Store(url: RemoteUrl, io: Io, options: S3Options = {}): Promise<ObjectStore> {
+  const { load = loadSdk, silenceMs } = options;
+  return new S3Store(url, await load(), io, silenceMs);
 }
 
 class S3Store implements ObjectStore {
@@ -34,11 +40,11 @@ class S3Store implements ObjectStore {
   readonly #prefix: string;
   readonly #io: Io;
 
-  constructor(url: RemoteUrl, sdk: Sdk, io: Io) {
+  constructor(url: RemoteUrl, sdk: Sdk, io: Io, silenceMs: number | undefined) {
     this.url = showRemoteUrl(url);
     this.#sdk = sdk;
-    this.#client = createS3Client(sdk, url, { attempts: 1 });
-    this.#uploader = createS3Client(sdk, url, { attempts: PART_ATTEMPTS });
+    this.#client = createS3Client(sdk, url, { attempts: 1, silenceMs });
+    this.#uploader = createS3Client(sdk, url, { attempts: PART_ATTEMPTS, silenceMs });
     this.#bucket = url.bucket;
     this.#prefix = url.prefix === '' ? '' : `${url.prefix}/`;
     this.#io = io;

@@ -1,10 +1,14 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
+import { beginRun, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { readHolder } from '../../src/remote/lease.js';
+import type { ObjectStore } from '../../src/remote/object-store.js';
+import { createSeeded } from '../seeded.js';
 import { commitRun, type Machine, openRemoteWorld, readPublished, readRemote } from './fixture.js';
 import { dieAt } from './memory-store.js';
 
@@ -155,3 +159,71 @@ test('a kill at any request leaves whole versions, and both this machine and ano
     expect(await readVersions(goesOn)).toEqual({ runs: runs?.version, datasets: datasets?.version });
   }
 });
+
+test('what a run has landed stays on the remote until its tables are there, also where its end is noted already', async () => {
+  const { store, machine, io } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  const landed = () => [...store.objects.keys()].filter((key) => key.startsWith('_pricelake/landing/'));
+  const dying = one.hold(async (lake, remote) => {
+    const { folder, journal } = await beginRun(lake.root, { runNumber: 1n, pipeline: 'test', cursorFrom: null }, io);
+    await writeFile(join(folder, 'feed.ndjson'), 'rows');
+    await remote.saveLanding();
+    await writeFile(join(folder, 'feed.ndjson'), 'more rows');
+    await journal.append({ type: 'end', at: new Date().toISOString() });
+    await journal.close();
+    throw new Error('the upload failed');
+  });
+  await expect(dying).rejects.toThrow('the upload failed');
+  expect(landed()).toHaveLength(2);
+  await two.hold(async (lake) => {
+    const run = await peekUnfinishedRun(lake.root);
+    expect(await readFile(join(run?.folder ?? '', 'feed.ndjson'), 'utf8')).toBe('rows');
+  });
+  expect(landed()).toHaveLength(2);
+  await rm(join(two.path, '_pricelake', 'landing'), { recursive: true });
+  await two.hold();
+  expect(landed()).toEqual([]);
+});
+
+/** More by `ROUNDS=1000 npx vitest run test/remote/remote.test.ts -t race`. */
+const ROUNDS = Number(process.env.ROUNDS ?? 4);
+
+test(
+  'machines that race for the remote: one works at a time, every version is there once',
+  async () => {
+    const { store, machine } = await openRemoteWorld();
+    const random = createSeeded(7).fraction;
+    const slow = slowDown(store, random);
+    const machines = [await machine(), await machine()];
+    let published = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const runs = machines.map(async (one) => {
+        if (random() < 0.5) await setTimeout(random() * 60);
+        return failure(one.run(round + 1, slow));
+      });
+      const faults = (await Promise.all(runs)).filter((fault) => fault !== undefined);
+      expect(faults.map(({ code }) => code)).toEqual(faults.map(() => 'lake_locked'));
+      published += machines.length - faults.length;
+      expect(readRemote(store)).toMatchObject({
+        runs: { version: published - 1 },
+        datasets: { version: published - 1 },
+      });
+    }
+    expect(published).toBeGreaterThanOrEqual(ROUNDS);
+  },
+  60_000 + ROUNDS * 3_000,
+);
+
+/** Each request takes its time: those of two writers come in any order. */
+function slowDown(store: ObjectStore, random: () => number): ObjectStore {
+  return new Proxy(store, {
+    get(target, name: keyof ObjectStore) {
+      const value = target[name];
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        if (random() < 0.3) await setTimeout(random() * 3);
+        return (value as (...args: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+}

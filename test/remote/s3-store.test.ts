@@ -21,7 +21,7 @@ beforeAll(async () => {
   s3 = await startS3();
   restore = withCredentials();
   folder = await mkdtemp(join(tmpdir(), 'pricelake-s3-'));
-  store = await openS3Store(place(), io);
+  store = await openS3Store(place(), io, { silenceMs: 500 });
 });
 
 afterAll(async () => {
@@ -78,21 +78,24 @@ test('a file of several parts goes up with checksums, also where the answer to i
   expect((await readFile(join(folder, 'back'))).equals(bytes.subarray(0, -1))).toBe(true);
 });
 
-test.each<Fault>(['500', '503', 'reset', 'cut', 'lost'])('%s once is outlasted by every request', async (fault) => {
-  const path = join(folder, 'small');
-  await writeFile(path, 'bytes');
-  failOnce('PUT', fault);
-  await store.upload('key', path, 5);
-  failOnce('GET', fault);
-  expect((await store.read('key'))?.bytes.toString()).toBe('bytes');
-  failOnce('GET', fault);
-  await store.download('key', join(folder, 'down'));
-  failOnce('GET', fault);
-  expect((await store.list('')).length).toBe(1);
-  failOnce('DELETE', fault);
-  await store.remove(['key']);
-  expect(s3.objects.size).toBe(0);
-});
+test.each<Fault>(['500', '503', 'reset', 'cut', 'lost', 'hang'])(
+  '%s once is outlasted by every request',
+  async (fault) => {
+    const path = join(folder, 'small');
+    await writeFile(path, 'bytes');
+    failOnce('PUT', fault);
+    await store.upload('key', path, 5);
+    failOnce('GET', fault);
+    expect((await store.read('key'))?.bytes.toString()).toBe('bytes');
+    failOnce('GET', fault);
+    await store.download('key', join(folder, 'down'));
+    failOnce('GET', fault);
+    expect((await store.list('')).length).toBe(1);
+    failOnce('DELETE', fault);
+    await store.remove(['key']);
+    expect(s3.objects.size).toBe(0);
+  },
+);
 
 test('where the answer to a creation is lost, the next try finds the object; who reads it sees whose it is', async () => {
   failOnce('PUT', 'lost');
@@ -134,7 +137,7 @@ test('without the SDK, the message says what to install', async () => {
   const missing = () =>
     Promise.reject(Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' }));
   const { loadSdk } = await import('../../src/remote/s3-client.js');
-  const error = await failure(openS3Store(place(), io, () => loadSdk(missing)));
+  const error = await failure(openS3Store(place(), io, { load: () => loadSdk(missing) }));
   expect(error).toMatchObject({
     code: 'config',
     facts: { hint: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage' },
