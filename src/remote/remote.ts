@@ -47,10 +47,10 @@ export async function holdRemote<T>(
   const found = await readNote(lake, store.url);
   const note = found ?? makeNote(store.url);
   const lease = await takeLease(store, note, io);
-  const held = new HeldRemote({ store, lake, io }, lease);
+  const stop = signal === undefined ? lease.lost : AbortSignal.any([signal, lease.lost]);
+  const held = new HeldRemote({ store, lake, io, stop }, lease);
   try {
     await held.settle(note, found === undefined);
-    const stop = signal === undefined ? lease.lost : AbortSignal.any([signal, lease.lost]);
     const mirroring = setInterval(() => void held.mirror(), MIRROR_MS);
     mirroring.unref();
     try {

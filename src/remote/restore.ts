@@ -103,6 +103,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<v
   const limit = pLimit(FETCHES);
   const folders = new Set<string>();
   const fetchOne = async (one: Wanted) => {
+    ends.stop?.throwIfAborted();
     const path = join(ends.lake.root, one.name);
     const info = await stat(path).catch(ignoreMissing);
     if (info?.size === one.bytes) return;

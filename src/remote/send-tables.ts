@@ -26,10 +26,13 @@ interface Pending {
   isFirst: boolean;
 }
 
+/** A remote and the folder that is in line with it. */
 export interface Ends {
   store: ObjectStore;
   lake: Lake;
   io: Io;
+  /** No further file is sent or fetched once it is aborted. */
+  stop?: AbortSignal;
 }
 
 /**
@@ -103,7 +106,11 @@ function* inOrder(pending: Pending[][]): Generator<Pending> {
   }
 }
 
-async function sendFiles({ store, lake }: Ends, remote: readonly RemoteTable[], pending: Pending[]): Promise<void> {
+async function sendFiles(
+  { store, lake, stop }: Ends,
+  remote: readonly RemoteTable[],
+  pending: Pending[],
+): Promise<void> {
   const limit = pLimit(FILES);
   const sends = remote.map(async ({ table, files: there }) => {
     const versions = pending.filter((version) => version.table === table);
@@ -111,6 +118,7 @@ async function sendFiles({ store, lake }: Ends, remote: readonly RemoteTable[], 
     const { files: current } = await readLog(lake, table);
     const wanted = new Set(versions.flatMap(({ files }) => files));
     const sendOne = async (path: string) => {
+      stop?.throwIfAborted();
       const file = tablePath(lake, table, path);
       const info = await stat(file).catch(ignoreMissing);
       // Only a file that a later version has superseded may be gone.
