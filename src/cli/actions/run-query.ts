@@ -52,7 +52,7 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
     await setVariables(db, variables);
-    await createSpellsView(db);
+    if (remote === undefined || listNames(db, sql).includes(SPELLS)) await createSpellsView(db);
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
     await lockDown(db, folders, [scratch, ...(output === undefined ? [] : [resolve(output)])]);
     try {
@@ -67,13 +67,23 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
   });
 }
 
-/** The tables that a statement names, and the one with the credits. One that DuckDB can't parse is refused later. */
+/** A view over tables, beside them. */
+const SPELLS = 'price_spells';
+
+/** The tables that a statement names, those of the view that it names, and the one with the credits. */
 function findTables(db: Database, sql: string): TableName[] {
-  let named: readonly string[] = [];
+  const named = listNames(db, sql);
+  const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
+  return TABLE_NAMES.filter((table) => table === 'sites' || named.includes(table) || behind.includes(table));
+}
+
+/** Of tables and views, in small letters; none of a statement that DuckDB can't parse, which is refused later. */
+function listNames(db: Database, sql: string): string[] {
   try {
-    named = db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
-  } catch {}
-  return TABLE_NAMES.filter((table) => table === 'sites' || named.includes(table));
+    return db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
+  } catch {
+    return [];
+  }
 }
 
 /** The columns of a statement that DuckDB will run by itself. */
