@@ -1,161 +1,175 @@
 /**
- * npm run bench [-- --items 100000,1000000 --changes 300000 --pairs 3 --only bootstrap|changes]
- * Ratios of pairs measured in one run: machines are noisy, ratios less so. Prints Markdown.
+ * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 1 --record]
+ * First copies, everyday runs and runs without news against the floors, in one table of Markdown: medians of pairs that
+ * were measured in one run. `--record` keeps the figures; the next bench shows the change against them.
  */
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { changesSql, firstCopySql } from './floor.js';
+import * as exact from './floor/exact.js';
+import * as plain from './floor/plain.js';
 import { type BenchSandbox, CLI, type Cost, download, measure, startSandbox } from './processes.js';
+import { type Figures, type Recorded, readRecorded, writeRecorded } from './record.js';
+import { readSteps } from './steps.js';
 
 const { values } = parseArgs({
   options: {
     items: { type: 'string', default: '100000,1000000' },
-    changes: { type: 'string', default: '300000' },
-    pairs: { type: 'string', default: '3' },
-    only: { type: 'string' },
+    changes: { type: 'string', default: '100,8000,300000' },
+    pairs: { type: 'string', default: '1' },
+    record: { type: 'boolean', default: false },
   },
 });
 
 const WORK = fileURLToPath(new URL('./.work', import.meta.url));
+const inWork = (...names: string[]) => path.join(WORK, ...names);
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const pairs = Number(values.pairs);
+const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
 
 const PIPELINE = `name: bench
 source:
   baseUrl: \${PRICELAKE_BASE_URL}
   apiKey: \${PRICELAKE_API_KEY}
   history: none
-lake: { path: ${path.join(WORK, 'lake')} }
-landing: { keep: 0 }
+lake: { path: ${inWork('lake')} }
+landing: { keep: 7d }
 `;
 
-/** One pair: the floor and ours, on the same bytes. */
-interface Pair {
-  download: number;
-  floor: Cost;
-  ours: Cost;
-  /** Seconds of ours that were not spent on fetching. */
-  applying?: number;
-}
-
-const median = (numbers: number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-
-function sync(sandbox: BenchSandbox): Promise<Cost> {
-  return measure(CLI, ['sync', path.join(WORK, 'bench.yaml'), '--json'], {
+async function sync(sandbox: BenchSandbox): Promise<Figures> {
+  const begun = Date.now();
+  const cost = await measure(CLI, ['sync', inWork('bench.yaml'), '--json'], {
     PRICELAKE_BASE_URL: sandbox.baseUrl,
     PRICELAKE_API_KEY: sandbox.key,
     PRICELAKE_DEBUG: '1',
   });
+  const { seconds, cpuSeconds, peakBytes, stderr } = cost;
+  return { seconds, cpuSeconds, peakBytes, steps: readSteps(stderr, begun, seconds) };
 }
 
 async function runFloor(sql: string): Promise<Cost> {
-  const file = path.join(WORK, 'floor.sql');
-  await writeFile(file, sql);
-  return measure(script('./run-sql.mjs'), [file]);
+  await writeFile(inWork('floor.sql'), sql);
+  const cost = await measure(script('./run-sql.mjs'), [inWork('floor.sql')]);
+  await clear('floor');
+  return cost;
 }
 
-async function bootstrapPair(sandbox: BenchSandbox): Promise<Pair> {
-  await clear('floor', 'floor.ndjson');
-  const source = path.join(WORK, 'floor.ndjson');
+const clear = async (...names: string[]) => {
+  for (const name of names) await rm(inWork(name), { recursive: true, force: true });
+};
+
+/** curl counts in the floors' seconds, not in their CPU seconds. */
+async function copyFirst(sandbox: BenchSandbox): Promise<Figures> {
+  await clear('floor', 'export.ndjson');
+  const source = inWork('export.ndjson');
   const url = `${sandbox.baseUrl}/api/v1/export?format=ndjson&status=all`;
-  const seconds = await download(url, sandbox.key, source);
-  const floor = await runFloor(firstCopySql(source, path.join(WORK, 'floor')));
-  await clear('lake', 'floor', 'floor.ndjson');
-  return { download: seconds, floor, ours: await sync(sandbox) };
+  const waited = await download(url, sandbox.key, source);
+  const byFloor = async (sql: string) => {
+    const { seconds, cpuSeconds } = await runFloor(sql);
+    return { seconds: waited + seconds, cpuSeconds };
+  };
+  const floors = {
+    plain: await byFloor(plain.firstCopySql(source, inWork('floor'))),
+    exact: await byFloor(exact.firstCopySql(source, inWork('floor'))),
+  };
+  await clear('lake', 'export.ndjson');
+  return { ...(await sync(sandbox)), ...floors };
 }
 
-/** The lake before the changes is kept, so that every pair applies the same ones. */
-async function changesPair(sandbox: BenchSandbox): Promise<Pair> {
-  await clear('lake', 'floor');
-  await cp(path.join(WORK, 'before'), path.join(WORK, 'lake'), { recursive: true });
-  await writeFile(path.join(WORK, 'bench.yaml'), PIPELINE.replace('keep: 0', 'keep: 7d'));
+/** Ours first: the floors apply what it landed to the items as they were before. */
+async function applyChanges(sandbox: BenchSandbox, changes: number): Promise<Figures> {
+  await clear('before', 'floor');
+  await cp(inWork('lake/items'), inWork('before'), { recursive: true });
+  await sandbox.advance(changes);
   const ours = await sync(sandbox);
-  const landing = path.join(WORK, 'lake/_pricelake/landing');
+  const landing = inWork('lake/_pricelake/landing');
   const run = path.join(landing, (await readdir(landing)).sort().at(-1) ?? '');
-  await mkdir(path.join(WORK, 'floor'), { recursive: true });
-  const isHydrated = (await readdir(run)).some((name) => /^hydrate-.*\.ndjson$/.test(name));
-  const floor = await runFloor(
-    changesSql({
-      feed: path.join(run, 'feed.ndjson'),
-      hydrated: isHydrated ? path.join(run, 'hydrate-*.ndjson') : undefined,
-      items: path.join(WORK, 'before/items'),
-      target: path.join(WORK, 'floor'),
-    }),
-  );
-  return { download: 0, floor, ours, applying: ours.seconds - fetchSeconds(ours.stderr) };
+  const names = await readdir(run);
+  const isReread = names.some((name) => /^hydrate-.*\.ndjson$/.test(name));
+  if (!isReread) await writeFile(inWork('none.ndjson'), '');
+  const places = {
+    source: path.join(run, 'feed.ndjson'),
+    reread: isReread ? path.join(run, 'hydrate-*.ndjson') : inWork('none.ndjson'),
+    items: inWork('before'),
+    target: inWork('floor'),
+  };
+  const byFloor = async (sql: string) => {
+    await mkdir(inWork('floor'), { recursive: true });
+    return runFloor(sql);
+  };
+  return { ...ours, plain: await byFloor(plain.changesSql(places)), exact: await byFloor(exact.changesSql(places)) };
 }
 
-/** From the log: the run's beginning to the end of the feed, and hydration from its first to its last page. */
-function fetchSeconds(stderr: string): number {
-  const events = stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as { at: string; event: string; what?: string; step?: string; done?: boolean });
-  const time = (event?: { at: string }) => (event === undefined ? 0 : Date.parse(event.at) / 1000);
-  const plan = events.find((event) => event.event === 'plan');
-  const feed = events.find((event) => event.event === 'landed' && event.what === 'feed');
-  const pages = events.filter((event) => event.event === 'landed' && event.what === 'hydration');
-  return time(feed) - time(plan) + time(pages.at(-1)) - time(pages[0]);
+const median = (all: number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+
+/** Figure by figure; the steps are those of the last run. */
+function takeMedians(runs: readonly Figures[]): Figures {
+  const m = (pick: (run: Figures) => number) => median(runs.map(pick));
+  const floor = (name: 'plain' | 'exact') => ({
+    seconds: m((run) => run[name]?.seconds ?? Number.NaN),
+    cpuSeconds: m((run) => run[name]?.cpuSeconds ?? Number.NaN),
+  });
+  const hasFloors = runs.every((run) => run.plain !== undefined);
+  return {
+    seconds: m((run) => run.seconds),
+    cpuSeconds: m((run) => run.cpuSeconds),
+    peakBytes: m((run) => run.peakBytes),
+    ...(hasFloors ? { plain: floor('plain'), exact: floor('exact') } : {}),
+    steps: runs.at(-1)?.steps ?? {},
+  };
 }
 
-async function clear(...names: string[]): Promise<void> {
-  for (const name of names) await rm(path.join(WORK, name), { recursive: true, force: true });
+const COLUMNS = [
+  ...['', 'plain floor s', 'exact floor s', 'ours s', '÷ plain', '÷ exact', 'plain CPU s', 'exact CPU s', 'ours CPU s'],
+  ...['CPU ÷ plain', 'peak memory', 'CPU against the last record', 'load', 'seconds by step'],
+];
+const before = await readRecorded();
+const recorded: Recorded = {};
+
+async function report(title: string, work: () => Promise<Figures>): Promise<void> {
+  const runs: Figures[] = [];
+  for (let i = 0; i < pairs; i++) runs.push(await work());
+  const figures = takeMedians(runs);
+  const load = loadavg()[0] ?? Number.NaN;
+  // With the first row: a table without rows would look like a result.
+  if (Object.keys(recorded).length === 0)
+    console.log(`| ${COLUMNS.join(' | ')} |\n|${' --- |'.repeat(COLUMNS.length)}`);
+  recorded[title] = { ...figures, at: new Date().toISOString(), load };
+  const number = (value: number | undefined, digits = 1) => value?.toFixed(digits) ?? '';
+  const ratio = (ours: number, floor?: number) => (floor === undefined ? '' : `**${(ours / floor).toFixed(2)}**`);
+  const { seconds, cpuSeconds, peakBytes, plain, exact, steps } = figures;
+  const last = before[title]?.cpuSeconds;
+  const change =
+    last === undefined
+      ? ''
+      : `${cpuSeconds < last ? '−' : '+'}${Math.abs(Math.round(100 * (cpuSeconds / last - 1)))} %`;
+  const cells = [
+    ...[title, number(plain?.seconds), number(exact?.seconds), number(seconds)],
+    ...[ratio(seconds, plain?.seconds), ratio(seconds, exact?.seconds)],
+    ...[number(plain?.cpuSeconds), number(exact?.cpuSeconds), number(cpuSeconds), ratio(cpuSeconds, plain?.cpuSeconds)],
+    ...[`${Math.round(peakBytes / 2 ** 20)} MB`, change, number(load)],
+    Object.entries(steps)
+      .map(([step, took]) => `${step} ${took.toFixed(1)}`)
+      .join(', '),
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
 }
 
-let isHeadPrinted = false;
-
-/** With the first row: a table without rows would look like a result. */
-function printHead(): void {
-  if (isHeadPrinted) return;
-  isHeadPrinted = true;
-  console.log(
-    '| | floor s | ours s | ratio | rows/s | floor CPU s | ours CPU s | CPU ratio | peak memory | whole sync s | load |',
-  );
-  console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |');
-}
-
-function report(title: string, rows: number, results: Pair[]): void {
-  const floor = (pair: Pair) => pair.download + pair.floor.seconds;
-  const ours = (pair: Pair) => pair.applying ?? pair.ours.seconds;
-  printHead();
-  const cell = (value: number, digits = 1) => value.toFixed(digits);
-  const m = (pick: (pair: Pair) => number) => median(results.map(pick));
-  console.log(
-    `| ${title} | ${cell(m(floor))} | ${cell(m(ours))} | **${cell(
-      m((pair) => ours(pair) / floor(pair)),
-      2,
-    )}** | ${Math.round(m((pair) => rows / ours(pair)) / 1000)}k | ${cell(m((pair) => pair.floor.cpuSeconds))} | ${cell(
-      m((pair) => pair.ours.cpuSeconds),
-    )} | **${cell(
-      m((pair) => pair.ours.cpuSeconds / pair.floor.cpuSeconds),
-      2,
-    )}** | ${Math.round(
-      m((pair) => pair.ours.peakBytes) / 2 ** 20,
-    )} MB | ${cell(m((pair) => pair.ours.seconds))} | ${cell(loadavg()[0] ?? Number.NaN)} |`,
-  );
-}
+const count = (n: number) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : `${n}`);
 
 async function benchItems(items: number): Promise<void> {
   const sandbox = await startSandbox(items);
-  const count = items >= 1e6 ? `${items / 1e6}M` : `${items / 1e3}k`;
   try {
-    await writeFile(path.join(WORK, 'bench.yaml'), PIPELINE);
+    await writeFile(inWork('bench.yaml'), PIPELINE);
     await clear('lake');
-    await sync(sandbox); // warms the page cache and the sandbox
-    const bootstraps: Pair[] = [];
-    for (let i = 0; i < (values.only === 'changes' ? 0 : pairs); i++) bootstraps.push(await bootstrapPair(sandbox));
-    if (bootstraps.length > 0) report(`first copy of ${count} items`, items, bootstraps);
-    if (values.only === 'bootstrap' || items < 1_000_000) return;
-    await clear('before');
-    await cp(path.join(WORK, 'lake'), path.join(WORK, 'before'), { recursive: true });
-    const changes = Number(values.changes);
-    await sandbox.advance(changes);
-    const applied: Pair[] = [];
-    for (let i = 0; i < pairs; i++) applied.push(await changesPair(sandbox));
-    report(`${changes / 1000}k changes applied to ${count} items`, changes, applied);
+    await report(`first copy of ${count(items)} items`, () => copyFirst(sandbox));
+    for (const changes of numbers(values.changes)) {
+      if (changes > items) continue;
+      await report(`${count(changes)} changes into ${count(items)}`, () => applyChanges(sandbox, changes));
+    }
+    await report(`nothing new, ${count(items)}`, () => sync(sandbox));
   } finally {
     await sandbox.stop();
   }
@@ -164,7 +178,8 @@ async function benchItems(items: number): Promise<void> {
 await rm(WORK, { recursive: true, force: true });
 await mkdir(WORK, { recursive: true });
 try {
-  for (const items of values.items.split(',')) await benchItems(Number(items));
+  for (const items of numbers(values.items)) await benchItems(items);
+  if (values.record) await writeRecorded(recorded);
 } catch (error) {
   console.error(`bench failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

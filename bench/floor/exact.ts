@@ -1,13 +1,11 @@
-/**
- * The floors: what a user would do by hand with DuckDB alone, as SQL for `run-sql.mjs`. No fsync, no journal, no
- * checks, no derived tables, no commit.
- */
+/** The exact floor: the same work as the plain one, with the package's own casts. */
 
-import { readModel } from '../src/duckdb/model-sql.js';
-import { quoteLiteral } from '../src/duckdb/quote.js';
-import { selectColumns } from '../src/merge/batch.js';
-import { type LandedFile, landedChangesSql, landedItemsSql } from '../src/typing/landed.js';
-import { detectShape } from '../src/typing/shape.js';
+import { readModel } from '../../src/duckdb/model-sql.js';
+import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { selectColumns } from '../../src/merge/batch.js';
+import { type LandedFile, landedChangesSql, landedItemsSql } from '../../src/typing/landed.js';
+import { detectShape } from '../../src/typing/shape.js';
+import type { ChangesPlaces } from './plain.js';
 
 const ITEMS = selectColumns('items');
 const HISTORY = selectColumns('history');
@@ -37,35 +35,21 @@ export function firstCopySql(source: string, target: string): string {
 ${writeItems(`SELECT ${ITEMS} FROM (${readModel('items')})`, target)}`;
 }
 
-export interface ChangesFloor {
-  /** Landed changes. */
-  feed: string;
-  /** Pattern of the files of items that were read whole; undefined where there is none. */
-  hydrated: string | undefined;
-  /** Folder of the items before. */
-  items: string;
-  target: string;
-}
-
 /**
  * Types the same landed rows, writes the days of history, and rewrites the touched partitions with the newest row of
  * each item; no apply rules beyond that.
  */
-export function changesSql({ feed, hydrated, items, target }: ChangesFloor): string {
+export function changesSql({ source, reread, items, target }: ChangesPlaces): string {
   const old = `read_parquet(${quoteLiteral(`${items}/*.parquet`)}, hive_partitioning = false)`;
-  const reread =
-    hydrated === undefined
-      ? ''
-      : `CREATE TEMP VIEW landed_items AS ${landedItemsSql([lines(hydrated)], detectShape(new Map()))};
-INSERT INTO reread SELECT ${ITEMS} FROM (${readModel('items')})
-  QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY last_changed_at DESC) = 1;
-`;
-  return `${BEGIN}CREATE TEMP VIEW landed_changes AS ${landedChangesSql(lines(feed))};
+  return `${BEGIN}CREATE TEMP VIEW landed_changes AS ${landedChangesSql(lines(source))};
 CREATE TEMP TABLE changes AS SELECT ${HISTORY} FROM (${readModel('history')});
 COPY changes TO ${quoteLiteral(`${target}/history`)}
   (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (observed_date), WRITE_PARTITION_COLUMNS true);
 CREATE TEMP TABLE reread AS SELECT ${ITEMS} FROM ${old} WHERE false;
-${reread}CREATE TEMP TABLE told AS
+CREATE TEMP VIEW landed_items AS ${landedItemsSql([lines(reread)], detectShape(new Map()))};
+INSERT INTO reread SELECT ${ITEMS} FROM (${readModel('items')})
+  QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY last_changed_at DESC) = 1;
+CREATE TEMP TABLE told AS
   SELECT item_id, arg_max(price, change_id) AS price, arg_max(previous_price, change_id) AS previous_price,
     max(observed_at) AS observed_at, arg_max(kind, change_id) AS kind, max(change_id) AS change_id
   FROM changes WHERE item_id IS NOT NULL GROUP BY item_id;

@@ -1,0 +1,35 @@
+/** The plain floor: SQL as a user would write it, in the files beside this one. Nothing here comes from the package. */
+import { readFileSync } from 'node:fs';
+
+const BEGIN = `SET TimeZone = 'UTC';
+SET preserve_insertion_order = false;
+`;
+const read = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
+
+function fill(name: string, places: Record<string, string>): string {
+  const text = read(name).replaceAll(/\$(\w+)/g, (_match, place: string) => {
+    const value = places[place];
+    if (value === undefined) throw new Error(`${name}.sql: $${place} is not given`);
+    return value.replaceAll("'", "''");
+  });
+  return `${BEGIN}${read('items')}${text}`;
+}
+
+export function firstCopySql(source: string, target: string): string {
+  return fill('first-copy', { source, target });
+}
+
+/** What changes are applied to, and where to. */
+export interface ChangesPlaces {
+  /** Landed changes, one a line. */
+  source: string;
+  /** Pattern of the files of items that were read whole. */
+  reread: string;
+  /** Folder of the items before. */
+  items: string;
+  target: string;
+}
+
+export function changesSql(places: ChangesPlaces): string {
+  return fill('changes', { ...places });
+}

@@ -1,0 +1,91 @@
+/**
+ * npm run soak [-- --runs 300 --items 20000 --changes 150]
+ * So many small runs in a row: time, memory, files and log entries stay flat, or it ends with 1. The first tenth of the
+ * runs is warm-up; of the others, medians of the first and the last third are compared.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { CLI, measure, startSandbox } from './processes.js';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '300' },
+    items: { type: 'string', default: '20000' },
+    changes: { type: 'string', default: '150' },
+  },
+});
+
+const WORK = fileURLToPath(new URL('./.work-soak', import.meta.url));
+const LAKE = path.join(WORK, 'lake');
+const RUNS = Number(values.runs);
+
+/** What is measured of each run, and by how much its median may grow. */
+const MEASURES = [
+  // On a shared machine seconds differ from hour to hour; CPU seconds do so less.
+  { name: 'seconds', growth: 1.5 },
+  { name: 'cpuSeconds', growth: 1.25 },
+  { name: 'peakMb', growth: 1.15 },
+  { name: 'files', growth: 1.5 },
+  { name: 'logEntries', growth: 1.25 },
+] as const;
+type Sample = Record<(typeof MEASURES)[number]['name'], number>;
+
+async function countFiles(): Promise<Pick<Sample, 'files' | 'logEntries'>> {
+  const names = await readdir(LAKE, { recursive: true });
+  return {
+    files: names.filter((name) => name.endsWith('.parquet') && !name.includes('_delta_log')).length,
+    logEntries: names.filter((name) => name.includes('_delta_log')).length,
+  };
+}
+
+const median = (all: number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+const show = (value: number) => (value < 100 ? value.toFixed(1) : String(Math.round(value)));
+
+/** Measures that grew, as sentences. */
+function findGrowth(samples: readonly Sample[]): string[] {
+  const kept = samples.slice(Math.floor(samples.length / 10));
+  const third = Math.max(1, Math.floor(kept.length / 3));
+  return MEASURES.flatMap(({ name, growth }) => {
+    const first = median(kept.slice(0, third).map((sample) => sample[name]));
+    const last = median(kept.slice(-third).map((sample) => sample[name]));
+    console.log(`| ${name} | ${show(first)} | ${show(last)} | ${(last / first).toFixed(2)} | ${growth} |`);
+    return last > first * growth ? [`${name} grew from ${show(first)} to ${show(last)}`] : [];
+  });
+}
+
+await rm(WORK, { recursive: true, force: true });
+await mkdir(WORK, { recursive: true });
+const pipeline = path.join(WORK, 'soak.yaml');
+await writeFile(
+  pipeline,
+  `name: soak
+source: { baseUrl: "\${PRICELAKE_BASE_URL}", apiKey: "\${PRICELAKE_API_KEY}", history: none }
+lake: { path: ${LAKE} }
+landing: { keep: 0 }
+`,
+);
+const sandbox = await startSandbox(Number(values.items));
+const samples: Sample[] = [];
+try {
+  const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.key };
+  const sync = () => measure(CLI, ['sync', pipeline, '--json'], env);
+  await sync();
+  for (let run = 1; run <= RUNS; run++) {
+    await sandbox.advance(Number(values.changes), 0.25);
+    const { seconds, cpuSeconds, peakBytes } = await sync();
+    samples.push({ seconds, cpuSeconds, peakMb: peakBytes / 2 ** 20, ...(await countFiles()) });
+    if (run % 25 === 0) {
+      const last = samples.at(-1) as Sample;
+      console.error(`run ${run}: ${MEASURES.map(({ name }) => `${name} ${show(last[name])}`).join(', ')}`);
+    }
+  }
+  console.log('| | first third | last third | ratio | allowed |\n| --- | --- | --- | --- | --- |');
+  const growth = findGrowth(samples);
+  for (const sentence of growth) console.error(sentence);
+  if (growth.length > 0) process.exitCode = 1;
+} finally {
+  await sandbox.stop();
+  await rm(WORK, { recursive: true, force: true });
+}

@@ -1,0 +1,39 @@
+/** Seconds of a run by step, from its own log: a step ends with the last of its events. */
+
+interface LogEvent {
+  at: string;
+  event: string;
+  what?: string;
+  table?: string;
+}
+
+const ENDS: readonly [step: string, isEnd: (event: LogEvent) => boolean][] = [
+  ['open', ({ event }) => event === 'plan'],
+  ['land and type', ({ event, what }) => event === 'landed' && what !== 'hydration'],
+  ['normalize', ({ event }) => event === 'settled'],
+  ['items', ({ event, table }) => event === 'staged' && (table === 'items' || table === 'history')],
+  ['derived', ({ event }) => event === 'staged'],
+  ['compare', ({ event }) => event === 'sample.compared' || event === 'usage'],
+  ['checks', ({ event }) => event === 'audited'],
+  ['commit', ({ event }) => event === 'committed' || event === 'pointed'],
+];
+
+/** Steps that took a tenth of a second or more, in order. `begun` is when the process began, milliseconds. */
+export function readSteps(log: string, begun: number, seconds: number): Record<string, number> {
+  const events = log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogEvent);
+  const steps: Record<string, number> = {};
+  let last = begun;
+  const note = (step: string, end: number) => {
+    if (end - last >= 100) steps[step] = (end - last) / 1000;
+    last = Math.max(last, end);
+  };
+  for (const [step, isEnd] of ENDS) {
+    const end = events.findLast(isEnd);
+    if (end !== undefined) note(step, Date.parse(end.at));
+  }
+  note('close', begun + seconds * 1000);
+  return steps;
+}
