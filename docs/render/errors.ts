@@ -18,6 +18,11 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ],
   ['6', 'Another run holds the lake.', 'Nothing: that run does the work.'],
   [
+    '7',
+    '`watch` found a shop below a lowest allowed price.',
+    'Read its result: `below_now` and `below_first` name the shops.',
+  ],
+  [
     '75',
     'A fault that may pass, or `--deadline`.',
     'Run again later. `nextRunAt` says when, if the service named a time.',

@@ -9,6 +9,7 @@ export const EXIT = {
   refused: 4,
   quota: 5,
   locked: 6,
+  belowAllowed: 7,
   /** EX_TEMPFAIL: the same command may succeed later. */
   temporary: 75,
   interrupted: 130,
@@ -28,6 +29,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   gate_failed: EXIT.checkFailed,
   check_failed: EXIT.checkFailed,
   verify_failed: EXIT.checkFailed,
+  below_allowed: EXIT.belowAllowed,
   unauthorized: EXIT.refused,
   plan_refuses: EXIT.refused,
   quota: EXIT.quota,

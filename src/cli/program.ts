@@ -18,6 +18,7 @@ import { spreadCommand } from './commands/spread.js';
 import { statusCommand } from './commands/status.js';
 import { syncCommand } from './commands/sync.js';
 import { verifyCommand } from './commands/verify.js';
+import { watchCommand } from './commands/watch.js';
 import { webhookCommand } from './commands/webhook.js';
 import { loadEnvFile } from './env-file.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
@@ -31,6 +32,7 @@ const COMMANDS = [
   syncCommand,
   checkCommand,
   spreadCommand,
+  watchCommand,
   queryCommand,
   schemaCommand,
   reportCommand,
@@ -52,11 +54,12 @@ export function listCommands(): string[] {
 }
 
 const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:
-    0  done                               5  budget or quota used up
-    1  unexpected                         6  another run holds the lake
+    0  done                               6  another run holds the lake
+    1  unexpected                         7  a shop is below a price that you allow (watch)
     2  usage or configuration            75  a passing fault: try again later
     3  a check failed                   130  stopped by SIGINT
-    4  the key or the plan refuses      143  stopped by SIGTERM`;
+    4  the key or the plan refuses      143  stopped by SIGTERM
+    5  budget or quota used up`;
 
 /** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
 export async function runCli(args: string[]): Promise<void> {
@@ -104,6 +107,7 @@ export function buildProgram(args: string[]): Argv {
     .command(syncCommand)
     .command(checkCommand)
     .command(spreadCommand)
+    .command(watchCommand)
     .command(queryCommand)
     .command(schemaCommand)
     .command(reportCommand)

@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'nothing_held' // --publish-held, but no batch is held
   | 'check_failed'
   | 'verify_failed' // verify found something that is not as it must be
+  | 'below_allowed' // watch found a shop below a lowest allowed price of the list
   | 'query' // the user's SQL is wrong
   | 'deadline' // --deadline has passed: stopped with progress kept
   | 'stopped'; // SIGINT or SIGTERM

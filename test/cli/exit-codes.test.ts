@@ -12,6 +12,7 @@ describe('the exit code', () => {
     ['lake_invalid', 2],
     ['gate_failed', 3],
     ['check_failed', 3],
+    ['below_allowed', 7],
     ['unauthorized', 4],
     ['plan_refuses', 4],
     ['quota', 5],

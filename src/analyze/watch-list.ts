@@ -1,0 +1,130 @@
+import { createReadStream } from 'node:fs';
+import type { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { createSpellsView, readAnalysis, setVariables } from './analysis.js';
+
+const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
+const REQUIRED = ['product', 'price'];
+const HINT =
+  'A price list is CSV with a header: product,price and, if you like, currency,lowest,highest; e.g. 4006381333931,12.99,EUR,9.99,14.99.';
+
+export interface WatchOptions {
+  /** CSV of the user's own products and prices. */
+  list: string;
+  /** Currency of lines that name none. */
+  currency?: string | undefined;
+  /** Website that is the user's own. */
+  ownSite?: bigint | undefined;
+  /** What the last run found, Parquet; undefined on the first. */
+  before?: string | undefined;
+  now: Date;
+}
+
+/**
+ * Makes table `watched`, a row a line of a price list (pipelines/analysis/watch_list.sql), with what has changed since the
+ * last run, and when that was. Reads the published tables.
+ * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
+ */
+export async function createWatched(db: Database, options: WatchOptions): Promise<void> {
+  await loadWatchList(db, options.list, options.currency);
+  await setVariables(db, { own_site: options.ownSite ?? null });
+  await createSpellsView(db);
+  // Of a large lake only what the list names is looked at.
+  await db.substitute('items', 'FROM items_itself WHERE product_id IN (SELECT product_id FROM watch_list)', () =>
+    db.run(`CREATE OR REPLACE TEMP TABLE found AS ${readAnalysis('watch_list')}`),
+  );
+  const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
+  const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
+  await db.run(`CREATE OR REPLACE TEMP VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE watched AS SELECT *, $1::TIMESTAMPTZ AS watched_at FROM (${readAnalysis('watch_changes')})`,
+    [options.now.toISOString()],
+  );
+}
+
+/** Temp table `watch_list`: product_id is null where the product is none, and reason says why. */
+export async function loadWatchList(db: Database, file: string, currency?: string): Promise<void> {
+  const delimiter = await findDelimiter(file);
+  await createLines(db, file, delimiter);
+  // Where semicolons part the columns, prices have a decimal comma.
+  const money = (name: string) => (delimiter === ';' ? `replace(trim(${name}), ',', '.')` : `trim(${name})`);
+  const isMoney = (name: string) => String.raw`regexp_full_match(${money(name)}, '\d{1,14}(\.\d{1,4})?')`;
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE watch_lines AS
+     SELECT line, trim(product) AS product, nullif(trim(price), '') AS price, coalesce(nullif(upper(trim(currency)), ''), $1) AS currency,
+       nullif(trim(lowest), '') AS lowest, nullif(trim(highest), '') AS highest,
+       replace(replace(trim(product), ' ', ''), '-', '') AS digits
+     FROM watch_text WHERE coalesce(trim(product), '') <> '' OR coalesce(trim(price), '') <> ''`,
+    [currency ?? null],
+  );
+  await db.run(`CREATE OR REPLACE TEMP TABLE watch_list AS
+    SELECT * EXCLUDE (digits), CASE
+        WHEN regexp_full_match(product, '[0-9][0-9.,]*[eE]\\+[0-9]+') THEN 'the number was cut short by a spreadsheet: ' || product
+        WHEN regexp_full_match(digits, '\\d+') AND product_id IS NULL THEN 'no GTIN: 8, 12, 13 or 14 digits with a check digit that holds'
+      END AS reason
+    FROM (SELECT *, CASE
+        WHEN NOT regexp_full_match(digits, '\\d+') THEN lower(product)
+        WHEN len(ltrim(digits, '0')) BETWEEN 1 AND 14 AND ${checkDigitHolds("lpad(ltrim(digits, '0'), 14, '0')")} THEN ltrim(digits, '0')
+      END AS product_id FROM watch_lines)`);
+  const bad = await db.row(`SELECT line, reason FROM (SELECT line, CASE
+      WHEN product = '' OR product IS NULL THEN 'product is missing'
+      WHEN price IS NULL THEN 'price is missing'
+      ${['price', 'lowest', 'highest'].map((name) => `WHEN ${name} IS NOT NULL AND NOT ${isMoney(name)} THEN '${name} "' || ${name} || '" is not a price such as 12.99'`).join('\n      ')}
+      WHEN ${money('price')}::DECIMAL(18, 4) = 0 THEN 'price is 0'
+      WHEN currency IS NOT NULL AND NOT regexp_full_match(currency, '[A-Z]{3}') THEN 'currency "' || currency || '" is not a code of ISO 4217 such as EUR'
+      WHEN ${money('lowest')}::DECIMAL(18, 4) > ${money('highest')}::DECIMAL(18, 4) THEN 'lowest ' || lowest || ' is above highest ' || highest
+      WHEN count(*) OVER same > 1 AND line > min(line) OVER same THEN 'the product stands in line ' || min(line) OVER same || ' already'
+    END AS reason FROM watch_list
+    WINDOW same AS (PARTITION BY coalesce(product_id, product), currency)) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
+  if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });
+  const rows = await db.row('SELECT count(*) AS n FROM watch_list');
+  if (rows?.n === 0n) throw new PricelakeError('config', `${file}: there is no product in it`, { hint: HINT });
+  const cast = (name: string) => `${money(name)}::DECIMAL(18, 4) AS ${name}`;
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE watch_list AS SELECT * REPLACE (${['price', 'lowest', 'highest'].map(cast).join(', ')}) FROM watch_list`,
+  );
+}
+
+/** GS1: weights 3 and 1 in turn over 14 digits; the sum is a multiple of ten. */
+function checkDigitHolds(digits: string): string {
+  const terms = Array.from(
+    { length: 14 },
+    (_, k) => `${k % 2 === 0 ? 3 : 1} * substr(${digits}, ${k + 1}, 1)::INTEGER`,
+  );
+  return `(${terms.join(' + ')}) % 10 = 0`;
+}
+
+/** What parts the columns of the header: a comma, a semicolon or a tab. */
+async function findDelimiter(file: string): Promise<string> {
+  try {
+    for await (const chunk of createReadStream(file, { encoding: 'utf8', end: 4095 })) {
+      const [header = ''] = String(chunk).split('\n', 1);
+      return [',', ';', '\t'].find((mark) => header.includes(mark)) ?? ',';
+    }
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES')) throw cause;
+    throw new PricelakeError('usage', `--list ${file}: the file cannot be read`, { hint: HINT }, { cause });
+  }
+  throw new PricelakeError('config', `${file}: the file is empty`, { hint: HINT });
+}
+
+/** The lines as text, numbered as an editor does; columns that are not there are null. */
+async function createLines(db: Database, file: string, delimiter: string): Promise<void> {
+  try {
+    await db.run(`CREATE OR REPLACE TEMP TABLE watch_read AS
+      SELECT *, row_number() OVER () + 1 AS line
+      FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = true, parallel = false)`);
+  } catch (cause) {
+    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    throw new PricelakeError('config', `${file}: no price list can be read: ${reason}`, { hint: HINT }, { cause });
+  }
+  const names = (await db.rows('DESCRIBE watch_read')).map(({ column_name }) => String(column_name));
+  const missing = REQUIRED.filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint: HINT });
+  }
+  const columns = COLUMNS.map((name) => (names.includes(name) ? name : `NULL::VARCHAR AS ${name}`));
+  await db.run(`CREATE OR REPLACE TEMP TABLE watch_text AS SELECT line, ${columns.join(', ')} FROM watch_read`);
+  await db.run('DROP TABLE watch_read');
+}
