@@ -26,7 +26,10 @@ alone AS MATERIALIZED (
     *,
     units <= 100 AS is_nothing,
     -- 1234, 1111, 9999, 9999.99 and longer ones: what people type to fill a field.
-    units >= 11110000 AND regexp_full_match(units::VARCHAR, '(12345?6?7?8?|1{4,}|9{4,})0000|9{6,}00') AS is_filler,
+    contains(
+      ' 12340000 123450000 1234560000 12345670000 11110000 111110000 1111110000 11111110000 99990000 999990000 9999990000 99999990000 '
+        || '999999990000 99999900 999999900 9999999900 99999999900 ',
+      ' ' || units || ' ') AS is_filler,
     coalesce(abs(jump - round(jump)) <= 0.2 AND abs(round(jump)) BETWEEN 1 AND 3, false) AS is_jump,
     coalesce(days_unseen > 14, false) AS is_stale,
     coalesce(usual_currency <> currency, false) AS is_foreign,
@@ -50,10 +53,10 @@ packed AS (
       CASE WHEN pack % 4 = usual_pack % 4 THEN abs(pack // 4 - usual_pack // 4) > 0.05 * (usual_pack // 4)
         ELSE pack % 4 <> 3 AND usual_pack % 4 <> 3 END,
       false) AS is_other_pack,
-    NOT (is_nothing OR is_stale OR is_foreign OR is_other_pack) AS is_comparable,
     -- What is doubtful is compared, but nothing is compared with it.
-    is_comparable AND NOT is_filler AND NOT is_jump AS is_reference
-  FROM alone
+    is_sound AND NOT is_other_pack AS is_comparable,
+    is_sound AND NOT is_other_pack AND NOT is_filler AND NOT is_jump AS is_reference
+  FROM (SELECT *, NOT (is_nothing OR is_stale OR is_foreign) AS is_sound FROM alone) AS alone
   LEFT JOIN packs USING (product_id, currency)
 ),
 -- One price a shop, and of shops with several listings the cheapest one: price and id as one sortable number.
@@ -75,18 +78,14 @@ price_groups AS MATERIALIZED (
   GROUP BY product_id, currency
 ),
 outlier_limits AS (FROM 'outlier_limits.sql'),
--- The middle of the other shops' prices, two of them where their number is even; a place in the list of all is one further
--- from the own place on.
-compared AS (
+-- An alias is planned again wherever it is used, so what others are made of stands in a step of its own.
+joined AS (
   SELECT
     packed.*,
     coalesce(units::HUGEINT * 18446744073709551616 + item_id <> cheapest, false) AND is_comparable AS is_repeated,
-    coalesce(list_position(prices, coalesce(shop_price, CASE WHEN is_reference THEN units END)), len(prices) + 1) AS own,
-    len(prices) - (own <= len(prices))::INTEGER AS others,
-    prices[(others + 1) // 2 + ((others + 1) // 2 >= own)::INTEGER]::DOUBLE AS low,
-    prices[others // 2 + 1 + (others // 2 + 1 >= own)::INTEGER]::DOUBLE AS high,
-    CASE WHEN units > 0 THEN units / sqrt(low * high) END AS price_ratio,
-    price_ratio NOT BETWEEN 0.5 AND 2 AS is_far,
+    prices,
+    len(prices) AS shops,
+    list_position(prices, coalesce(shop_price, CASE WHEN is_reference THEN units END)) AS place,
     middle_squared,
     log_limit
   FROM packed
@@ -94,23 +93,51 @@ compared AS (
   LEFT JOIN (SELECT * FROM shops WHERE listings > 1) AS shops USING (product_id, currency, site_id)
   LEFT JOIN outlier_limits USING (key)
 ),
+-- The middle of the other shops' prices, two of them where their number is even.
+placed AS (
+  SELECT
+    * EXCLUDE (place, shops),
+    coalesce(place, shops + 1) AS own,
+    (CASE WHEN place IS NULL THEN shops + 1 ELSE shops END) // 2 AS low_place,
+    (CASE WHEN place IS NULL THEN shops ELSE shops - 1 END) // 2 + 1 AS high_place
+  FROM joined
+),
+-- From the own place on, a place in the list of all is one further.
+compared AS (
+  SELECT
+    * EXCLUDE (prices, own, low_place, high_place),
+    units / prices[low_place + (low_place >= own)::INTEGER]::DOUBLE AS from_low,
+    units / prices[high_place + (high_place >= own)::INTEGER]::DOUBLE AS from_high
+  FROM placed
+),
+measured AS (
+  SELECT
+    *,
+    CASE WHEN units > 0 THEN sqrt(from_low * from_high) END AS price_ratio,
+    CASE WHEN units > 0 THEN log10(from_low) END AS low_log,
+    CASE WHEN units > 0 THEN log10(from_high) END AS high_log
+  FROM compared
+),
+decided AS (
+  SELECT
+    *,
+    is_nothing OR is_filler AND coalesce(price_ratio NOT BETWEEN 0.5 AND 2, false) AS is_placeholder,
+    is_jump AND coalesce(price_ratio NOT BETWEEN 0.5 AND 2, true)
+      OR coalesce(abs(low_log - round(low_log)) <= 0.2 AND abs(round(low_log)) BETWEEN 1 AND 3
+        AND abs(high_log - round(high_log)) <= 0.2 AND abs(round(high_log)) BETWEEN 1 AND 3, false) AS is_off_scale,
+    CASE WHEN log_limit IS NOT NULL AND units > 0
+      THEN (units::HUGEINT * units > 4 * middle_squared OR 4 * (units::HUGEINT * units) < middle_squared)
+        AND abs(ln(units) - ln(middle_squared) / 2) > log_limit
+      ELSE false END AS is_far_out
+  FROM measured
+),
 judged AS (
   SELECT
     *,
-    is_nothing OR is_filler AND coalesce(is_far, false) AS is_placeholder,
-    NOT is_placeholder AND NOT is_other_pack AND (
-      is_jump AND coalesce(is_far, true)
-      OR CASE WHEN units > 0 AND units / low NOT BETWEEN 0.5 AND 2 THEN
-        abs(log10(units / low) - round(log10(units / low))) <= 0.2 AND abs(round(log10(units / low))) BETWEEN 1 AND 3
-        AND abs(log10(units / high) - round(log10(units / high))) <= 0.2 AND abs(round(log10(units / high))) BETWEEN 1 AND 3
-        ELSE false END
-    ) AS is_scaled,
-    CASE WHEN log_limit IS NOT NULL AND units > 0 AND NOT (is_placeholder OR is_other_pack OR is_scaled)
-      THEN (units::HUGEINT * units > 4 * middle_squared OR 4 * (units::HUGEINT * units) < middle_squared)
-        AND abs(ln(units) - ln(middle_squared) / 2) > log_limit
-      ELSE false END AS is_outlier,
-    NOT is_comparable OR is_repeated OR is_placeholder OR is_scaled OR is_outlier AS is_found
-  FROM compared
+    is_off_scale AND NOT is_placeholder AND NOT is_other_pack AS is_scaled,
+    is_far_out AND NOT is_placeholder AND NOT is_other_pack AND NOT is_off_scale AS is_outlier,
+    NOT is_comparable OR is_repeated OR is_placeholder OR is_off_scale OR is_far_out AS is_found
+  FROM decided
 ),
 told AS (
   SELECT

@@ -26,48 +26,68 @@ found AS (
     * EXCLUDE (title, attributes, named, words),
     CASE
       WHEN words IS NULL THEN {'times': NULL, 'number': NULL, 'unit': named[2], 'more': NULL}
-      WHEN regexp_matches(words, '[0-9] ?[\p{L}]') THEN regexp_extract(
+      WHEN regexp_matches(words, '[0-9] ?[A-Za-z\x{80}-\x{10FFFF}]') THEN regexp_extract(
         words,
-        '(?:^|[^\p{L}\p{N}.,])(?:(\d{1,3}) ?[xX×*] ?)?(\d{1,7}(?:[.,]\d{1,6})*) ?((?i:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\.?(?: ?[xX×*] ?(\d{1,3}))?(?:$|[^\p{L}\p{N}])',
+        '(?:^|[^A-Za-z0-9\x{80}-\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?i:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:$|[^A-Za-z0-9\x{80}-\x{10FFFF}])',
         ['times', 'number', 'unit', 'more'])
     END AS size
   FROM told
 ),
+-- A column that others are made of stands in a step of its own: an alias is planned again wherever it is used.
+named AS (
+  SELECT
+    * EXCLUDE (size),
+    size.times,
+    size.number,
+    size.unit AS given_unit,
+    size.more,
+    ' ' || translate(lower(size.unit), '. ', '') || ' ' AS name,
+    string_split(replace(size.number, ',', '.'), '.') AS digits
+  FROM found
+),
+coded AS (
+  SELECT
+    * EXCLUDE (name),
+    CASE
+      WHEN contains(' kg kgs kilo kilos kilogram kilograms кг ', name) THEN 'kg'
+      WHEN contains(' g gr gm gms gram gramm grams grama г гр ', name) THEN 'g'
+      WHEN contains(' l lt ltr lit liter liters litre litres litro litros litr litra litri litry litar litara litari л ', name) THEN 'l'
+      WHEN contains(' ml мл ', name) THEN 'ml'
+      WHEN contains(' pc pcs piece pieces pièce pièces pieza piezas pezzi pz kom komad komada st stk stück stuks szt ks kpl buc ud uds '
+        || 'unidades db шт бр τεμ count ct pair pairs par ', name) THEN 'piece'
+      WHEN contains(' dag dkg ', name) THEN 'dag'
+      WHEN contains(' lb lbs ', name) THEN 'lb'
+      ELSE trim(name)
+    END AS code
+  FROM named
+),
+weighed AS (
+  SELECT
+    * EXCLUDE (code),
+    CASE code WHEN 'piece' THEN code WHEN 'm' THEN code WHEN 'l' THEN 'l' WHEN 'ml' THEN 'l' WHEN 'cl' THEN 'l' WHEN 'dl' THEN 'l'
+      WHEN 'floz' THEN 'l' ELSE 'kg' END AS unit,
+    CASE code WHEN 'kg' THEN 1e6 WHEN 'g' THEN 1e3 WHEN 'l' THEN 1e6 WHEN 'ml' THEN 1e3 WHEN 'piece' THEN 1e6 WHEN 'm' THEN 1e6
+      WHEN 'cl' THEN 1e4 WHEN 'dl' THEN 1e5 WHEN 'dag' THEN 1e4 WHEN 'mg' THEN 1e0 WHEN 'lb' THEN 453592.37e0
+      WHEN 'oz' THEN 28349.523125e0 WHEN 'floz' THEN 29573.5295625e0 END AS factor
+  FROM coded
+),
 sized AS (
   SELECT
-    * EXCLUDE (size, quantity),
-    regexp_replace(lower(size.unit), '[. ]', '', 'g') AS name,
-    CASE
-      WHEN name IN ('kg', 'kgs', 'kilo', 'kilos', 'kilogram', 'kilograms', 'кг') THEN {'unit': 'kg', 'factor': 1e6}
-      WHEN name IN ('g', 'gr', 'gm', 'gms', 'gram', 'gramm', 'grams', 'grama', 'г', 'гр') THEN {'unit': 'kg', 'factor': 1e3}
-      WHEN name IN ('l', 'lt', 'ltr', 'lit', 'liter', 'liters', 'litre', 'litres', 'litro', 'litros', 'litr', 'litra', 'litri', 'litry',
-        'litar', 'litara', 'litari', 'л') THEN {'unit': 'l', 'factor': 1e6}
-      WHEN name IN ('ml', 'мл') THEN {'unit': 'l', 'factor': 1e3}
-      WHEN name IN ('pc', 'pcs', 'piece', 'pieces', 'pièce', 'pièces', 'pieza', 'piezas', 'pezzi', 'pz', 'kom', 'komad',
-        'komada', 'st', 'stk', 'stück', 'stuks', 'szt', 'ks', 'kpl', 'buc', 'ud', 'uds', 'unidades', 'db', 'шт', 'бр', 'τεμ', 'count',
-        'ct', 'pair', 'pairs', 'par') THEN {'unit': 'piece', 'factor': 1e6}
-      WHEN name = 'cl' THEN {'unit': 'l', 'factor': 1e4}
-      WHEN name = 'dl' THEN {'unit': 'l', 'factor': 1e5}
-      WHEN name IN ('dag', 'dkg') THEN {'unit': 'kg', 'factor': 1e4}
-      WHEN name = 'm' THEN {'unit': 'm', 'factor': 1e6}
-      WHEN name = 'mg' THEN {'unit': 'kg', 'factor': 1e0}
-      WHEN name IN ('lb', 'lbs') THEN {'unit': 'kg', 'factor': 453592.37e0}
-      WHEN name = 'oz' THEN {'unit': 'kg', 'factor': 28349.523125e0}
-      WHEN name = 'floz' THEN {'unit': 'l', 'factor': 29573.5295625e0}
-    END AS known,
-    known['factor'] * CASE
-      WHEN size.number IS NULL THEN quantity
-      WHEN regexp_matches(size.number || size.unit, '^[3-6]G$') THEN NULL
-      ELSE coalesce(TRY_CAST(size.times AS DOUBLE), 1) * coalesce(TRY_CAST(size.more AS DOUBLE), 1) * TRY_CAST(
+    * EXCLUDE (times, number, given_unit, more, digits, factor, quantity),
+    factor * CASE
+      WHEN number IS NULL THEN quantity
+      WHEN given_unit = 'G' AND length(number) = 1 AND contains('3456', number) THEN NULL
+      ELSE coalesce(TRY_CAST(times AS DOUBLE), 1) * coalesce(TRY_CAST(more AS DOUBLE), 1) * TRY_CAST(
         CASE
-          WHEN known['factor'] = 1000 AND regexp_full_match(size.number, '[1-9][.,][0-9]{3}') THEN regexp_replace(size.number, '[.,]', '')
-          ELSE replace(regexp_replace(size.number, '[.,](.*[.,])', '\1', 'g'), ',', '.')
+          WHEN len(digits) = 1 OR factor = 1000 AND len(digits) = 2 AND length(digits[2]) = 3 AND length(digits[1]) = 1 AND digits[1] <> '0'
+            THEN array_to_string(digits, '')
+          ELSE array_to_string(digits[:-2], '') || '.' || digits[-1]
         END AS DOUBLE)
     END AS exact
-  FROM found
+  FROM weighed
 )
 SELECT
-  * EXCLUDE (exact, name, known),
-  CASE WHEN exact BETWEEN 1 AND 1e12 THEN known['unit'] END AS unit,
+  * EXCLUDE (exact, unit),
+  CASE WHEN exact BETWEEN 1 AND 1e12 THEN unit END AS unit,
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN round(exact)::BIGINT END AS millionths
 FROM sized

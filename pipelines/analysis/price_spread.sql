@@ -50,19 +50,30 @@ credited AS (
   JOIN (SELECT site_id, attribution FROM sites WHERE is_current AND attribution IS NOT NULL) USING (site_id)
   GROUP BY key
 ),
-trust AS (
+counted AS (
   SELECT
     *,
     coalesce(len(trusted), 0) AS n,
-    list_sort(list_distinct(coalesce(flatten(left_out_findings), []))) AS kinds,
+    list_sort(list_distinct(coalesce(flatten(left_out_findings), []))) AS kinds
+  FROM price_groups
+),
+stepped AS (
+  SELECT
+    *,
     -- The widest step between two neighbouring prices; one of more than 2 parts them into groups.
     CASE WHEN trusted[n] > 2 * trusted[1] THEN list_max([trusted[i + 1] / trusted[i] FOR i IN range(1, n)]) END AS gap,
+    shops <= 3 AND list_contains(kinds, 'scale') AS is_off_scale
+  FROM counted
+),
+trust AS (
+  SELECT
+    *,
     CASE
-      WHEN n < 2 OR shops <= 3 AND list_contains(kinds, 'scale') OR gap > 2 OR 2 * n < shops THEN 'C'
-      WHEN n >= 4 AND list_filter(kinds, lambda kind: kind <> 'duplicate') = [] THEN 'A'
+      WHEN n < 2 OR is_off_scale OR gap > 2 OR 2 * n < shops THEN 'C'
+      WHEN n >= 4 AND (kinds = [] OR kinds = ['duplicate']) THEN 'A'
       ELSE 'B'
     END AS grade
-  FROM price_groups
+  FROM stepped
 )
 SELECT
   product_id,
@@ -74,7 +85,7 @@ SELECT
   concat_ws('; ',
     CASE
       WHEN n < 2 THEN CASE n WHEN 0 THEN 'no' ELSE 'one' END || ' trusted shop of ' || trust.shops
-      WHEN trust.shops <= 3 AND list_contains(kinds, 'scale') THEN trust.shops || ' shops that differ by a factor near 10, 100 or 1,000'
+      WHEN is_off_scale THEN trust.shops || ' shops that differ by a factor near 10, 100 or 1,000'
       WHEN gap > 2 THEN format('a gap of factor {:.1f} between two prices', gap)
       WHEN 2 * n < trust.shops THEN 'most shops left out'
       ELSE n || ' shops'
