@@ -31,8 +31,13 @@ export async function withoutColumns<T>(without: Columns, work: () => Promise<T>
   }
 }
 
-/** Writes the tables of a lake into another one as a version without these columns would have; the landing with them. */
-export async function writeOlderLake(from: string, to: string, without: Columns): Promise<void> {
+/** Writes the tables of a lake into another one as a version without these columns and tables would have; the landing with them. */
+export async function writeOlderLake(
+  from: string,
+  to: string,
+  without: Columns,
+  withoutTables: readonly TableName[] = [],
+): Promise<void> {
   const lake = await openLake(from, { create: false });
   const older = await openLake(to, { create: true });
   const db = await Database.open();
@@ -40,7 +45,7 @@ export async function writeOlderLake(from: string, to: string, without: Columns)
     await createTableViews(db, lake);
     const attributions = await readAttributions(db, 'sites');
     await withoutColumns(without, async () => {
-      for (const table of TABLE_NAMES) await writeTable(db, lake, older, table);
+      for (const table of TABLE_NAMES) if (!withoutTables.includes(table)) await writeTable(db, lake, older, table);
       const pointer = await readPointer(lake);
       if (pointer !== undefined) await publishPointer(older, { ...pointer, attributions });
     });

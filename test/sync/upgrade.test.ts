@@ -6,12 +6,14 @@ import { runCompact } from '../../src/cli/actions/run-compact.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { readDeltaTable } from './delta-reader.js';
@@ -25,7 +27,11 @@ const LACKING: Columns = {
   runs: ['tries', 'export_rows_landed', 'differences', 'gone', 'usage_calls', 'caught_up_at', 'products_compared'],
   check_results: ['let_through'],
   price_spread_daily: ['stddev', 'attribution'],
+  price_spread: loadTableSchema('price_spread')
+    .columns.map(({ name }) => name)
+    .filter((name) => /^(?:grade|trusted_|unit|left_out)/.test(name)),
 };
+const LACKING_TABLES: readonly TableName[] = ['offers', 'shop_currencies'];
 
 let world: World;
 /** A lake of this version after two runs, and the same as an older version would have written it. */
@@ -39,10 +45,12 @@ beforeAll(async () => {
   await world.sync();
   current = world.lakePath;
   older = path.join(world.folder, 'older');
-  await writeOlderLake(current, older, LACKING);
+  await writeOlderLake(current, older, LACKING, LACKING_TABLES);
   await world.sandbox.advance({ hours: 6, changes: 10 });
 });
 afterAll(() => world.close());
+
+const ANY_SPREAD = { minShops: 2, top: 20, outliers: true };
 
 type Action = (context: ReturnType<typeof openContext>) => Promise<unknown>;
 
@@ -75,6 +83,7 @@ test('a lake of an older version is read, checked, reported and verified as it s
   expect(await query('SELECT count(gone_at) AS gone, count(*) > 0 AS any FROM items')).toBe('{"gone":0,"any":true}\n');
   expect(await countTries()).toBe('{"runs":2,"told":0}\n');
   expect(await run((context) => runCheckCommand({ lake: world.lakePath, failOn: 'error' }, context))).toContain('ok');
+  expect(await run((context) => showSpread({ lake: world.lakePath, ...ANY_SPREAD }, context))).toContain('spread %');
   const output = path.join(world.folder, 'report.html');
   await run((context) => writeReport({ lake: world.lakePath, output, top: 3 }, context));
   expect(await status()).toContain(
@@ -106,6 +115,14 @@ test('the next run adds the columns; older files stay and are null in them for e
   expect(await countTries()).toBe('{"runs":3,"told":1}\n');
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   expect(await compact()).toContain('No table');
+});
+
+test('the next run judges the offers of a lake that has no table for it, and grades its spreads', async () => {
+  world.renew(older);
+  await world.sync();
+  expect(await query('SELECT count(*) > 0 AS offers FROM offers')).toBe('{"offers":true}\n');
+  expect(await query('SELECT count(*) AS ungraded FROM price_spread WHERE grade IS NULL')).toBe('{"ungraded":0}\n');
+  await verify();
 });
 
 test('a complete copy is compared with a lake of an older version', async () => {
