@@ -1,7 +1,8 @@
 #!/bin/sh
 # What other programs take is read by them: load scripts by sqlglot, metrics by the client of Prometheus, events by
 # openlineage-python, the data contract by datacontract-cli, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
-# and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. A part alone:
+# and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. --page writes
+# docs/reference/deliveries.md. A part alone:
 # deliveries.sh formats|airflow2|airflow3|dagster|prefect
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,6 +11,10 @@ work=${INTEROP_DIR:-$(mktemp -d)}
 export PYTHONDONTWRITEBYTECODE=1 TZ=UTC
 cd "$here/../.."
 failed=0
+page=
+[ "${1:-}" != --page ] || { page=docs/reference/deliveries.md && shift; }
+export RESULTS="$work/results.ndjson"
+rm -f "$RESULTS"
 
 # environment NAME PACKAGE…: a virtual environment with these, once.
 environment() {
@@ -26,11 +31,14 @@ formats() {
   npx tsx test/interop/write-deliveries.ts "$work/deliveries"
   "$work/formats/bin/python" "$here/read_deliveries.py" "$work/deliveries"
   "$work/contract/bin/datacontract" lint "$work/deliveries/contract.odcs.yaml"
+  PYTHONPATH=$here "$work/contract/bin/python" -c 'from importlib.metadata import version
+from noting import note
+note("datacontract-cli", version("datacontract-cli"), "data contract (ODCS)", "valid")'
 }
 airflow2() { environment airflow2 'apache-airflow==2.10.5' && "$work/airflow2/bin/python" "$here/try_schedulers.py" airflow "$work/try2"; }
 airflow3() { environment airflow3 'apache-airflow==3.1.8' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3"; }
-dagster() { environment dagster dagster && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
-prefect() { environment prefect prefect && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
+dagster() { environment dagster 'dagster==1.13.29' && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
+prefect() { environment prefect 'prefect==3.8.8' 'fastapi==0.139.0' && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
 
 for part in ${*:-formats airflow2 airflow3 dagster prefect}; do
   # In a condition `set -e` would not hold.
@@ -41,6 +49,7 @@ for part in ${*:-formats airflow2 airflow3 dagster prefect}; do
   )
   code=$?
   set -e
-  [ $code = 0 ] && echo "$part: passed" || { echo "$part: FAILED" && failed=1; }
+  [ $code = 0 ] || { failed=1 && printf '{"tool":"%s","version":"","what":"all of it","result":"**failed, or could not be set up**"}\n' "$part" >>"$RESULTS"; }
 done
+[ -z "$page" ] || { python3 "$here/deliveries_page.py" "$RESULTS" >"$page" && npx biome check --write "$page"; }
 exit $failed

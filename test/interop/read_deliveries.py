@@ -3,10 +3,12 @@ Prometheus its metrics, openlineage-python makes its own classes of the events."
 
 import json
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import attr
 import sqlglot
+from noting import note
 from openlineage.client.generated import base, column_lineage_dataset, data_quality_assertions_dataset
 from openlineage.client.generated import error_message_run, output_statistics_output_dataset, schema_dataset
 from prometheus_client.parser import text_string_to_metric_families
@@ -95,6 +97,7 @@ def read_lineage(folder: Path) -> int:
 
 
 folder = Path(sys.argv[1])
-print(f"sqlglot {sqlglot.__version__}: {read_scripts(folder)} statements parsed")
-print(f"prometheus_client: {read_metrics(folder)} metrics read")
-print(f"openlineage-python: {read_lineage(folder)} facets valid")
+scripts = ", ".join(sorted({file.stem.split("-")[0] for file in folder.glob("*.sql")}))
+note("sqlglot", version("sqlglot"), f"load scripts for {scripts}", f"{read_scripts(folder)} statements parsed")
+note("prometheus_client", version("prometheus_client"), "metrics of runs", f"{read_metrics(folder)} metrics read")
+note("openlineage-python", version("openlineage-python"), "events of runs", f"{read_lineage(folder)} facets valid")

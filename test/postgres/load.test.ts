@@ -159,6 +159,7 @@ test(`${INCREMENTS} increments with removals, relistings, complete copies and co
 });
 
 test('a load that is killed in the middle leaves the copy as it was, and the next one brings all', async () => {
+  await load();
   const before = await readRuns();
   await world.sandbox.advance({ hours: 5, changes: 40 });
   await world.sync();
@@ -166,28 +167,24 @@ test('a load that is killed in the middle leaves the copy as it was, and the nex
   await holder.query(`BEGIN; LOCK TABLE ${SCHEMA}.products IN ACCESS EXCLUSIVE MODE`);
   const args = ['load', 'postgres', '--execute', '--schema', SCHEMA, '--lake', world.lakePath];
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], { stdio: 'ignore' });
-  // History, items and others are written by then.
-  await waitFor(
-    holder,
-    "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pricelake'",
-  );
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  await holder.query('COMMIT');
-  await waitFor(
-    holder,
-    "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = 'pricelake')",
-  );
-  await holder.end();
+  try {
+    // History, items and others are written by then.
+    await waitFor("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pricelake'");
+  } finally {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await holder.end();
+  }
+  await waitFor("SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = 'pricelake')");
   expect(await readRuns()).toBe(before);
   await load();
   await expectEqual('after the kill');
   expect(await readRuns()).not.toBe(before);
 });
 
-async function waitFor(holder: Client, sql: string): Promise<void> {
+async function waitFor(sql: string): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {
-    if ((await holder.query(sql)).rows.length > 0) return;
+    if ((await client.query(sql)).rows.length > 0) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`never: ${sql}`);
@@ -198,7 +195,7 @@ test('a column that the lake gains, the copy gains; another lake is loaded whole
   await writeOlderLake(world.lakePath, older, LACKING);
   world.lakePath = older;
   world.pipeline = { ...world.pipeline, lake: { ...world.pipeline.lake, path: older } };
-  await client.query(`DROP SCHEMA ${SCHEMA} CASCADE`);
+  await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
   await load();
   await withoutColumns(LACKING, () => expectEqual('of an older version'));
   expect((await readColumns('items')).has('extra')).toBe(false);
