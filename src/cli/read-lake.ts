@@ -67,7 +67,7 @@ async function readOpened<T>(
 }
 
 /** A run that commits while we read deletes the files it replaced (unless lake.retention keeps them). */
-function explainLostFile(error: unknown): unknown {
+export function explainLostFile(error: unknown): unknown {
   const lost =
     error instanceof Error && /^IO Error: .*(No files found|Cannot open file|No such file)/su.test(error.message);
   if (!lost) return error;

@@ -1,6 +1,7 @@
 import { PricelakeError } from '../errors/errors.js';
 import { readLog } from '../lake/delta-log.js';
 import { readDeltaColumns } from '../lake/delta-schema.js';
+import { isEmptyFile } from '../lake/empty-file.js';
 import type { Lake } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { type Column, loadTableSchema } from '../tables/schemas.js';
@@ -33,19 +34,24 @@ export type LoadedRows =
   | { kind: 'keys'; key: string; runIds: string[] }
   | { kind: 'runs'; runIds: string[]; partitions: PartitionValues[] };
 
-/** @param since the run that the copy is of, or undefined to load everything.
- * @throws PricelakeError `usage` where the lake can't tell what changed since that run. */
+/**
+ * @param since the run that the copy is of, or undefined to load everything.
+ * @throws PricelakeError `usage` where the lake can't tell what changed since that run.
+ */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
-  const span = await readSpan(lake, table, { kind: 'run', number: since ?? 0n });
-  const state = await readLog(lake, table);
+  // First: a run that publishes meanwhile writes the ledger last, and what is loaded of it early is loaded again.
   const { run } = (await readTable(lake, 'runs')).applied;
+  // What was there before a whole load is of no concern: the log may not reach back to it.
+  const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
+  const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
     throw new PricelakeError('usage', `the lake has no published run yet: there is no ${table} to load`);
   }
   const has = readDeltaColumns(state.metaData.schemaString);
-  const before = since === undefined || span.from < 0n ? undefined : await readLog(lake, table, { until: span.from });
+  const before = span === undefined || span.from < 0n ? undefined : await readLog(lake, table, { until: span.from });
   const had = before?.metaData === undefined ? has : readDeltaColumns(before.metaData.schemaString);
   const columns = loadTableSchema(table).columns.filter(({ name }) => has.has(name));
+  const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
   return {
     table,
     tableId: state.metaData.id,
@@ -53,13 +59,12 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
     run,
     columns,
     gained: columns.map(({ name }) => name).filter((name) => !had.has(name)),
-    ...chooseRows(span, since === undefined || span.from < 0n),
+    ...(span === undefined || span.from < 0n ? { rows: { kind: 'all' }, files } : chooseRows(span)),
   };
 }
 
-function chooseRows(span: TableSpan, isWhole: boolean): Pick<TableLoad, 'rows' | 'files'> {
+function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   const { table, runIds, replaced, added, files } = span;
-  if (isWhole) return { rows: { kind: 'all' }, files };
   if (!span.isByRuns) {
     throw new PricelakeError('usage', `since then ${table} was changed by a rebuild or by another program`, {
       hint: 'Load everything: --full.',

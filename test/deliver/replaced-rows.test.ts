@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad } from '../../src/deliver/load-plan.js';
@@ -134,6 +135,18 @@ test('compaction is no change, however often it moves rows', async () => {
   expect(await load(1n)).toBe('runs');
   await expectEqual();
   expect((await copy.rows('SELECT count(*) AS n FROM history'))[0]?.n).toBe(12n);
+});
+
+test('a log that was cleaned tells nothing of older runs, and a whole load does not ask it', async () => {
+  await runTwice();
+  for (let run = 3; run <= 12; run += 1) await commit('history', rows(run, `${10 * run}, ${10 * run + 1}`), { run });
+  await commit('runs', select('runs', { run_id: "'run-12'" }), { run: 12 });
+  const log = tablePath(lake, 'history', '_delta_log');
+  const entries = (await readdir(log)).filter((name) => name.endsWith('.json') && name < '00000000000000000010');
+  for (const name of entries) await rm(join(log, name));
+  await expect(planLoad(lake, 'history', 1n)).rejects.toMatchObject({ code: 'usage' });
+  await load(undefined);
+  await expectEqual();
 });
 
 test('what a rebuild changed is loaded whole', async () => {

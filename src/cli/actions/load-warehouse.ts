@@ -14,6 +14,7 @@ import { Database } from '../../duckdb/connection.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { explainLostFile } from '../read-lake.js';
 import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
@@ -141,7 +142,8 @@ async function connect(url: string | undefined) {
 }
 
 /** What the server says becomes an error of ours: a code of SQL (class 08, 53, 57, 40) may be gone at the next try. */
-function explainPostgres(cause: unknown): never {
+function explainPostgres(thrown: unknown): never {
+  const cause = explainLostFile(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;
   const { code = '' } = cause as { code?: string };
   const isPassing =
