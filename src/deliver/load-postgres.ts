@@ -15,9 +15,10 @@ import {
   nameTable,
   selectLoads,
   writeApply,
+  writeCreate,
+  writeGained,
   writeLoadsTable,
   writePicked,
-  writeTables,
 } from './load-sql.js';
 import { holdsJson, writeCopyText } from './postgres-copy.js';
 import { WAREHOUSE_FORMS } from './warehouses.js';
@@ -105,7 +106,8 @@ function renew(load: TableLoad): TableLoad {
 
 async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, target: LoadTarget, load: TableLoad) {
   const { table, columns } = load;
-  await runAll(client, writeTables(target, load));
+  const { rows: found } = await client.query('SELECT to_regclass($1) AS name', [nameTable(target, table)]);
+  await runAll(client, found[0]?.name == null ? writeCreate(target, load) : writeGained(target, load));
   if (load.rows.kind === 'none') {
     await runAll(client, writeApply(target, load, ''));
     return 0n;

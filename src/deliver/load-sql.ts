@@ -1,4 +1,4 @@
-import { type SqlOptions, writeSql, writeType } from '../contracts/sql.js';
+import { writeSql, writeType } from '../contracts/sql.js';
 import type { SqlDialect } from '../contracts/sql-dialects.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
@@ -36,27 +36,28 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
   return [...(schema?.split('.') ?? []), table].map(dialect.quote).join('.');
 }
 
-/** Statements that make the table of loads, and the copy's tables as far as they are missing or lack columns. */
-export function writeTables(target: LoadTarget, load: TableLoad): string[] {
-  const { dialect } = target;
-  const name = nameTable(target, load.table);
-  const options: SqlOptions = { name, ifMissing: true };
+/** Statements that make a table of the copy, with its descriptions, where it is missing. */
+export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
   // Rows that are older than a required column have null in it.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
   }));
-  const create = writeSql({ ...schema, columns }, dialect, options);
-  const gained = load.columns.filter((column) => load.gained.includes(column.name));
+  const options = { name: nameTable(target, load.table), ifMissing: true };
+  return splitStatements(writeSql({ ...schema, columns }, target.dialect, options));
+}
+
+/** Statements that add the columns that the lake's table gained since. */
+export function writeGained(target: LoadTarget, load: TableLoad): string[] {
+  const { dialect } = target;
   const ifMissing = target.addsIfMissing ? 'IF NOT EXISTS ' : '';
-  return [
-    ...splitStatements(create),
-    ...gained.map(
+  return load.columns
+    .filter(({ name }) => load.gained.includes(name))
+    .map(
       (column) =>
-        `ALTER TABLE ${name} ADD COLUMN ${ifMissing}${dialect.quote(column.name)} ${writeType(column, dialect)}`,
-    ),
-  ];
+        `ALTER TABLE ${nameTable(target, load.table)} ADD COLUMN ${ifMissing}${dialect.quote(column.name)} ${writeType(column, dialect)}`,
+    );
 }
 
 /** Contracts end each statement with a semicolon and a line; descriptions hold no such end. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad } from '../../src/deliver/load-plan.js';
-import { type LoadTarget, writeApply, writeLoadsTable, writeTables } from '../../src/deliver/load-sql.js';
+import { type LoadTarget, writeApply, writeCreate, writeGained, writeLoadsTable } from '../../src/deliver/load-sql.js';
 import { selectChanges } from '../../src/deliver/select-changes.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { commitTable } from '../../src/lake/commit.js';
@@ -62,7 +62,7 @@ function relate(files: readonly DataFile[]): string {
 
 async function load(since: bigint | undefined): Promise<string> {
   const plan = await planLoad(lake, 'history', since);
-  for (const sql of writeTables(TARGET, plan).filter((text) => !text.startsWith('COMMENT'))) await copy.run(sql);
+  for (const sql of [...writeCreate(TARGET, plan), ...writeGained(TARGET, plan)]) await copy.run(sql);
   if (plan.files.length > 0) await copy.run(`CREATE OR REPLACE TEMP VIEW stage AS FROM ${relate(plan.files)}`);
   for (const sql of writeApply(TARGET, plan, 'stage')) await copy.run(sql);
   return plan.rows.kind;
