@@ -34,6 +34,14 @@ export type LoadedRows =
   | { kind: 'keys'; key: string; runIds: string[] }
   | { kind: 'runs'; runIds: string[]; partitions: PartitionValues[] };
 
+/** Of these tables those that the lake has: one that an older version filled lacks newer ones. */
+export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
+  const states = await Promise.all(tables.map((table) => readTable(lake, table)));
+  const found = states.filter(({ version }) => version >= 0n).map(({ table }) => table);
+  if (found.length > 0) return found;
+  throw new PricelakeError('usage', `the lake has no published run yet: there is no ${tables.join(', ')} to load`);
+}
+
 /**
  * @param since the run that the copy is of, or undefined to load everything.
  * @throws PricelakeError `usage` where the lake can't tell what changed since that run.
@@ -52,14 +60,16 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
   const had = before?.metaData === undefined ? has : readDeltaColumns(before.metaData.schemaString);
   const columns = loadTableSchema(table).columns.filter(({ name }) => has.has(name));
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
+  // A table that was not there yet is new to the copy, too.
+  const isWhole = span === undefined || span.from < 0n;
   return {
     table,
     tableId: state.metaData.id,
-    since,
+    since: isWhole ? undefined : since,
     run,
     columns,
     gained: columns.map(({ name }) => name).filter((name) => !had.has(name)),
-    ...(span === undefined || span.from < 0n ? { rows: { kind: 'all' }, files } : chooseRows(span)),
+    ...(isWhole ? { rows: { kind: 'all' }, files } : chooseRows(span)),
   };
 }
 

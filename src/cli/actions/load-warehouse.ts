@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planLoad, type TableLoad } from '../../deliver/load-plan.js';
+import { findTables, planLoad, type TableLoad } from '../../deliver/load-plan.js';
 import type { LoadedTable } from '../../deliver/load-postgres.js';
 import { writeLoadScript } from '../../deliver/load-script.js';
 import { requireSchemaName } from '../../deliver/load-sql.js';
@@ -42,7 +42,8 @@ export async function loadWarehouse(request: LoadRequest, context: CommandContex
   requireSchemaName(request.schema);
   const { lake: path } = await findTarget(request, process.env);
   const lake = await openLake(path, { create: false });
-  const tables = TABLE_NAMES.filter((table) => request.table?.includes(table) ?? true);
+  const wanted = TABLE_NAMES.filter((table) => request.table?.includes(table) ?? true);
+  const tables = await findTables(lake, wanted);
   return request.execute ? execute(request, lake, tables, context) : writeScript(request, lake, tables, context);
 }
 
