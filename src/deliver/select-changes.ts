@@ -66,9 +66,15 @@ function relate(lake: Lake, table: TableName, files: readonly DataFile[]): strin
   );
 }
 
-/** Rows of two relations side by side, by the key; a key may have nulls. */
-function compareRows({ key, columns }: TableSchema, before: string, after: string): string {
-  const values = columns.map(({ name }) => name).filter((name) => !key.includes(name) && name !== 'run_id');
+/**
+ * Rows of two relations side by side, by the key. Where a part of the key may be null (history), rows don't change in place:
+ * each is what it is, whole.
+ */
+function compareRows({ key: named, columns }: TableSchema, before: string, after: string): string {
+  const names = columns.map(({ name }) => name).filter((name) => name !== 'run_id');
+  const isKeyPresent = columns.every(({ name, nullable }) => !named.includes(name) || !nullable);
+  const key = isKeyPresent ? named : names;
+  const values = names.filter((name) => !key.includes(name));
   const same = key.map((name) => `b.${quoteIdentifier(name)} IS NOT DISTINCT FROM a.${quoteIdentifier(name)}`);
   const differs = values.map((name) => {
     const [column, text] = [quoteIdentifier(name), quoteLiteral(name)];
