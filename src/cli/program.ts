@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import yargs, { type Argv } from 'yargs';
+import yargs, { type Argv, type CommandModule } from 'yargs';
 import { backfillCommand } from './commands/backfill.js';
 import { changesCommand } from './commands/changes.js';
 import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
+import { completionCommand } from './commands/completion.js';
 import { demoCommand } from './commands/demo.js';
+import { ALL_TOPICS, helpCommand } from './commands/help.js';
 import { initCommand } from './commands/init.js';
 import { loadCommand } from './commands/load.js';
 import { manifestCommand } from './commands/manifest.js';
@@ -20,8 +22,11 @@ import { syncCommand } from './commands/sync.js';
 import { verifyCommand } from './commands/verify.js';
 import { watchCommand } from './commands/watch.js';
 import { webhookCommand } from './commands/webhook.js';
+import { COMPLETE_WORD } from './completion/scripts.js';
+import { type CommandSpec, describeCommand } from './describe-commands.js';
 import { loadEnvFile } from './env-file.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
+import { toPlainLine } from './plain-text.js';
 import { runCommand } from './run-command.js';
 import { usageError } from './usage-error.js';
 
@@ -46,6 +51,8 @@ const COMMANDS = [
   manifestCommand,
   loadCommand,
   sandboxCommand,
+  completionCommand,
+  helpCommand,
 ];
 
 /** The commands with their arguments: `sync <pipeline>`. */
@@ -53,7 +60,12 @@ export function listCommands(): string[] {
   return COMMANDS.map(({ command }) => String(command));
 }
 
-const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:
+/** What the commands declare; for the man page and completion. */
+export function describeCommands(): CommandSpec[] {
+  return COMMANDS.map((module) => describeCommand(module as CommandModule<object, never>));
+}
+
+export const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:
     0  done                               6  another run holds the lake
     1  unexpected                         7  a shop is below a price that you allow (watch)
     2  usage or configuration            75  a passing fault: try again later
@@ -63,6 +75,13 @@ const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:
 
 /** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
 export async function runCli(args: string[]): Promise<void> {
+  if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
+  // For yargs a last word `help` is `--help`.
+  if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);
+  // `help sync` is `sync --help`.
+  if (args[0] === 'help' && COMMANDS.some(({ command }) => String(command).split(' ')[0] === args[1])) {
+    return runCli([...args.slice(1), '--help']);
+  }
   const json = args.includes('--json');
   let failure: unknown;
   const program = buildProgram(args);
@@ -120,10 +139,24 @@ export function buildProgram(args: string[]): Argv {
     .command(changesCommand)
     .command(manifestCommand)
     .command(loadCommand)
-    .command(sandboxCommand);
+    .command(sandboxCommand)
+    .command(completionCommand)
+    .command(helpCommand);
 }
 
-function readVersion(): string {
+async function printCompletions(words: string[]): Promise<void> {
+  const [{ complete }, { lookUp }, { listGlobalOptions }] = await Promise.all([
+    import('./completion/complete.js'),
+    import('./completion/look-up.js'),
+    import('./man-page.js'),
+  ]);
+  const found = await complete(words, describeCommands(), listGlobalOptions(), lookUp);
+  process.stdout.write(
+    found.map(({ value, meaning }) => `${toPlainLine(value)}\t${toPlainLine(meaning ?? '')}\n`).join(''),
+  );
+}
+
+export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
 }

@@ -1,0 +1,62 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { PricelakeError } from '../../errors/errors.js';
+import { suggestName } from '../../errors/suggest-name.js';
+import { packagePath } from '../../io/package-path.js';
+import { layOutTable } from '../output/table-layout.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+/** Of two pages with a name the first is meant; the other is named with its folder. */
+const FOLDERS = ['', 'guides', 'concepts', 'reference'];
+
+interface Topic {
+  /** `budget`, or `reference/checks`. */
+  name: string;
+  file: string;
+}
+
+/**
+ * Prints a page of the documentation, or the list of them.
+ * @throws PricelakeError `usage` for a topic that there is none of, with the nearest
+ */
+export async function showHelp(topic: string | undefined, { output, json }: CommandContext): Promise<CommandReport> {
+  const topics = await listTopics();
+  if (topic === undefined) {
+    const rows = await Promise.all(topics.map(async (one) => [one.name, await readTitle(one)]));
+    const usage = 'pricelake help TOPIC, or pricelake COMMAND --help\n\n';
+    if (!json)
+      await output.write(usage + layOutTable(['topic', 'what it says'], rows, ['left', 'left'], output.columns));
+    return { topics: topics.map(({ name }) => name) };
+  }
+  const found = topics.find(({ name, file }) => name === topic || file === `${topic}.md`);
+  if (found === undefined) {
+    const near = suggestName(
+      topic,
+      topics.map(({ name }) => name),
+    );
+    const hint = near === undefined ? '`pricelake help` lists the topics.' : `Did you mean \`pricelake help ${near}\`?`;
+    throw new PricelakeError('usage', `there is no topic ${topic}`, { hint });
+  }
+  const text = await readFile(packagePath(join('docs', found.file)), 'utf8');
+  if (!json) await output.write(text);
+  return { topic: found.name, text };
+}
+
+async function listTopics(): Promise<Topic[]> {
+  const topics: Topic[] = [];
+  for (const folder of FOLDERS) {
+    for (const name of (await readdir(packagePath(join('docs', folder)))).sort()) {
+      if (!name.endsWith('.md') || name === 'README.md') continue;
+      const file = join(folder, name);
+      const short = basename(name, '.md');
+      const isTaken = topics.some((topic) => topic.name === short);
+      topics.push({ name: isTaken ? file.replace(/\.md$/u, '') : short, file });
+    }
+  }
+  return topics;
+}
+
+async function readTitle({ file }: Topic): Promise<string> {
+  const [title = ''] = (await readFile(packagePath(join('docs', file)), 'utf8')).split('\n', 1);
+  return title.replace(/^# /u, '');
+}

@@ -1,0 +1,43 @@
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** The hidden first word with which the scripts ask: a line a value, `value<TAB>meaning`, or `:files`. */
+export const COMPLETE_WORD = '__complete';
+
+/** The scripts hold no names: they ask the command that is installed, so that they never grow old. */
+export const SCRIPTS: Record<Shell, string> = {
+  bash: `_pricelake() {
+  local value meaning
+  COMPREPLY=()
+  while IFS=$'\\t' read -r value meaning; do
+    if [[ $value == :files ]]; then compopt -o default; COMPREPLY=(); return; fi
+    COMPREPLY+=("$(printf '%q' "$value")")
+  done < <(pricelake ${COMPLETE_WORD} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _pricelake pricelake
+`,
+  zsh: `#compdef pricelake
+_pricelake() {
+  local value meaning
+  local -a values
+  while IFS=$'\\t' read -r value meaning; do
+    if [[ $value == :files ]]; then _files; return; fi
+    values+=("\${value//:/\\\\:}\${meaning:+:$meaning}")
+  done < <(pricelake ${COMPLETE_WORD} "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  _describe pricelake values
+}
+compdef _pricelake pricelake
+`,
+  fish: `function __pricelake_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l lines (pricelake ${COMPLETE_WORD} $words[2..-1] "$current" 2>/dev/null)
+  if contains -- :files $lines
+    __fish_complete_path "$current"
+  else
+    printf '%s\\n' $lines
+  end
+end
+complete -c pricelake -f -a '(__pricelake_complete)'
+`,
+};

@@ -1,0 +1,79 @@
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { complete } from '../../src/cli/completion/complete.js';
+import { lookUp } from '../../src/cli/completion/look-up.js';
+import { listGlobalOptions } from '../../src/cli/man-page.js';
+import { describeCommands, listCommands } from '../../src/cli/program.js';
+import { publishLake } from './lake-fixture.js';
+import { runHere } from './pricelake.js';
+
+let lake: string;
+beforeAll(async () => {
+  lake = await publishLake();
+});
+afterAll(() => rm(dirname(lake), { recursive: true }));
+
+/** Values that complete the last of these words. */
+async function list(...words: string[]): Promise<string[]> {
+  const found = await complete(words, describeCommands(), listGlobalOptions(), lookUp);
+  return found.map(({ value }) => value);
+}
+
+describe('completion', () => {
+  it('knows every command, and those within a command', async () => {
+    const names = listCommands().map((command) => command.split(' ')[0]);
+    expect(await list('')).toEqual(names);
+    expect(await list('sy')).toEqual(['sync']);
+    expect(await list('sandbox', 'adv')).toEqual(['advance']);
+  });
+
+  it('knows the options of a command that are not given yet', async () => {
+    expect(await list('spread', '--m')).toEqual(['--min-shops']);
+    expect(await list('spread', '--min-shops', '3', '--m')).toEqual([]);
+    expect(await list('--json', 'sync', '--pub')).toEqual(['--publish-held']);
+    expect(await list('sync', '--qui')).toEqual(['--quiet']);
+  });
+
+  it('knows tables, analyses and checks', async () => {
+    expect(await list('schema', 'price_spread')).toEqual(['price_spread', 'price_spread_daily']);
+    expect(await list('query', '--analysis', 'price_l')).toEqual(['price_leaders']);
+    expect(await list('check', '--select', 'gtin_check')).toEqual(['gtin_check_digit']);
+    expect(await list('query', '--format', 'p')).toEqual(['parquet']);
+  });
+
+  it('leaves paths to the shell', async () => {
+    expect(await list('sync', '')).toEqual([':files']);
+    expect(await list('query', '--lake', '')).toEqual([':files']);
+  });
+
+  it('reads values that stand in the lake, and is silent where there is none', async () => {
+    expect(await list('spread', '--lake', lake, '--currency', '')).toEqual(['EUR']);
+    const shop = { name: 'shop', type: 'string', takesValue: true } as const;
+    expect((await lookUp(shop, ['--lake', lake])).map(({ value }) => value)).toEqual(['Alpha', 'Beta', '茶店']);
+    expect(await list('spread', '--lake', '/none', '--currency', '')).toEqual([]);
+  });
+
+  it('is asked by the scripts: a line a value, with what it means', async () => {
+    const { stdout } = await runHere(['__complete', 'comp']);
+    expect(stdout).toBe(
+      'compact\tJoin small files: the same rows in fewer of them\ncompletion\tPrint a script that completes commands, options and their values in a shell\n',
+    );
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      expect((await runHere(['completion', shell])).stdout).toContain('pricelake __complete');
+    }
+  });
+});
+
+describe('help', () => {
+  it('lists topics, prints a page, and the help of a command', async () => {
+    expect((await runHere(['help'])).stdout).toMatch(/^budget +\S/mu);
+    expect((await runHere(['help', 'budget'])).stdout).toMatch(/^# /u);
+    expect((await runHere(['help', 'sync'])).stdout).toContain('--publish-held');
+    const { code, stderr } = await runHere(['help', 'bugdet']);
+    expect([code, stderr]).toEqual([
+      2,
+      'pricelake: there is no topic bugdet\n  → Did you mean `pricelake help budget`?\n',
+    ]);
+  });
+});
