@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, PRIVATE_FOLDER } from '../lake/layout.js';
+import type { ObjectStore } from './object-store.js';
 import type { Ends } from './send-tables.js';
 
 /** Says that a prefix holds a lake. */
@@ -14,18 +15,21 @@ export const SMALL_FILES = [MARKER, ...REMEMBERED.map((name) => `${PRIVATE_FOLDE
 
 /** Makes the remote's small files like those of this folder, in the order in which they count. */
 export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
-  for (const name of SMALL_FILES) {
-    const [here, there] = await Promise.all([readFile(join(lake.root, name)).catch(ignoreMissing), store.read(name)]);
+  for (const { name, there } of await readAll(store)) {
+    const here = await readFile(join(lake.root, name)).catch(ignoreMissing);
     if (here === undefined && there !== undefined) await store.remove([name]);
-    if (here !== undefined && (there === undefined || !here.equals(there.bytes))) await store.write(name, here);
+    if (here !== undefined && (there === undefined || !here.equals(there))) await store.write(name, here);
   }
 }
 
 /** Makes the small files of this folder like the remote's. */
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {
-  for (const name of SMALL_FILES) {
-    const there = await store.read(name);
+  for (const { name, there } of await readAll(store)) {
     if (there === undefined) await rm(join(lake.root, name), { force: true });
-    else await writeDurably(lake, join(lake.root, name), there.bytes.toString());
+    else await writeDurably(lake, join(lake.root, name), there.toString());
   }
+}
+
+function readAll(store: ObjectStore): Promise<{ name: string; there: Buffer | undefined }[]> {
+  return Promise.all(SMALL_FILES.map(async (name) => ({ name, there: (await store.read(name))?.bytes })));
 }
