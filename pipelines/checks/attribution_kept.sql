@@ -1,6 +1,7 @@
 -- name: attribution_kept
 -- severity: error
 -- description: The last run lost no licence text of a site that had one.
+-- found: [site|sites] lost [its|their] licence text in the last run
 -- next: Ask the service whether it dropped the text; ATTRIBUTION.md and the files still name the one before.
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs

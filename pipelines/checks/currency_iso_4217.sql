@@ -1,6 +1,7 @@
 -- name: currency_iso_4217
 -- severity: error
 -- description: Currencies of listed items are codes of ISO 4217, list one as of amendment 180, fit for a price.
+-- found: [currency code is|currency codes are] not in ISO 4217
 -- next: Look at the items of that currency; their prices stand apart from all others in product_prices.
 -- XTS (testing) and XXX (no currency) are in the list, but no price is in them.
 SELECT currency, items, first_item_id

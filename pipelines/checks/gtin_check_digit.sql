@@ -1,6 +1,7 @@
 -- name: gtin_check_digit
 -- severity: warn
 -- description: A GTIN has 8, 12, 13 or 14 digits, the last of them the right check digit. One violation is one GTIN.
+-- found: [GTIN has|GTINs have] a wrong length or check digit
 -- next: Its offers still match by the digits they have; look at an item's page, the shop may show a number of its own.
 -- scope: gtin
 WITH numbered AS (

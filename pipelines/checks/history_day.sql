@@ -1,6 +1,7 @@
 -- name: history_day
 -- severity: error
 -- description: A change is in the folder of the day (UTC) on which it was observed. Within a run only its own are looked at.
+-- found: [change is|changes are] in the folder of another day
 -- next: Readers that skip folders by day miss these changes; look at the run that wrote them.
 SELECT change_id, item_id, observed_at, observed_date, run_id
 FROM history

@@ -1,6 +1,7 @@
 -- name: items_key_present
 -- severity: gate
 -- description: Every item has its id, its website and the run that wrote it.
+-- found: [item lacks its|items lack their] id, website or run
 -- next: Look at the same items in the landed part; a renamed field of the export needs source.mapping.
 -- scope: row
 SELECT item_id, site_id, is_listed, run_id

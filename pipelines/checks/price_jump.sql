@@ -1,6 +1,7 @@
 -- name: price_jump
 -- severity: warn
 -- description: No listed item's price changed by a factor of ten or more at its last change.
+-- found: [item's price|items' prices] changed by a factor of ten or more at the last change
 -- next: A factor near 10 or 100 is often a decimal point lost by the shop or the scrape; look at the item's page.
 -- scope: row
 -- parameter: factor DOUBLE default 10: smallest factor, up or down, that counts

@@ -1,6 +1,7 @@
 -- name: price_not_negative
 -- severity: error
 -- description: No price is below zero.
+-- found: [price is|prices are] below zero
 -- next: Look at the item's page; a sign that a scrape took for a minus comes from the source.
 -- scope: row
 SELECT item_id, site_id, price, previous_price, currency

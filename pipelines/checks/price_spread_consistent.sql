@@ -1,6 +1,7 @@
 -- name: price_spread_consistent
 -- severity: error
 -- description: In every price spread the figures are in order, min to max, over two or more shops.
+-- found: [price spread has|price spreads have] figures out of order
 -- next: The figures are derived; if items is right, this is a fault of the analysis.
 SELECT product_id, currency, offers, shops, "min", p25, median, p75, "max", mean, inlier_min, inlier_max
 FROM price_spread

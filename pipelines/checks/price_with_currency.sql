@@ -1,6 +1,7 @@
 -- name: price_with_currency
 -- severity: error
 -- description: Every price has a currency.
+-- found: [price has|prices have] no currency
 -- next: Without a currency an offer is left out of product_prices and price_spread; ask the service about the source.
 -- scope: row
 SELECT item_id, site_id, price, previous_price

@@ -1,6 +1,7 @@
 -- name: rejects_few
 -- severity: warn
 -- description: In the last run, few of the rows received could not be typed.
+-- found: [run rejected|runs rejected] more rows than it should
 -- next: Read reason and raw of the run's rows in rejects.
 -- parameter: share DOUBLE default 0.001: largest share of the rows received that may be rejected
 SELECT run_id, received, rejected, rejected / received AS share

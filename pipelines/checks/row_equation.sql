@@ -1,6 +1,7 @@
 -- name: row_equation
 -- severity: gate
 -- description: In the last run, rows received are rows written, rejected and deduplicated.
+-- found: [run received|runs received] rows that are not accounted for
 -- next: A row was lost or counted twice; keep the landing and compare its parts with items and history.
 SELECT run_id, received, written, rejected, deduplicated
 FROM runs

@@ -1,6 +1,7 @@
 -- name: sample_matches
 -- severity: error
 -- description: In the last run, the sampled items were in the lake as the service shows them.
+-- found: [sampled item differs|sampled items differ] from what the service shows
 -- next: Compare the items in the sample with /items/{id}; pricelake sync --reconcile compares and repairs all.
 SELECT run_id, sampled, mismatch.item_id, mismatch.differences
 FROM (

@@ -1,6 +1,7 @@
 -- name: schema_drift
 -- severity: warn
 -- description: In the last run, answers had the fields and the types that the API document describes.
+-- found: [field is|fields are] not as the API document describes
 -- next: The service has changed. Unknown fields of items are kept in items.extra; see runs.schema_drift of the runs before.
 -- parameter: accept VARCHAR default none: fields that are known to drift, with commas between
 SELECT drift.*

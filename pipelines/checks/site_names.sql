@@ -1,6 +1,7 @@
 -- name: site_names
 -- severity: error
 -- description: Items name their website as sites does.
+-- found: [item names its website|items name their websites] otherwise than sites does
 -- next: A website was renamed; the next run that reads one of its items whole puts all of them right.
 SELECT items.site_id, sites.name, items.site_name, sites.host, items.site_host, count(*) AS items
 FROM items

@@ -1,6 +1,7 @@
 -- name: site_vanished
 -- severity: warn
 -- description: In the last run, no website lost most of its listings.
+-- found: [website|websites] lost most of [its|their] listings in the last run
 -- next: A shop that closed looks like this, and so does a source that stopped seeing its pages; ask the service.
 -- parameter: share DOUBLE default 0.5: largest share of a website's listings that may go in one run
 -- parameter: listings BIGINT default 20: smallest number of listings lost that tells

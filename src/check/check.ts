@@ -19,6 +19,8 @@ export interface Check {
   name: string;
   severity: Severity;
   description: string;
+  /** What its rows are, behind their number: `[price is|prices are] below zero`. */
+  found?: string | undefined;
   /** What to look at when it fails. */
   next: string;
   parameters: CheckParameter[];

@@ -11,7 +11,7 @@ import {
   SEVERITIES,
 } from './check.js';
 
-const KEYS = ['name', 'severity', 'description', 'next', 'scope', 'parameter'] as const;
+const KEYS = ['name', 'severity', 'description', 'found', 'next', 'scope', 'parameter'] as const;
 const HEADER_LINE = /^--\s*([a-z_]+):\s*(.*?)\s*$/u;
 const PARAMETER = /^([a-z_][a-z0-9_]*) ([A-Z]+) default (\S+): (.+)$/u;
 
@@ -19,6 +19,7 @@ const headerSchema = z.object({
   name: z.string().regex(/^[a-z][a-z0-9_]*$/u, 'a name has lower-case letters, digits and _'),
   severity: z.enum(SEVERITIES),
   description: z.string().min(1),
+  found: z.string().min(1).optional(),
   next: z.string().min(1),
   scope: z.string().optional(),
 });

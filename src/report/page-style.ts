@@ -120,6 +120,7 @@ details .frame { margin: .5rem 0 0; }
 .finding { margin: 0 0 1.25rem; padding: .9rem 1.1rem .4rem; background: var(--panel); border-left: 3px solid var(--warn); }
 .finding.grave { border-color: var(--bad); }
 .finding p { margin-bottom: .5rem; }
+.finding .frame { --paper: var(--panel); }
 .finding h3 { overflow-wrap: anywhere; }
 .finding .next::before { content: "\\2192  "; content: "\\2192  " / ""; color: var(--soft); }
 .tag { display: inline-block; color: var(--warn); font-size: .8125rem; font-weight: 400; letter-spacing: 0; }
@@ -169,7 +170,8 @@ footer.wrap { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2.5rem; color
   .cards .named { min-width: 0; }
   .cards tbody tr.opened { display: block; padding: 0; border: 0; }
   .cards tr.opened > td::before { content: none; }
-  .opened > td { padding-left: .6rem; border-left: 3px solid var(--accent-soft) !important; }
+  .cards tbody tr.opened > td { padding-left: .6rem; border-left: 3px solid var(--accent-soft); }
+  .cards tbody td:empty { display: none; }
   .opened .frame.cards tbody tr { padding: .4rem 0; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards tbody th small { font-weight: 400; }

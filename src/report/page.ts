@@ -4,7 +4,7 @@ import { countOf, foreign, formatCount, moment } from './format.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 import type { LakeFacts } from './read-facts.js';
-import { checksSection } from './sections/checks.js';
+import { type Advice, checksSection, describeFinding } from './sections/checks.js';
 import { copySection } from './sections/copy.js';
 import { creditsSection } from './sections/credits.js';
 import { historySection } from './sections/history.js';
@@ -20,8 +20,8 @@ export interface ReportHead {
   lake: string;
   generatedAt: Date;
   version: string;
-  /** What to look at when a check finds something, by its name. */
-  nextSteps: ReadonlyMap<string, string>;
+  /** What the rows of a check are, and what to look at, by its name. */
+  advice: ReadonlyMap<string, Advice>;
 }
 
 /** How a file of ours is told from any other, within its first bytes. */
@@ -34,7 +34,7 @@ export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<
     await shopsSection(facts),
     historySection(facts),
     await copySection(facts, head.generatedAt),
-    checksSection(facts.checks, head.nextSteps),
+    checksSection(facts.checks, head.advice),
     creditsSection(facts.credits),
   ];
   const { name, lake, generatedAt, version } = head;
@@ -59,7 +59,7 @@ ${new Html(REPORT_MARK)}
 <p class="eyebrow">Price report</p>
 <h1>${foreign(name)}</h1>
 <p class="about">Lake ${foreign(lake)}${currency === undefined ? '' : html`, prices in ${currency}`} · made ${moment(generatedAt)} · pricelake ${version}</p>
-${renderVerdict(facts)}
+${renderVerdict(facts, head.advice)}
 <nav aria-label="Parts of this report"><ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul></nav>
 </header>
 <main class="wrap">
@@ -91,8 +91,8 @@ const PAGE_POLICY = [
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
 /** The report in three lines: how much prices differ, is the copy whole, what did the checks find. */
-function renderVerdict(facts: LakeFacts): Html {
-  const verdicts = [judgeSpread(facts), judgeCopy(facts), judgeChecks(facts)];
+function renderVerdict(facts: LakeFacts, advice: ReportHead['advice']): Html {
+  const verdicts = [judgeSpread(facts), judgeCopy(facts), judgeChecks(facts, advice)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
 }
 
@@ -125,14 +125,16 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
   };
 }
 
-function judgeChecks({ checks }: LakeFacts): Verdict {
+function judgeChecks({ checks }: LakeFacts, advice: ReportHead['advice']): Verdict {
   if (checks.length === 0) return { state: 'attention', text: 'No checks have run yet.' };
   const failed = checks.filter(({ violations }) => violations > 0n);
   if (failed.length === 0) return { state: 'good', text: `All ${formatCount(checks.length)} checks passed.` };
   const grave = failed.some(({ severity }) => severity !== 'warn');
-  const names = failed.slice(0, 3).map(({ name }) => name);
-  const more = failed.length > names.length ? ` and ${failed.length - names.length} more` : '';
-  const text = html`${formatCount(failed.length)} of ${formatCount(checks.length)} <a href="#checks">checks</a> found something: ${names.join(', ')}${more}.`;
+  const findings = failed
+    .slice(0, 2)
+    .map((check) => describeFinding(check, advice.get(check.name)).replace(/\.$/u, ''));
+  const more = failed.length > findings.length ? `; and ${failed.length - findings.length} more` : '';
+  const text = html`${formatCount(failed.length)} of ${formatCount(checks.length)} <a href="#checks">checks</a> found something: ${findings.join('; ')}${more}.`;
   return { state: grave ? 'wrong' : 'attention', text };
 }
 

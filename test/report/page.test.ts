@@ -148,11 +148,11 @@ describe('the page', () => {
   });
 
   it('tells what a check found, with exact ids, what to do, and what passed', () => {
-    expect(page).toContain('No price is below zero. <strong>2 violations.</strong>');
+    expect(page).toContain('<strong>2 prices are below zero.</strong>');
     expect(page).toContain('<p class="next">Look at the page.</p>');
     expect(page).toContain('9007199254740993');
     expect(page).toContain('1 check passed');
-    expect(page).toContain('1 of 2 <a href="#checks">checks</a> found something: price_not_negative.');
+    expect(page).toContain('1 of 2 <a href="#checks">checks</a> found something: 2 prices are below zero.');
   });
 
   it('shows exact money', () => {

@@ -19,7 +19,7 @@ export const HEAD: ReportHead = {
   lake: 'lake',
   generatedAt: new Date('2026-11-20T10:00:00Z'),
   version: '1.2.3',
-  nextSteps: new Map([['price_not_negative', 'Look at the page.']]),
+  advice: new Map([['price_not_negative', { found: '[price is|prices are] below zero', next: 'Look at the page.' }]]),
 };
 
 export interface WorldRows {

@@ -34,7 +34,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   requireRange('--min-shops', minShops ?? 2, 2, 1_000_000);
   requireRange('number of --product', products.length, 0, MOST_PRODUCTS);
   await requireReportTarget(output);
-  const nextSteps = new Map((await loadChecks()).map(({ name, next }) => [name, next]));
+  const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
   const { signal } = context;
   const { lake: path } = await findTarget({ lake: request.lake }, process.env);
   const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
@@ -46,7 +46,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   });
   const generatedAt = context.io.now();
   const lake = basename(resolve(path));
-  const page = await renderReport(facts, { name, lake, generatedAt, version: PRICELAKE_VERSION, nextSteps });
+  const page = await renderReport(facts, { name, lake, generatedAt, version: PRICELAKE_VERSION, advice });
   signal.throwIfAborted();
   await publishReport(output, page);
   const bytes = Buffer.byteLength(page);

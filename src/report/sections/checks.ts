@@ -11,8 +11,23 @@ const SEVERITIES = {
   warn: 'warning: worth a look',
 } as const;
 
-/** What the checks of the last run found, and what to do about it (`next`, by name of the check). */
-export function checksSection(checks: readonly CheckRow[], next: ReadonlyMap<string, string>): Section {
+/** What a check's own file says beside its rule. */
+export interface Advice {
+  /** What its rows are, behind their number: `[price is|prices are] below zero`. */
+  found?: string | undefined;
+  /** What to look at. */
+  next: string;
+}
+
+/** What a check found, as a sentence: `2 prices are below zero.` A check that does not tell gives its rule. */
+export function describeFinding({ violations, description }: CheckRow, advice: Advice | undefined): string {
+  if (advice?.found === undefined) return `${countOf(violations, 'violation')}: ${description}`;
+  const words = advice.found.replace(/\[([^|\]]*)\|([^\]]*)\]/gu, violations === 1n ? '$1' : '$2');
+  return `${formatCount(violations)} ${words}.`;
+}
+
+/** What the checks of the last run found, and what to do about it, by name of the check. */
+export function checksSection(checks: readonly CheckRow[], advice: ReadonlyMap<string, Advice>): Section {
   const failed = checks.filter(({ violations }) => violations > 0n);
   const passed = checks.filter(({ violations }) => violations === 0n);
   const [first] = checks;
@@ -21,17 +36,18 @@ export function checksSection(checks: readonly CheckRow[], next: ReadonlyMap<str
       ? html`<p>No run has been checked yet.</p>`
       : html`<p>${countOf(checks.length, 'check')} looked at the copy before the run of ${moment(first.checked_at)} was published:
 ${formatCount(passed.length)} passed, ${formatCount(failed.length)} found something.</p>
-${failed.map((check) => renderFinding(check, next.get(check.name)))}
+${failed.map((check) => renderFinding(check, advice.get(check.name)))}
 ${passed.length === 0 ? '' : renderPassed(passed)}`;
   return { id: 'checks', title: 'Checks', body };
 }
 
-function renderFinding(check: CheckRow, next: string | undefined): Html {
-  const { name, severity, description, violations, sample, let_through } = check;
+function renderFinding(check: CheckRow, advice: Advice | undefined): Html {
+  const { name, severity, description, sample, let_through } = check;
   return html`<article class="finding ${severity === 'warn' ? 'slight' : 'grave'}">
 <h3>${name} <span class="tag">${SEVERITIES[severity]}</span></h3>
-<p>${description} <strong>${countOf(violations, 'violation')}.</strong>${let_through ? ' A person published the batch all the same.' : ''}</p>
-${next === undefined ? '' : html`<p class="next">${next}</p>`}
+<p><strong>${describeFinding(check, advice)}</strong>${let_through ? ' A person published the batch all the same.' : ''}</p>
+${advice === undefined ? '' : html`<p class="next">${advice.next}</p>`}
+${advice?.found === undefined ? '' : html`<p class="soft">The rule: ${description}</p>`}
 ${renderSample(name, sample)}
 </article>
 `;
