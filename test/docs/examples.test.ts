@@ -28,7 +28,7 @@ describe('the commands of the pages', () => {
   });
 
   test.each(PAGES)('of %s are there, with their options', (page) => {
-    const commands = readBlocks(page, 'sh').flatMap((body) => [...body.matchAll(/\bpricelake ([a-z][^\n|;#]*)/g)]);
+    const commands = readBlocks(page, 'sh').flatMap((body) => [...body.matchAll(/\bpricelake ([a-z][^\n|;#&]*)/g)]);
     for (const [, line = ''] of commands) {
       const words = line.replaceAll(/"[^"]*"|'[^']*'/g, 'TEXT').split(/\s+/);
       const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((known) => helps.has(known));
