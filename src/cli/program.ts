@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.js';
 import { compactCommand } from './commands/compact.js';
 import { completionCommand } from './commands/completion.js';
 import { demoCommand } from './commands/demo.js';
+import { doctorCommand } from './commands/doctor.js';
 import { ALL_TOPICS, helpCommand } from './commands/help.js';
 import { initCommand } from './commands/init.js';
 import { loadCommand } from './commands/load.js';
@@ -33,6 +34,7 @@ import { usageError } from './usage-error.js';
 const COMMANDS = [
   demoCommand,
   initCommand,
+  doctorCommand,
   planCommand,
   syncCommand,
   checkCommand,
@@ -122,6 +124,7 @@ export function buildProgram(args: string[]): Argv {
     .epilogue(EPILOGUE)
     .command(demoCommand)
     .command(initCommand)
+    .command(doctorCommand)
     .command(planCommand)
     .command(syncCommand)
     .command(checkCommand)

@@ -1,0 +1,55 @@
+import type { Pipeline } from '../../config/pipeline-file.js';
+import { PricelakeError } from '../../errors/errors.js';
+import { openLake } from '../../lake/lake.js';
+import { readLock } from '../../lake/lock.js';
+import { readPointer } from '../../lake/pointer.js';
+import { readTable } from '../../lake/read.js';
+import { inspectActivity } from '../../run/inspect-runs.js';
+import { TABLE_NAMES } from '../../tables/table.js';
+import type { CommandContext } from '../run-command.js';
+import type { Finding } from './run-doctor.js';
+
+/** The logs of every table can be read; what waits is named. Proofs are the business of `verify`. */
+export async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding[]> {
+  const name = 'lake';
+  const lake = await openLake(path, { create: false }).catch((error: unknown) => {
+    if (error instanceof PricelakeError && error.code === 'lake_invalid') return error;
+    throw error;
+  });
+  const missing = /there is no lake here$/u;
+  if (lake instanceof PricelakeError) {
+    if (!missing.test(lake.message)) throw lake;
+    return [{ name, state: 'ok', found: `nothing at ${path} yet; the first sync makes it` }];
+  }
+  for (const table of TABLE_NAMES) await readTable(lake, table);
+  const pointer = await readPointer(lake);
+  const { open } = await inspectActivity(lake, await readLock(lake, io));
+  const published =
+    pointer === undefined ? 'nothing published' : `run ${pointer.runNumber} of ${pointer.at.toISOString()}`;
+  if (open?.state === 'held') {
+    const found = `${published}; run ${open.runNumber} is held by ${open.checks.join(', ')}`;
+    return [{ name, state: 'warn', found, next: '`pricelake help recover` says what to do about a held batch.' }];
+  }
+  const running = open === undefined ? '' : `; run ${open.runNumber} is ${open.state}`;
+  return [{ name, state: 'ok', found: published + running }];
+}
+
+/** The bucket answers, and who writes there. */
+export async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
+  if (remote === undefined) return [];
+  const [{ parseRemoteUrl }, { openS3Store }, { readHolder }] = await Promise.all([
+    import('../../remote/remote-url.js'),
+    import('../../remote/s3-store.js'),
+    import('../../remote/lease.js'),
+  ]);
+  const url = parseRemoteUrl(remote);
+  if (url === undefined) return [];
+  const store = await openS3Store(url, io);
+  try {
+    const holder = await readHolder(store);
+    const by = holder === undefined ? '' : `; ${holder.host} ${holder.alive ? 'writes' : 'wrote last'}`;
+    return [{ name: 'remote', state: 'ok', found: `${remote} answers${by}` }];
+  } finally {
+    store.close();
+  }
+}
