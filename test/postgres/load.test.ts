@@ -9,6 +9,7 @@ import { runCompact } from '../../src/cli/actions/run-compact.js';
 import { holdsJson } from '../../src/deliver/postgres-copy.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
+import { readTable } from '../../src/lake/read.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { type Column, loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
@@ -110,6 +111,8 @@ async function expectEqual(when: string): Promise<void> {
   try {
     await createTableViews(db, lake);
     for (const table of TABLE_NAMES) {
+      // A table that the lake does not have yet is none of the copy's.
+      if ((await readTable(lake, table)).version < 0n) continue;
       const [there, here] = await readBoth(db, table, await readColumns(table));
       expect(here, `${table} ${when}`).toEqual(there);
     }
