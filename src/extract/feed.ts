@@ -63,7 +63,7 @@ export async function landFeed(
   const { journal } = landing;
   if (journal.last('feed.done') === undefined) {
     if (!hasFeed && journal.last('feed.page') === undefined) return undefined;
-    const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, parts, io) : undefined;
+    const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
     const guard = createFeedGuard(() => readNewestChange(client));
     const cursors = hasFeed
       ? await pullParts(landing, parts, bound?.newest, guard, io)
@@ -86,11 +86,11 @@ export async function landFeed(
 }
 
 /** Where the feed stands before those of several datasets are read: each try asks again, because the run may have stood still. */
-async function landBound(client: ApiClient, { journal }: Landing, parts: readonly FeedPart[], io: Io) {
+async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   const { entries } = journal;
   if (entries.findLastIndex(isBound) <= entries.findLastIndex(({ type }) => type === 'try')) {
     const at = io.now().toISOString();
-    const newest = (await readNewestChange(client)) ?? least(parts.map(({ from }) => from));
+    const newest = (await readNewestChange(client)) ?? 0n;
     await journal.append({ type: 'feed.bound', newest, at, calls: client.calls() });
   }
   return journal.last('feed.bound');

@@ -60,6 +60,7 @@ describe('the feed', () => {
         message: expect.stringContaining(
           'nextCursor 9223372036854775807 is beyond the newest change of /changes/recent, 60',
         ),
+        facts: { hint: expect.stringContaining('Nothing was published.') },
       });
     }
   });
@@ -67,6 +68,16 @@ describe('the feed', () => {
   test('whose nextCursor is beyond the changes of its page is taken up to the newest change of all', async () => {
     const service = await startFeed(() => ({ ids: [3n], hasMore: false, nextCursor: NEWEST }));
     expect(await pull(service)).toMatchObject({ changes: 1, cursor: NEWEST });
+    expect(countRecent(service)).toBe(1);
+  });
+
+  test('asks for the newest change once, however many pages have a nextCursor up to it', async () => {
+    const service = await startFeed((after, page) => ({
+      ids: [after + 1n],
+      hasMore: page === 1,
+      nextCursor: page === 1 ? 30n : NEWEST,
+    }));
+    expect(await pull(service)).toMatchObject({ cursor: NEWEST });
     expect(countRecent(service)).toBe(1);
   });
 

@@ -39,6 +39,7 @@ describe('the feed', () => {
     expect(lines).toHaveLength(8);
     expect(landing.journal.all('feed.page').map((page) => page.rows)).toEqual([3, 3, 2]);
     expect(landing.journal.all('feed.page').map((page) => page.hasMore)).toEqual([true, true, false]);
+    expect(landing.journal.all('feed.part')).toEqual([]);
     const end = landing.journal.last('feed.done');
     expect(end).toEqual({ type: 'feed.done', cursor: LAST, complete: true, at: '2026-11-20T12:00:00.000Z', calls: 3 });
     expect(landed).toMatchObject({ complete: true, at: end?.at, file: path.join(landing.folder, FEED_FILE) });
@@ -76,6 +77,8 @@ describe('the feed', () => {
     };
     await expect(landFeed(short.client, landing, partOf(short, LAST - 2n), true, short.io)).rejects.toThrow('stopped');
     const next = await reopenLanding();
+    const at = '2026-11-20T13:00:00.000Z';
+    await next.journal.append({ type: 'try', at }, { type: 'try', at });
     const service = await startFeed();
     expect(await landFeed(service.client, next, partOf(service, LAST - 2n), true, service.io)).toMatchObject({
       changes: 2,
@@ -86,8 +89,10 @@ describe('the feed', () => {
 
   test('that has nothing new costs one call and lands no row', async () => {
     const service = await startFeed();
-    const landed = await landFeed(service.client, await openLanding(), partOf(service, LAST), true, service.io);
+    const landing = await openLanding();
+    const landed = await landFeed(service.client, landing, partOf(service, LAST), true, service.io);
     expect(landed).toMatchObject({ changes: 0, bytes: 0, cursor: LAST });
+    expect(landing.journal.all('feed.page')).toEqual([]);
     expect(service.urls).toHaveLength(1);
   });
 
@@ -111,6 +116,7 @@ describe('the feed', () => {
     const again = await landFeed(service.client, await reopenLanding(), partOf(service, LAST - 4n), true, service.io);
     expect(again).toEqual(first);
     expect(service.urls).toHaveLength(2);
+    expect((await reopenLanding()).journal.all('feed.done')).toHaveLength(1);
   });
 
   test('that the plan has lost ends with what has landed of it, without a call', async () => {
@@ -237,6 +243,7 @@ describe('the feeds of several datasets', () => {
     const landed = await landFeed(service.client, landing, partsOf(service, { 1: 9n, 2: 9n }), true, service.io);
     expect(landed).toMatchObject({ changes: 6, cursor: 16n, complete: true });
     expect(asks(service)).toEqual(['1 after 9', '1 after 14', '2 after 9']);
+    expect(service.urls[0]).toContain('/changes/recent?limit=1');
     expect(await ids(landing)).toEqual([10, 12, 14, 16, 11, 13]);
   });
 
@@ -275,6 +282,7 @@ describe('the feeds of several datasets', () => {
     expect(asks(service)).toEqual(['3 after 15']);
     expect(landed).toMatchObject({ changes: 6, cursor: 17n });
     expect(await ids(landing)).toEqual([10, 12, 11, 13, 15, 17]);
+    expect(landing.journal.all('feed.part').map(({ dataset }) => dataset)).toEqual([1n, 2n, 3n]);
   });
 
   test('all are asked again by a later try, behind what has landed: they may have grown', async () => {
@@ -320,6 +328,21 @@ describe('the feeds of several datasets', () => {
     ).rejects.toThrow();
     const landed = await landFeed(broken.client, await reopenLanding(), partsOf(broken, from), false, broken.io);
     expect(landed).toMatchObject({ changes: 2, cursor: 9n, complete: false });
+  });
+
+  test('that all have come past where the feed stood before are read up to the least that any has come to', async () => {
+    const feeds = { 1: [10n], 2: [12n] };
+    const service = await startFeeds(feeds);
+    const parts = partsOf(service, { 1: 9n, 2: 9n });
+    const [first] = parts as [FeedPart];
+    const { bytes } = first.client;
+    first.client.bytes = async (...call) => {
+      feeds[1].push(14n);
+      feeds[2].push(16n);
+      return bytes(...call);
+    };
+    const landed = await landFeed(service.client, await openLanding(), parts, true, service.io);
+    expect(landed).toMatchObject({ changes: 4, cursor: 14n });
   });
 
   test('a change behind the newest of before lands and comes again: the cursor stays where all have come to', async () => {

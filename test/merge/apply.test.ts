@@ -215,6 +215,12 @@ describe('times of the row', () => {
       [RELISTED, REMOVED],
       shown(8),
     ],
+    [
+      'removed between two relistings that were told gets the last removal',
+      { ...gone, removed_at: at(9) },
+      [RELISTED, REMOVED, RELISTED, REMOVED],
+      shown(12),
+    ],
     ['removed after the relisting stays removed', { ...gone, removed_at: at(7) }, [RELISTED], shown(7)],
     ['removed at the moment of the relisting is listed', { ...gone, removed_at: at(6) }, [RELISTED], null],
     ['removed after it was told as new stays removed', { ...gone, removed_at: at(7) }, [NEW], shown(7)],

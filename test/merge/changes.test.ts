@@ -126,9 +126,17 @@ describe('new changes', () => {
     expect(await readTitles('new_changes')).toEqual(['1 feed', '2 webhook']);
   });
 
-  test('of webhooks that a comparison of whole rows has told are not', async () => {
+  test('of webhooks that a comparison of whole rows has told are not, unless an earlier try of this run told them', async () => {
     await land({ webhooks: [2], history: [{ change_id: null, origin: 'diff' }] });
     expect(await readTitles('new_changes')).toEqual([]);
+    await land({ webhooks: [2], history: [{ change_id: null, origin: 'diff', run_id: 'now' }] });
+    expect(await readTitles('new_changes')).toEqual(['2 webhook']);
+  });
+
+  test('of webhooks are not those that history holds, even ahead of what the log says of it', async () => {
+    const history = [{ change_id: 6, origin: 'webhook' }];
+    await land({ webhooks: [6, 7], history }, { from: 4n, known: 4n });
+    expect(await readTitles('new_changes')).toEqual(['7 webhook']);
   });
 
   test('ahead of the feed are noted, up to the newest that ever was', async () => {

@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
 import { loadRows } from '../../src/run/ledger.js';
-import { at, change, item, loadWorld, type ModelWorld, openModels, read, readModelRows, shown } from './model-world.js';
+import {
+  at,
+  change,
+  item,
+  loadWorld,
+  type ModelWorld,
+  openModels,
+  type Row,
+  read,
+  readModelRows,
+  shown,
+} from './model-world.js';
 
 let db: Database;
 beforeAll(async () => {
@@ -159,8 +170,63 @@ describe('an item that an earlier run left stale', () => {
     expect(await readModelRows(db, 'apply', 'brand, change_id')).toEqual([{ brand: 'B', change_id: '101' }]);
   });
 
+  test('keeps its first change and its times, and what is told of it now counts too', async () => {
+    const world = {
+      base: told.base,
+      // Another item's changes, and those before the one that no read showed, are of no account.
+      history: [
+        change({ ...STOCK, change_id: 90, observed_at: at(11) }),
+        change(STOCK),
+        change({ ...STOCK, item_id: 2, change_id: 300, observed_at: at(11) }),
+      ],
+      stale: stale('2026-11-20T10:30:00Z'),
+      reread: [read({ last_changed_at: at(7) })],
+    };
+    const columns =
+      'reason, first_change_id, change_id, observed_at::VARCHAR AS observed_at, first_read_at::VARCHAR AS read';
+    const judged = async (changes: Row[]) => {
+      await loadWorld(db, { ...world, changes });
+      return readModelRows(db, 'judged_reads', columns);
+    };
+    expect(await judged([])).toEqual([
+      { reason: null, first_change_id: '101', change_id: '101', observed_at: shown(6), read: '2026-11-20 10:30:00+00' },
+    ]);
+    // A change of this run begins the hour again.
+    const news = [
+      change({ ...STOCK, change_id: 105, observed_at: at(7) }),
+      change({ ...STOCK, change_id: 106, observed_at: at(8) }),
+    ];
+    expect(await judged(news)).toEqual([
+      {
+        reason: 'a change is not shown',
+        first_change_id: '101',
+        change_id: '106',
+        observed_at: shown(6),
+        read: shown(12),
+      },
+    ]);
+  });
+
+  test('of no earlier run begins with the first change that no read shows', async () => {
+    const changes = [
+      change({ ...STOCK, observed_at: at(7) }),
+      change({ ...STOCK, change_id: 102, observed_at: at(8) }),
+    ];
+    await loadWorld(db, { base: [item({})], reread: [read({})], changes });
+    const columns = 'reason, is_rejected, first_change_id, change_id, observed_at::VARCHAR AS observed_at';
+    expect(await readModelRows(db, 'judged_reads', columns)).toEqual([
+      {
+        reason: 'a change is not shown',
+        is_rejected: 'false',
+        first_change_id: '101',
+        change_id: '102',
+        observed_at: shown(7),
+      },
+    ]);
+  });
+
   test('is taken as the service shows it after an hour', async () => {
-    const world = { ...told, stale: stale('2026-11-20T10:59:00Z'), reread: [read({ title: 'B' })] };
+    const world = { ...told, stale: stale('2026-11-20T11:00:00Z'), reread: [read({ title: 'B' })] };
     expect(await judge(world)).toEqual([{ reason: null, isRejected: false }]);
     expect(await readModelRows(db, 'apply', 'title')).toEqual([{ title: 'B' }]);
   });
