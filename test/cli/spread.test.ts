@@ -214,7 +214,8 @@ describe('query of an analysis', () => {
   it('runs every analysis that it names', async () => {
     for (const analysis of listAnalyses()) {
       const set = ['product=cup', 'first_day=2026-11-19', 'last_day=2026-11-20'];
-      await runQuery({ lake, memory, analysis, set, format: 'ndjson' }, openContext());
+      const fx = analysis === 'law_of_one_price' ? join(folder, 'rates.csv') : undefined;
+      await runQuery({ lake, memory, analysis, set, fx, format: 'ndjson' }, openContext());
     }
   });
 });
