@@ -35,7 +35,7 @@ export interface QueryRequest extends RemoteArguments {
 }
 
 /**
- * Runs one SELECT over the published tables and streams its rows.
+ * Runs one SELECT over the published tables and streams its rows; without one, on a terminal, those that are typed.
  * @throws PricelakeError `query` when DuckDB refuses the SQL, `usage` when none or two were given.
  */
 export async function runQuery(request: QueryRequest, context: CommandContext): Promise<CommandReport | undefined> {
@@ -43,27 +43,33 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
   const destination = { format: request.format, file: output };
   requireDestination(destination, context);
   requireMemory(memory);
-  const sql = await readSql(request);
+  const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
+  const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
   const variables = readVariables(request.set ?? []);
   const { lake: path } = await findTarget({ lake: request.lake }, process.env);
   const remote = chooseRemote(request, context.io, process.env);
-  const tables = (db: Database) => (remote === undefined ? TABLE_NAMES : findTables(db, sql));
+  const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
   return readLake({ path, remote, tables, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
     await setVariables(db, variables);
-    if (remote === undefined || listNames(db, sql).includes(SPELLS)) await createSpellsView(db);
+    if (remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS)) await createSpellsView(db);
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
     await lockDown(db, folders, [scratch, ...(output === undefined ? [] : [resolve(output)])]);
-    try {
-      const statement = await prepareSelect(db, sql);
-      const relation = { db, from: `query(${quoteLiteral(sql)})`, scratch };
-      const result =
-        request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
-      return await writeResult({ ...result, credits, relation }, destination, context);
-    } catch (error) {
-      throw explainSqlError(error);
-    }
+    const run = async (one: string) => {
+      try {
+        const statement = await prepareSelect(db, one);
+        const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
+        const result =
+          request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
+        return await writeResult({ ...result, credits, relation }, destination, context);
+      } catch (error) {
+        throw explainSqlError(error);
+      }
+    };
+    if (sql !== undefined) return run(sql);
+    await (await import('./query-prompt.js')).promptQueries(context, run);
+    return undefined;
   });
 }
 

@@ -25,7 +25,10 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
   describe: 'Ask the lake in SQL, read-only',
   builder: (yargs) =>
     yargs
-      .positional('sql', { type: 'string', describe: 'One SELECT in the SQL of DuckDB' })
+      .positional('sql', {
+        type: 'string',
+        describe: 'One SELECT in the SQL of DuckDB; without one, a prompt on a terminal',
+      })
       .option('lake', LAKE_OPTION)
       .options(REMOTE_OPTIONS)
       .option('file', { type: 'string', requiresArg: true, describe: 'Read the SQL from this file' })
