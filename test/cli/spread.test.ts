@@ -217,5 +217,7 @@ describe('query of an analysis', () => {
       const fx = analysis === 'law_of_one_price' ? join(folder, 'rates.csv') : undefined;
       await runQuery({ lake, memory, analysis, set, fx, format: 'ndjson' }, openContext());
     }
+    const without = runQuery({ lake, memory, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());
+    await expect(without).rejects.toMatchObject({ code: 'query', facts: { hint: expect.stringContaining('--fx') } });
   });
 });

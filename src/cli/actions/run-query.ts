@@ -141,6 +141,12 @@ function explainSqlError(error: unknown): unknown {
   const text = error.message.replace(/^Failed to extract statements: /u, '');
   if (!/^[A-Z][A-Za-z ]+ Error: /u.test(text) || /^(INTERRUPT|IO) Error/u.test(text)) return error;
   const [message = ''] = text.split(/\n\s*LINE \d+:/u);
-  const hint = message.startsWith('Out of Memory') ? { hint: 'Give more with --memory, or ask for less at once.' } : {};
+  const hint = findHint(message);
   return new PricelakeError('query', message.trim().replace(/\s*\n\s*/gu, ' '), hint, { cause: error });
+}
+
+function findHint(message: string): { hint?: string } {
+  if (message.startsWith('Out of Memory')) return { hint: 'Give more with --memory, or ask for less at once.' };
+  if (!message.includes('Table with name rates does not exist')) return {};
+  return { hint: 'Give exchange rates with --fx, a CSV file date,currency,rate.' };
 }
