@@ -20,7 +20,10 @@ export async function listHelps(name = ''): Promise<CommandHelp[]> {
   const pattern = new RegExp(`^ {2}pricelake ${name === '' ? '' : `${name} `}([a-z]+)\\b.* {2}`, 'gm');
   const [commands = ''] = /^Commands:\n(?: .*\n?)*/m.exec(help) ?? [];
   const helps = [{ name, help }];
-  for (const [, word] of commands.matchAll(pattern)) helps.push(...(await listHelps(`${name} ${word}`.trim())));
+  for (const [, word] of commands.matchAll(pattern)) {
+    // `help --help` is the help of the program.
+    if (word !== 'help') helps.push(...(await listHelps(`${name} ${word}`.trim())));
+  }
   return helps;
 }
 
