@@ -6,7 +6,7 @@ import { lookUp } from '../../src/cli/completion/look-up.js';
 import { listGlobalOptions } from '../../src/cli/man-page.js';
 import { describeCommands, listCommands } from '../../src/cli/program.js';
 import { publishLake } from './lake-fixture.js';
-import { runHere } from './pricelake.js';
+import { runHere, runPricelake } from './pricelake.js';
 
 let lake: string;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('help', () => {
   it('lists topics, prints a page, and the help of a command', async () => {
     expect((await runHere(['help'])).stdout).toMatch(/^budget +\S/mu);
     expect((await runHere(['help', 'budget'])).stdout).toMatch(/^# /u);
-    expect((await runHere(['help', 'sync'])).stdout).toContain('--publish-held');
+    expect((await runPricelake(['help', 'sync'])).stdout).toContain('--publish-held');
     const { code, stderr } = await runHere(['help', 'bugdet']);
     expect([code, stderr]).toEqual([
       2,

@@ -1,6 +1,8 @@
+import { readdir } from 'node:fs/promises';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { openLake } from '../../lake/lake.js';
+import { ignoreMissing } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
@@ -19,6 +21,11 @@ export async function lookAtLake(path: string, { io }: CommandContext): Promise<
   const missing = /there is no lake here$/u;
   if (lake instanceof PricelakeError) {
     if (!missing.test(lake.message)) throw lake;
+    const [other] = (await readdir(path).catch(ignoreMissing)) ?? [];
+    if (other !== undefined) {
+      const next = 'Name an empty folder in lake.path, or one that does not exist.';
+      return [{ name, state: 'failed', found: `${path} is no lake, it holds ${other}`, next }];
+    }
     return [{ name, state: 'ok', found: `nothing at ${path} yet; the first sync makes it` }];
   }
   for (const table of TABLE_NAMES) await readTable(lake, table);
