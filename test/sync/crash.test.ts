@@ -40,6 +40,8 @@ async function readTables(lakePath: string): Promise<Record<string, string[][]>>
   const varying: Record<string, string> = {
     runs: 'calls, calls_refused, tries, seconds, bytes_received, export_rows_lost, usage_calls, usage_export_rows',
     check_results: 'seconds',
+    // The same currencies are written again where a run continues.
+    shop_currencies: 'run_id',
   };
   const tables: TableName[] = [];
   for (const table of TABLE_NAMES) {

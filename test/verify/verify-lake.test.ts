@@ -241,7 +241,7 @@ describe('verify finds', () => {
       /^runs run \S+ continued from cursor \d+; the run before it had come to \d+$/,
     );
     expect(findings.get('row equation')).toMatch(
-      /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but 0 stand/,
+      /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but 0 are in rejects/,
     );
     expect([...findings.keys()]).toEqual(['cursors', 'row equation']);
   });
