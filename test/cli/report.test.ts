@@ -52,7 +52,8 @@ describe('report', () => {
 
   it('shows the products that are asked for, in any form of a GTIN, and names those it does not know', async () => {
     const { page } = await run({ product: ['04006381333931'] });
-    expect(page).toContain('The products that were asked for');
+    expect(page).toContain('1 product asked for by name');
+    expect(page).toMatch(/<details class="product" id="p-1" open="">/u);
     await expect(run({ product: ['4006381333931', 'lamp-2'] })).rejects.toMatchObject({
       code: 'usage',
       message: '--product lamp-2: no listed offer with a price',
