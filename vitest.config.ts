@@ -14,7 +14,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/interop/**', 'test/browser/**'],
+    exclude: ['test/interop/**', 'test/browser/**', 'test/postgres/**'],
     globalSetup: ['test/build.ts', 'test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
