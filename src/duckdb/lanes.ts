@@ -90,13 +90,17 @@ async function countTableRows(db: Database): Promise<Map<string, bigint>> {
 function listReads(db: Database, select: string, tableRows: ReadonlyMap<string, bigint>) {
   const views = db.views();
   const found = new Map<string, string>();
+  const looked = new Set<string>();
   const tables = new Set<string>();
   const look = (text: string) => {
-    for (const word of new Set(text.match(/\w+/g))) {
+    // Paths of files have such names as well.
+    const code = text.replace(/'(?:[^']|'')*'/gu, "''");
+    for (const word of new Set(code.match(/\w+/gu))) {
       const of = views.get(word);
       if (of === undefined) {
         if (tableRows.has(word)) tables.add(word);
-      } else if (!found.has(word)) {
+      } else if (!looked.has(word)) {
+        looked.add(word);
         look(of);
         found.set(word, of);
       }

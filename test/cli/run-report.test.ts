@@ -49,7 +49,7 @@ describe('the report of a run', () => {
              marked 4 items as gone
   cost       9 calls, 1,150 export rows, overage: none
   proof      0 of 0 checks passed
-             10 items read again, 0 differ: at most 26 % of all, 95 % confidence
+             10 items read again, 0 differ
   attention  1 rows were rejected
   next       pricelake query "FROM rejects WHERE run_id = 'r7'" --lake ./lake
 `,

@@ -25,6 +25,15 @@ test('lanes see the views, tables, variables and macros that a select reads, and
   expect(await db.rows('SELECT table_name FROM duckdb_tables() WHERE NOT temporary')).toEqual([]);
 });
 
+test('a view whose text has its own name, as a path or an alias does, is read once', async () => {
+  await db.run('CREATE TEMP TABLE elsewhere AS FROM range(300000)');
+  await db.define('view', 'files', "SELECT files.i, 'lake/elsewhere/files.parquet' AS path FROM range(3) AS files(i)");
+  const lanes = await openLanes('FROM files');
+  expect(await lanes.run((lane) => lane.rows('SELECT i FROM files'))).toEqual([{ i: 0n }, { i: 1n }, { i: 2n }]);
+  await lanes.close();
+  await db.run('DROP TABLE elsewhere');
+});
+
 test('work waits for a free lane, also after work that failed', async () => {
   const lanes = await openLanes();
   let running = 0;
