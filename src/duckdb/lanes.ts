@@ -1,6 +1,6 @@
 import type { Database } from './connection.js';
 import { createMacros } from './model-sql.js';
-import { quoteIdentifier } from './quote.js';
+import { quoteIdentifier, quoteLiteral } from './quote.js';
 
 const LANES = 2;
 /** Rows of temporary tables that lanes may get copies of; more would fill the memory twice. */
@@ -42,17 +42,14 @@ export class Lanes {
       const table = quoteIdentifier(name);
       await db.run(`CREATE OR REPLACE TABLE memory.main.${table} AS FROM temp.${table}`);
     }
-    // Lists and structures have no text that is sure to be read back.
-    const variables = await db.rows(
-      "SELECT name, CAST(value AS VARCHAR) AS value, type FROM duckdb_variables() WHERE type NOT SIMILAR TO '.*[\\[(].*'",
-    );
+    const variables = await readVariables(db);
     const lanes: Database[] = [];
     for (let i = 0; i < LANES; i += 1) {
       const lane = await db.fork();
       lanes.push(lane);
       await lane.run(`SET preserve_insertion_order = ${settings?.keeps_order === true}`);
       for (const { name, value, type } of variables) {
-        await lane.run(`SET VARIABLE ${quoteIdentifier(String(name))} = CAST($1 AS ${String(type)})`, [value ?? null]);
+        await lane.run(`SET VARIABLE ${quoteIdentifier(name)} = CAST($1 AS ${type})`, [value]);
       }
       await createMacros(lane);
       for (const [name, of] of reads.views) await lane.define('view', name, of);
@@ -79,6 +76,24 @@ export class Lanes {
     for (const name of this.#shared) await this.#db.run(`DROP TABLE memory.main.${quoteIdentifier(name)}`);
     await this.#db.run(`SET threads = ${this.#threads}`);
   }
+}
+
+/** Variables as text. Lists and structures have none that is sure to be read back. */
+async function readVariables(db: Database) {
+  const rows = await db.rows("SELECT name, type FROM duckdb_variables() WHERE type NOT SIMILAR TO '.*[\\[(].*'");
+  const variables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+  if (variables.length === 0) return [];
+  // `duckdb_variables` shows null and the text NULL alike.
+  const texts = variables.map(({ name }, i) => `CAST(getvariable(${quoteLiteral(name)}) AS VARCHAR) AS v${i}`);
+  const values = await db.row(`SELECT ${texts.join(', ')}`);
+  return variables.map(({ name, type }, i) => {
+    const value = values?.[`v${i}`] ?? null;
+    return {
+      name,
+      type: type === '"NULL"' || type === 'NULL' ? 'VARCHAR' : type,
+      value: value === null ? null : String(value),
+    };
+  });
 }
 
 async function countTableRows(db: Database): Promise<Map<string, bigint>> {

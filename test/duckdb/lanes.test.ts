@@ -34,6 +34,17 @@ test('a view whose text has its own name, as a path or an alias does, is read on
   await db.run('DROP TABLE elsewhere');
 });
 
+test('variables without a value have none in a lane either, and a text that says NULL stays a text', async () => {
+  await db.run(
+    "SET VARIABLE watermark = CAST(NULL AS BIGINT); SET VARIABLE said = 'NULL'; SET VARIABLE nothing = NULL",
+  );
+  const lanes = await openLanes();
+  const select =
+    "SELECT getvariable('watermark') AS watermark, getvariable('said') AS said, getvariable('nothing') AS nothing";
+  expect(await lanes.run((lane) => lane.row(select))).toEqual({ watermark: null, said: 'NULL', nothing: null });
+  await lanes.close();
+});
+
 test('work waits for a free lane, also after work that failed', async () => {
   const lanes = await openLanes();
   let running = 0;
