@@ -1,7 +1,6 @@
 import { skipSample } from '../extract/sample.js';
 import { foldProgress } from '../landing/run-progress.js';
-import type { Run } from '../run/open-run.js';
-import { fetchPlan, pickUsage } from './read-plan.js';
+import { type Caller, fetchPlan, pickUsage } from './read-plan.js';
 
 /** What the service counted between the run's first call and its last, both included. Null where that isn't known. */
 export interface Usage {
@@ -19,7 +18,7 @@ const LEAST_CALLS = 40;
  * with what the service counted. Not asked where the run was small and took no export: the call would cost more than
  * it tells. The comparison is optional: a run that has no call left for it skips it.
  */
-export async function countUsage(run: Run): Promise<Usage> {
+export async function countUsage(run: Caller): Promise<Usage> {
   const { client, io, landing } = run;
   const { journal } = landing;
   if (journal.last('usage.after') === undefined) {
@@ -41,7 +40,7 @@ export async function countUsage(run: Run): Promise<Usage> {
   };
 }
 
-function isWorthIt({ landing: { journal } }: Run): boolean {
+function isWorthIt({ landing: { journal } }: Caller): boolean {
   if (journal.all('usage.before')[0]?.counted === null) return false;
   const { calls, exports } = foldProgress(journal.entries);
   return isComparisonWorthIt(calls, exports.begun > 0);
@@ -52,7 +51,7 @@ export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean 
   return hasExport || calls >= LEAST_CALLS;
 }
 
-async function readUsage({ client, io }: Run) {
+async function readUsage({ client, io }: Caller) {
   const plan = await fetchPlan(client).catch((error: unknown) => skipSample(error, io));
   return plan === undefined ? null : pickUsage(plan);
 }

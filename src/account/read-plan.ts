@@ -1,13 +1,29 @@
 import type { ApiClient } from '../api/client.js';
+import type { Io } from '../io/io.js';
+import type { Lake } from '../lake/lake.js';
 import type { Journal } from '../landing/journal.js';
+import type { Landing } from '../landing/landing.js';
 import { foldProgress } from '../landing/run-progress.js';
-import { type Allowance, allowance, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
+import { type Allowance, allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { createExportGate, type ExportGate } from '../plan/export-gate.js';
-import type { Run } from '../run/open-run.js';
 import { openExportMemory } from './export-memory.js';
 import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
 
 export type { SeenPlan } from './seen-plan.js';
+
+/** Whoever asks the service, and notes what it says of the account. */
+export interface Caller {
+  client: ApiClient;
+  io: Io;
+  landing: Landing;
+}
+
+/** What bounds a run beside the plan. */
+interface Bounds {
+  lake: Lake;
+  pipeline: { budget: Budget };
+  caps: RunCaps;
+}
 
 /** The plan, and what a run may export by it. */
 export interface PlannedRun {
@@ -21,7 +37,7 @@ export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
 }
 
 /** Reads the plan for a run, and notes what the service had counted by then. */
-export async function readPlan(run: Run): Promise<PlannedRun> {
+export async function readPlan(run: Caller & Bounds): Promise<PlannedRun> {
   const { journal } = run.landing;
   const planned = await openPlan(run, journal);
   await rememberPlan(run.lake, planned.plan, run.io.now());
@@ -33,7 +49,7 @@ export async function readPlan(run: Run): Promise<PlannedRun> {
 
 /** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
 export async function openPlan(
-  { client, io, lake, pipeline, caps }: Pick<Run, 'client' | 'io' | 'lake' | 'pipeline' | 'caps'>,
+  { client, io, lake, pipeline, caps }: Pick<Caller, 'client' | 'io'> & Bounds,
   journal: Pick<Journal, 'entries'>,
 ): Promise<PlannedRun> {
   const plan = await fetchPlan(client);

@@ -1,5 +1,5 @@
+import { listSelectedParts } from '../extract/dataset-client.js';
 import { cutItemTails, listItemFiles } from '../extract/item-files.js';
-import { listSelectedParts } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { ListingPages } from './listing-pages.js';

@@ -1,10 +1,10 @@
 import type { PlannedRun } from '../account/read-plan.js';
 import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
+import { listSelectedParts } from '../extract/dataset-client.js';
 import { createItemViews } from '../merge/batch.js';
 import { countCallsLeft } from '../plan/allowance.js';
 import { chooseReadings } from '../plan/choose-readings.js';
 import type { Ahead } from '../plan/estimate.js';
-import { listSelectedParts } from '../run/dataset-selection.js';
 import { readPollStart } from '../run/poll-start.js';
 import type { EstimateSource } from './estimate-source.js';
 

@@ -1,6 +1,7 @@
 import type { ApiClient, Query } from '../api/client.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Dataset } from '../plan/plan-shards.js';
+import type { DatasetSelection } from '../tables/table.js';
 
 /** A part, and the client whose calls are about it. */
 export interface DatasetPart {
@@ -14,6 +15,11 @@ const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent'
 /** The parts that a client has to ask for: one call takes one dataset. */
 export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
+}
+
+/** The parts of a selection. */
+export function listSelectedParts(client: ApiClient, selection: DatasetSelection): DatasetPart[] {
+  return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
 /** The same client, asking for one dataset wherever an endpoint knows datasets. A refusal of it names it. */

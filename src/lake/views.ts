@@ -1,6 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
+import { type Candidate, type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { refuseOtherTypes } from './column-difference.js';
 import { type Lake, tablePath } from './layout.js';
@@ -21,7 +21,7 @@ const FEW_BYTES = 16 * 1024 * 1024;
 export async function createTableViews(
   db: Database,
   lake: Lake,
-  candidate: Partial<Record<TableName, TableChange>> = {},
+  candidate: Candidate = {},
   { readOnce = 0n, tables = TABLE_NAMES }: { readOnce?: bigint; tables?: readonly TableName[] } = {},
 ): Promise<void> {
   for (const table of tables) {

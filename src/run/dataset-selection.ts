@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
-import { type DatasetPart, listParts } from '../extract/dataset-client.js';
+import { listParts } from '../extract/dataset-client.js';
 import type { JournalEntries } from '../landing/journal.js';
 import { nameDatasets } from '../plan/find-added.js';
 import type { Dataset } from '../plan/plan-shards.js';
@@ -25,11 +25,6 @@ export function hasAsked(journal: Pick<JournalEntries, 'entries'>): boolean {
 export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {
   if (version < 0n) return undefined;
   return applied.datasets.isList ? applied.datasets.ids : 'all';
-}
-
-/** The parts that the service is asked for. */
-export function listSelectedParts(client: ApiClient, selection: DatasetSelection): DatasetPart[] {
-  return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
 /**

@@ -11,9 +11,8 @@ import { readTable } from '../lake/read.js';
 import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
-import type { CheckResult } from '../tables/table.js';
+import type { Candidate, CheckResult } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
-import type { Candidate } from './stage.js';
 
 /** What the checks found, and their counts for the next run. */
 export interface Audit {

@@ -1,7 +1,7 @@
 import { type PlannedRun, readPlan } from '../account/read-plan.js';
 import { takeBackfill } from '../backfill/land-histories.js';
 import { PricelakeError } from '../errors/errors.js';
-import { listParts } from '../extract/dataset-client.js';
+import { listParts, listSelectedParts } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
 import { landEvents } from '../extract/events.js';
 import { type FeedPart, isCursorRefused, landFeed, least } from '../extract/feed.js';
@@ -13,7 +13,7 @@ import { landLowWatermark } from '../extract/watermark.js';
 import { countCallsLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
 import type { RunPlan } from '../plan/plan-run.js';
-import { checkSelection, listSelectedParts } from '../run/dataset-selection.js';
+import { checkSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { reportPace } from '../run/report-pace.js';

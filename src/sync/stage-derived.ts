@@ -7,10 +7,9 @@ import { selectColumns } from '../merge/batch.js';
 import { createChangedProducts } from '../merge/changed-products.js';
 import type { Run } from '../run/open-run.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { Applied, DataFile, TableName, TableState } from '../tables/table.js';
+import type { Applied, Candidate, DataFile, TableName, TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Batch } from './normalize.js';
-import type { Candidate } from './stage.js';
 
 /** Adds a change of a table to the candidate: the rows of a select in place of files. */
 export type AddTable = (

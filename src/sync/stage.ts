@@ -7,14 +7,11 @@ import { selectColumns } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
-import type { CopiedDatasets, StagedFile, TableChange, TableName } from '../tables/table.js';
+import type { Candidate, CopiedDatasets, StagedFile, TableName } from '../tables/table.js';
 import type { Batch, Moment } from './normalize.js';
 import { settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
 import { type AddTable, stageDerived } from './stage-derived.js';
-
-/** What the run will commit, by table; nothing of it is visible yet. */
-export type Candidate = Partial<Record<TableName, TableChange>>;
 
 export interface Staged {
   candidate: Candidate;

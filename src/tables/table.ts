@@ -73,6 +73,9 @@ export interface TableChange {
   isRename?: boolean;
 }
 
+/** What a run will commit, by table; nothing of it is visible yet. */
+export type Candidate = Partial<Record<TableName, TableChange>>;
+
 /**
  * Up to where a table is applied: part of each of its commits, so that state neither leads nor trails the data
  * (src/lake/table-state.ts). Undefined where no commit has noted it.

@@ -1,12 +1,12 @@
 import { parse } from 'lossless-json';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { askService } from '../../src/account/ask-service.js';
-import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { listLandedRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { backfillHistory } from '../../src/sync/backfill-history.js';
 import type { RunReport } from '../../src/sync/sync.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
 import { EventStore } from '../../src/webhook/event-store.js';

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { backfillHistory } from '../../src/backfill/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { compareItemSample } from '../../src/compare/compare-items.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
 import { realIo } from '../../src/io/io.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
+import { backfillHistory } from '../../src/sync/backfill-history.js';
 import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
 import { readAnswersTable } from '../docs/answers-table.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';

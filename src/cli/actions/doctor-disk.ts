@@ -2,7 +2,7 @@ import { link, mkdtemp, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ignoreMissing } from '../../lake/layout.js';
 import { formatBytes } from '../progress.js';
-import type { Finding } from './run-doctor.js';
+import type { Finding } from './doctor-finding.js';
 
 const LEAST_BYTES = 200e6;
 const FEW_BYTES = 2e9;

@@ -9,7 +9,7 @@ import { readTable } from '../../lake/read.js';
 import { inspectActivity } from '../../run/inspect-runs.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { CommandContext } from '../run-command.js';
-import type { Finding } from './run-doctor.js';
+import type { Finding } from './doctor-finding.js';
 
 /** The logs of every table can be read; what waits is named. Proofs are the business of `verify`. */
 export async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding[]> {

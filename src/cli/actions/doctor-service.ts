@@ -4,7 +4,7 @@ import type { Pipeline } from '../../config/pipeline-file.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
 import { formatCount, formatSeconds } from '../progress.js';
 import type { CommandContext } from '../run-command.js';
-import type { Finding } from './run-doctor.js';
+import type { Finding } from './doctor-finding.js';
 
 const SKEW_SECONDS = 60;
 

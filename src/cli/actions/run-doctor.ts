@@ -6,17 +6,9 @@ import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 import { lookAtDisk, lookAtFileSystem } from './doctor-disk.js';
+import type { Finding } from './doctor-finding.js';
 import { lookAtLake, lookAtRemote } from './doctor-lake.js';
 import { lookAtService } from './doctor-service.js';
-
-/** What a look at one thing says. */
-export interface Finding {
-  name: string;
-  state: 'ok' | 'warn' | 'failed';
-  found: string;
-  /** What to do; for findings that are not ok. */
-  next?: string | undefined;
-}
 
 export interface DoctorRequest {
   pipeline?: string | undefined;

@@ -41,7 +41,7 @@ the same command again. Its rows have origin history; a change that is there alr
           await Promise.all([
             import('../../config/find-pipeline.js'),
             import('../../config/pipeline-file.js'),
-            import('../../backfill/backfill-history.js'),
+            import('../../sync/backfill-history.js'),
             import('../run-report.js'),
           ]);
         const selection = readSelection(argv);

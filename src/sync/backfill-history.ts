@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fetchPlan, limitClient, pickUsage } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
+import { backfillFolder, landHistories } from '../backfill/land-histories.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
@@ -11,8 +12,7 @@ import { createTableViews } from '../lake/views.js';
 import { allowance } from '../plan/allowance.js';
 import { withRemote } from '../remote/with-remote.js';
 import { refuseNarrowing } from '../run/dataset-selection.js';
-import { type RunReport, syncPipeline } from '../sync/sync.js';
-import { backfillFolder, landHistories } from './land-histories.js';
+import { type RunReport, syncPipeline } from './sync.js';
 
 /** Items whose history is wanted: by id, or by a condition over table `items`. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };

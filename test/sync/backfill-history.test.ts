@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { backfillHistory } from '../../src/backfill/backfill-history.js';
+import { backfillHistory } from '../../src/sync/backfill-history.js';
 import { openWorld, readLake, testIo, type World } from '../sync/world.js';
 
 let world: World;

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+const [, map = ''] = /\nsrc\/\n([\s\S]*?)\ndocs\//.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
+const folders = (text: string) => [...text.matchAll(/(\w+)\/ /g)].map(([, name]) => name as string);
+/** Rooms from the top of the map down. */
+const rooms = map.split('\n').flatMap((line) => folders(line.slice(0, 22)));
+
+interface Override {
+  includes: string[];
+  linter: { rules: { style: { noRestrictedImports: { options: { patterns: { group: string[] }[] } } } } };
+}
+const { overrides } = JSON.parse(readFileSync('biome.json', 'utf8')) as { overrides: Override[] };
+const lists = new Map(
+  overrides.map(({ includes, linter }) => {
+    const { patterns } = linter.rules.style.noRestrictedImports.options;
+    return [includes.join(), patterns.flatMap(({ group }) => group)];
+  }),
+);
+
+test('the map names each room of src once', () => {
+  expect([...rooms].sort()).toEqual(readdirSync('src').sort());
+});
+
+describe.each(rooms.slice(1))('room %s', (room) => {
+  const list = lists.get(`src/${room}/**`) ?? [];
+  const allowed = list.map((pattern) => pattern.split('/')[1] as string).filter((name) => rooms.includes(name));
+
+  test('may import only what biome.json names', () => {
+    expect(list[0]).toBe('../**');
+    expect(list.slice(1).filter((pattern) => !pattern.startsWith('!'))).toEqual([]);
+  });
+
+  test('may import only rooms below it on the map', () => {
+    const below = rooms.slice(rooms.indexOf(room) + 1);
+    expect(allowed.filter((name) => !below.includes(name))).toEqual([]);
+  });
+});
