@@ -30,6 +30,7 @@ import { TypingQueue } from '../typing/typing-queue.js';
 import { removeEvents } from '../webhook/event-files.js';
 import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
+import { readTableStanding, type TableStanding } from './table-standing.js';
 
 /** Every table as its log says it is. */
 type Tables = Record<TableName, TableState>;
@@ -223,7 +224,7 @@ export async function planRepairs(
   const unfinished = await peekUnfinishedRun(lake.root);
   const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
   const isCommitted = states.some(
-    ({ applied }) => unfinished !== undefined && (applied.run ?? 0n) >= unfinished.runNumber,
+    (state) => unfinished !== undefined && readTableStanding(state, unfinished.runNumber) === 'committed',
   );
   if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
   return markAccepted(changes);
@@ -243,9 +244,14 @@ export function readBegin(run: Pick<Run, 'landing'>) {
   return begin;
 }
 
+/** How the run found a table. */
+export function findStanding({ tables, landing, repairs }: Run, table: TableName): TableStanding {
+  return readTableStanding(tables[table], landing.runNumber, repairs[table] !== undefined);
+}
+
 /** True when this run has committed the table already, in an earlier try. */
 export function isCommitted(run: Run, table: TableName): boolean {
-  return (run.tables[table].applied.run ?? 0n) >= run.landing.runNumber;
+  return findStanding(run, table) === 'committed';
 }
 
 /** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */

@@ -4,8 +4,8 @@ import type { JournalEntry } from '../landing/journal-entry.js';
 export const RUN_STATES = ['none', 'begun', 'asked', 'landed', 'settled', 'held', 'publishing', 'ended'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** What can happen to a run. */
-export const RUN_EVENTS = [
+/** What can happen to a run and to its tables. */
+export const EVENTS = [
   'call answered',
   'bytes synced',
   'entry journaled',
@@ -17,13 +17,13 @@ export const RUN_EVENTS = [
   'foreign commit',
   'run dropped',
 ] as const;
-export type RunEvent = (typeof RUN_EVENTS)[number];
+export type Event = (typeof EVENTS)[number];
 
 /** The states that may follow; none where the event can't happen. */
-type Next = readonly RunState[] | 'stays' | 'impossible';
+export type Next<State> = readonly State[] | 'stays' | 'impossible';
 
 /** Every cell is demanded by the compiler. SPEC.md shows the same table. */
-export const RUN_TRANSITIONS: Record<RunState, Record<RunEvent, Next>> = {
+export const RUN_TRANSITIONS: Record<RunState, Record<Event, Next<RunState>>> = {
   none: {
     'call answered': 'impossible',
     'bytes synced': 'impossible',
