@@ -1,23 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readModel } from '../duckdb/model-sql.js';
-import type { DerivedTableName, TableName } from '../tables/table.js';
+import { DERIVED_TABLES, type DerivedTableName, describeDerived, type TableName } from '../tables/table.js';
 import { readAnalysis } from './analysis.js';
-
-interface DerivedTable {
-  /** Published tables that the query reads; among them are derived ones that are made before it. */
-  reads: readonly TableName[];
-  /** True when the rows of a product follow from its own items: a large lake makes the table in parts. */
-  byProduct: boolean;
-  readSelect(): string;
-}
-
-const DERIVED: Record<DerivedTableName, DerivedTable> = {
-  products: { reads: ['items'], byProduct: true, readSelect: () => readModel('products') },
-  product_prices: { reads: ['items'], byProduct: true, readSelect: () => readModel('product_prices') },
-  shop_currencies: { reads: ['items'], byProduct: false, readSelect: () => readModel('shop_currencies') },
-  offers: { reads: ['items', 'shop_currencies'], byProduct: true, readSelect: () => readAnalysis('judged_offers') },
-  price_spread: { reads: ['offers', 'sites'], byProduct: true, readSelect: () => readAnalysis('price_spread') },
-};
 
 /** A table that follows from others, and the query that makes it. */
 export interface DerivedSelect {
@@ -33,9 +17,10 @@ export interface DerivedSelect {
 /** The derived tables in levels: the tables of a level read none of their own level or of a later one. */
 export function listDerivedLevels(): DerivedSelect[][] {
   return sortIntoLevels(
-    Object.entries(DERIVED).map(([table, { reads, byProduct, readSelect }]) => {
-      const select = readSelect();
-      return { table: table as DerivedTableName, reads, byProduct, select, query: hashQuery(select) };
+    DERIVED_TABLES.map((table) => {
+      const { reads, byProduct, analysis } = describeDerived(table);
+      const select = analysis === undefined ? readModel(table) : readAnalysis(analysis);
+      return { table, reads, byProduct, select, query: hashQuery(select) };
     }),
   );
 }

@@ -1,9 +1,19 @@
 /** What the stages exchange. Stages don't import each other: they meet here. */
 
+/** A table that follows from others alone (src/analyze/derive.ts). */
+interface Derived {
+  /** Published tables that its query reads; those of them that are derived are made before it. */
+  reads: readonly string[];
+  /** True when the rows of a product follow from its own items: a large lake makes the table in parts. */
+  byProduct: boolean;
+  /** The query of pipelines/analysis that makes it; default: the model of the table's name. */
+  analysis?: string;
+}
+
 /**
  * Tables of the lake, in commit order: `history` is the log, everything else follows from it. `landed` rows come from
- * what the service sent, `derived` ones from other tables alone (src/analyze/derive.ts), `kept` ones from days that
- * closed, and `recorded` ones describe runs.
+ * what the service sent, derived ones from other tables alone, `kept` ones from days that closed, and `recorded` ones
+ * describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -11,17 +21,17 @@ const TABLE_KINDS = {
   items: 'landed',
   sites: 'landed',
   datasets: 'landed',
-  products: 'derived',
-  product_prices: 'derived',
-  shop_currencies: 'derived',
-  offers: 'derived',
-  price_spread: 'derived',
+  products: { reads: ['items'], byProduct: true },
+  product_prices: { reads: ['items'], byProduct: true },
+  shop_currencies: { reads: ['items'], byProduct: false },
+  offers: { reads: ['items', 'shop_currencies'], byProduct: true, analysis: 'judged_offers' },
+  price_spread: { reads: ['offers', 'sites'], byProduct: true, analysis: 'price_spread' },
   service_products: 'landed',
   price_spread_daily: 'kept',
   rejects: 'landed',
   check_results: 'recorded',
   runs: 'recorded',
-} as const;
+} as const satisfies Record<string, 'landed' | 'kept' | 'recorded' | Derived>;
 type TableKinds = typeof TABLE_KINDS;
 export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
@@ -35,8 +45,15 @@ export const COMMIT_ORDER: readonly TableName[] = [
 ];
 
 /** Tables that follow from others alone. */
-export type DerivedTableName = { [K in TableName]: TableKinds[K] extends 'derived' ? K : never }[TableName];
-export const DERIVED_TABLES = TABLE_NAMES.filter((table) => TABLE_KINDS[table] === 'derived') as DerivedTableName[];
+export type DerivedTableName = { [K in TableName]: TableKinds[K] extends Derived ? K : never }[TableName];
+export const DERIVED_TABLES = TABLE_NAMES.filter(
+  (table): table is DerivedTableName => typeof TABLE_KINDS[table] === 'object',
+);
+
+/** What a derived table reads, and how it is made. */
+export function describeDerived(table: DerivedTableName): Derived & { reads: readonly TableName[] } {
+  return TABLE_KINDS[table];
+}
 
 /** A data file of a table as the commit log names it. */
 export interface DataFile {

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { GENERATED } from '../../schemas/generate.js';
 import { packagePath } from '../../src/io/package-path.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
 
 const readJson = (name: string) => JSON.parse(readFileSync(packagePath(name), 'utf8'));
 
@@ -10,6 +11,11 @@ test.each(Object.entries(GENERATED))('%s is what the code gives; `npm run schema
   const text = readFileSync(packagePath(name), 'utf8');
   if (name.endsWith('.json')) expect(JSON.parse(text)).toEqual(JSON.parse(build()));
   else expect(text).toBe(build());
+});
+
+test('every schema of a table is one that the code knows', () => {
+  const schemas = readdirSync(packagePath('schemas')).filter((name) => name.endsWith('.yaml'));
+  expect(schemas.sort()).toEqual(TABLE_NAMES.map((name) => `${name}.yaml`).sort());
 });
 
 interface JsonSchema {
