@@ -3,6 +3,7 @@
 -- description: A later change of an item was not observed before an earlier one. Within a run only its items are looked at.
 -- found: [change was|changes were] observed before an earlier one
 -- next: Compare the sample with /items/{id}/history; when the service says the same, its order is by change id.
+-- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')
 ),

@@ -3,6 +3,7 @@
 -- description: An item has the price that its last change told, unless it changed or was listed again since. Within a run only its items are looked at.
 -- found: [item has|items have] another price than the last change told
 -- next: Compare the item with /items/{id}; when the service says the item's price, its last change is missing in history.
+-- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')
 ),

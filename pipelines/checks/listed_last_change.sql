@@ -3,6 +3,7 @@
 -- description: An item is removed exactly if its last change says so, unless it changed, was found or was removed since. Within a run only its items are looked at.
 -- found: [item is|items are] listed although the last change says otherwise, or the other way round
 -- next: Compare the item with /items/{id} and its history; pricelake sync --reconcile repairs items.
+-- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')
 ),

@@ -3,6 +3,7 @@
 -- description: A website that sells in one currency has no listings in another.
 -- found: [currency is|currencies are] unusual for [its website|their websites]
 -- next: Look at the items in the sample; a price in the wrong currency is in no comparison with its product's others.
+-- scope: site_id
 -- parameter: share DOUBLE default 0.95: share of a website's listings from which on their currency is its usual one
 -- parameter: listings BIGINT default 20: smallest number of a website's listings that tells
 WITH counted AS (

@@ -3,6 +3,7 @@
 -- description: Every item's website is a current row of sites.
 -- found: [item is|items are] of a website that is not in sites
 -- next: Without its site an item has no licence text; look at the site ids in the sample in the landed part.
-SELECT site_id, items
-FROM (SELECT site_id, count(*) AS items FROM items GROUP BY site_id)
+-- scope: row
+SELECT item_id, site_id
+FROM items
 WHERE site_id IS NULL OR site_id NOT IN (SELECT site_id FROM sites WHERE is_current)

@@ -3,8 +3,8 @@
 -- description: Items name their website as sites does.
 -- found: [item names its website|items name their websites] otherwise than sites does
 -- next: A website was renamed; the next run that reads one of its items whole puts all of them right.
-SELECT items.site_id, sites.name, items.site_name, sites.host, items.site_host, count(*) AS items
+-- scope: row
+SELECT items.item_id, items.site_id, sites.name, items.site_name, sites.host, items.site_host
 FROM items
 JOIN sites ON sites.site_id = items.site_id AND sites.is_current
 WHERE items.site_name <> sites.name OR items.site_host <> sites.host
-GROUP BY ALL

@@ -3,6 +3,7 @@
 -- description: In the last run, no website lost most of its listings.
 -- found: [website|websites] lost most of [its|their] listings in the last run
 -- next: A shop that closed looks like this, and so does a source that stopped seeing its pages; ask the service.
+-- within_run: site_id
 -- parameter: share DOUBLE default 0.5: largest share of a website's listings that may go in one run
 -- parameter: listings BIGINT default 20: smallest number of listings lost that tells
 WITH last_run AS (

@@ -26,9 +26,11 @@ export interface Check {
   parameters: CheckParameter[];
   /**
    * Which rows of items a violation follows from: a row alone, or the rows that have the same values in these columns.
-   * Undefined for all rows, and where it reads more than items.
+   * Undefined for all rows, and where it reads another table that follows from items.
    */
   scope: 'row' | readonly string[] | undefined;
+  /** Column of items: within a run the check looks only at rows of items and history with a value that the run touched. */
+  withinRun: string | undefined;
   sql: string;
   /** File it was read from. */
   file: string;

@@ -53,11 +53,17 @@ export class KeptCounts {
   }
 
   /**
-   * Violations by name, of checks whose count is kept. Needs tables `items_before` and `items_after`: the rows of the
-   * items that the run changed, before and after it; and `items`.
+   * Violations by name, of checks whose count is kept and that read no other table in `changed`. Needs tables
+   * `items_before` and `items_after`: the rows of the items that the run changed, before and after it; and `items`.
    */
-  async countOn(db: Database, planned: readonly PlannedCheck[]): Promise<Map<string, Violations>> {
-    const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one));
+  async countOn(
+    db: Database,
+    planned: readonly PlannedCheck[],
+    changed: ReadonlySet<string>,
+  ): Promise<Map<string, Violations>> {
+    const isOfItems = ({ check }: PlannedCheck) =>
+      !db.connection.getTableNames(check.sql, false).some((name) => name !== 'items' && changed.has(name));
+    const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
     const scopes = new Map(known.map(({ check }) => [String(check.scope), check.scope]));
     const found = new Map<string, Violations>();
     for (const [key, scope] of scopes) {
@@ -98,23 +104,22 @@ export function readKeptCounts(text: string, checks: readonly Check[]) {
   return { itemsVersion: BigInt(kept.data.itemsVersion), counts };
 }
 
-/** Names of the rows that a scope's violations follow from, before the run and after it. */
+/**
+ * Selects of the rows that a scope's violations follow from, before the run and after it, in place of `items`. As they
+ * are no tables, a check reads only its own columns of them.
+ */
 async function createScope(db: Database, scope: Check['scope']): Promise<[string, string]> {
-  if (scope === 'row' || scope === undefined) return ['items_before', 'items_after'];
+  if (scope === 'row' || scope === undefined) return ['FROM items_before', 'FROM items_after'];
   const key = scope.map(quoteIdentifier).join(', ');
   const rows = `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after`;
-  await db.define('table', 'scoped_after', `SELECT * FROM items SEMI JOIN (${rows}) USING (${key})`);
-  await db.define(
-    'table',
-    'scoped_before',
-    `SELECT * FROM scoped_after ANTI JOIN items_after USING (item_id) UNION ALL SELECT * FROM items_before`,
-  );
-  return ['scoped_before', 'scoped_after'];
+  await db.define('table', 'scope_keys', rows);
+  const after = `FROM items_itself SEMI JOIN scope_keys USING (${key})`;
+  return [`SELECT * FROM (${after}) ANTI JOIN items_after USING (item_id) UNION ALL FROM items_before`, after];
 }
 
 /** Undefined for a check that does not run: over all rows it says why. */
-function countEach(db: Database, rows: string, checks: readonly PlannedCheck[], keep: number) {
-  return db.substitute('items', `SELECT * FROM ${rows}`, async () => {
+function countEach(db: Database, select: string, checks: readonly PlannedCheck[], keep: number) {
+  return db.substitute('items', select, async () => {
     const counted: (Violations | undefined)[] = [];
     for (const one of checks) counted.push(await countRows(db, one, keep).catch(() => undefined));
     return counted;

@@ -11,7 +11,7 @@ import {
   SEVERITIES,
 } from './check.js';
 
-const KEYS = ['name', 'severity', 'description', 'found', 'next', 'scope', 'parameter'] as const;
+const KEYS = ['name', 'severity', 'description', 'found', 'next', 'scope', 'within_run', 'parameter'] as const;
 const HEADER_LINE = /^--\s*([a-z_]+):\s*(.*?)\s*$/u;
 const PARAMETER = /^([a-z_][a-z0-9_]*) ([A-Z]+) default (\S+): (.+)$/u;
 
@@ -22,6 +22,7 @@ const headerSchema = z.object({
   found: z.string().min(1).optional(),
   next: z.string().min(1),
   scope: z.string().optional(),
+  within_run: z.string().optional(),
 });
 
 /** Where a header line stands, for messages. */
@@ -50,9 +51,11 @@ export function parseCheck(text: string, file: string): Check {
     .filter(({ key }) => key === 'parameter')
     .map(({ value, line }) => parseParameter(value, (why) => fail(line, why)));
   requireDeclared(text, parameters, fail);
-  const scopeLine = entries.find(({ key }) => key === 'scope')?.line ?? 1;
-  const scope = parseScope(header.data.scope, (why) => fail(scopeLine, why));
-  return { ...header.data, parameters, scope, sql: text, file };
+  const failAt = (key: string) => (why: string) => fail(entries.find((entry) => entry.key === key)?.line ?? 1, why);
+  const { scope: scopeText, within_run: withinRun, ...named } = header.data;
+  const scope = parseScope(scopeText, failAt('scope'));
+  if (withinRun !== undefined) requireColumn('within_run', withinRun, failAt('within_run'));
+  return { ...named, parameters, scope, withinRun, sql: text, file };
 }
 
 /** The comment lines at the top of the form `-- key: value`; other comments may follow after them. */
@@ -80,11 +83,15 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
 function parseScope(value: string | undefined, fail: (why: string) => PricelakeError): Check['scope'] {
   if (value === undefined || value === 'row') return value;
   const columns = value.split(',').map((name) => name.trim());
-  const known = loadTableSchema('items').columns.map(({ name }) => name);
-  const unknown = columns.find((name) => !known.includes(name));
-  if (unknown === undefined) return columns;
-  const near = suggestName(unknown, ['row', ...known]);
-  throw fail(`scope: "${unknown}" is no column of items${near === undefined ? '' : `, meant "${near}"?`}`);
+  for (const name of columns) requireColumn('scope', name, fail);
+  return columns;
+}
+
+function requireColumn(key: 'scope' | 'within_run', name: string, fail: (why: string) => PricelakeError): void {
+  const known = loadTableSchema('items').columns.map((column) => column.name);
+  if (known.includes(name)) return;
+  const near = suggestName(name, key === 'scope' ? ['row', ...known] : known);
+  throw fail(`${key}: "${name}" is no column of items${near === undefined ? '' : `, meant "${near}"?`}`);
 }
 
 function parseParameter(value: string, fail: (why: string) => PricelakeError): CheckParameter {

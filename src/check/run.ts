@@ -6,24 +6,36 @@ import type { Check, CheckSettings } from './check.js';
 import { countRows, type Violations } from './count-rows.js';
 import type { KeptCounts } from './kept-counts.js';
 import { planChecks } from './settings.js';
+import { countWithinRun } from './within-run.js';
 
 export type { CheckSettings } from './check.js';
+
+/** A run whose next state is checked. */
+export interface RunScope {
+  /** What checks found in the run before. */
+  kept: KeptCounts;
+  /** True where tables `items_before` and `items_after` have the items that the run changed. */
+  hasFewChanges: boolean;
+  /** Tables that the run gives other rows. */
+  changedTables: ReadonlySet<string>;
+}
 
 /**
  * Runs checks over the views named as the tables, in their order: exact counts and the first rows as a sample.
  * With the DuckDB variable `run_id` set, checks of `history` look at what that run wrote.
- * A check that does not run is a failed one, unless it is a gate. With `kept`, checks that have a scope count on.
+ * A check that does not run is a failed one, unless it is a gate. Of a `run`, only what it changed is looked at where that will do.
  * @throws PricelakeError `config` for settings that fit no check, and when a gate's SQL does not run.
  */
 export async function runChecks(
   db: Database,
   checks: readonly Check[],
   settings: CheckSettings,
-  kept?: KeptCounts,
+  run?: RunScope,
   { progress }: Pick<Io, 'progress'> = realIo,
 ): Promise<CheckResult[]> {
   const all = planChecks(checks, settings);
-  const known = await kept?.countOn(db, all);
+  const known = run?.hasFewChanges ? await countWithinRun(db, all) : new Map<string, Violations>();
+  for (const [name, counted] of (await run?.kept.countOn(db, all, run.changedTables)) ?? []) known.set(name, counted);
   const results: CheckResult[] = [];
   const report = (done: boolean) =>
     progress({
@@ -39,8 +51,8 @@ export async function runChecks(
     const { name, description } = planned.check;
     const startedAt = performance.now();
     const counted = async () => {
-      const violations = known?.get(name) ?? (await countRows(db, planned));
-      kept?.note(planned, violations);
+      const violations = known.get(name) ?? (await countRows(db, planned));
+      run?.kept.note(planned, violations);
       return violations;
     };
     const { severity } = planned;

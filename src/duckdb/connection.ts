@@ -145,6 +145,16 @@ export class Database {
     }
   }
 
+  /** `substitute` for each of several views or tables. */
+  substituteEach<N extends string, T>(
+    [name, ...others]: readonly N[],
+    select: (name: N) => string,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (name === undefined) return work();
+    return this.substitute(name, select(name), () => this.substituteEach(others, select, work));
+  }
+
   /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
   async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
     const reader = await this.connection.runAndReadAll(sql, values);

@@ -43,6 +43,8 @@ export interface Stage {
   targetBytes?: number;
 }
 
+/** Files of our tables are as small at level 1 as at DuckDB's 3, and writing them takes a third less CPU time. */
+const ZSTD_LEVEL = 1;
 /** Files sealed side by side. */
 const CONCURRENCY = 8;
 
@@ -154,7 +156,7 @@ function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionB
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
       : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE false`;
   return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (FORMAT parquet,
-    COMPRESSION zstd, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout},
+    COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout},
     ${writeFileMetadata(stage.table, stage.runId, stage.metadata)}, RETURN_STATS true)`;
 }
 

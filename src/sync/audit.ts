@@ -3,12 +3,13 @@ import path from 'node:path';
 import type { Check } from '../check/check.js';
 import { KeptCounts } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
-import { runChecks } from '../check/run.js';
+import { type RunScope, runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { ignoreMissing, type Lake, privatePath, temporaryPath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
+import { selectColumns } from '../merge/batch.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
 import type { Candidate, CheckResult } from '../tables/table.js';
@@ -42,8 +43,8 @@ export async function auditRun(
     `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
   );
   const checks = await loadChecks(run.pipeline.checksFolder);
-  const kept = await openCounts(run, candidate);
-  const results = await runChecks(db, checks, run.pipeline.checks, kept, io);
+  const scope = await openScope(run, candidate);
+  const results = await runChecks(db, checks, run.pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
@@ -56,17 +57,23 @@ export async function auditRun(
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
-  return { checks: results.map((result) => ({ ...result, waived: failed.includes(result) })), kept };
+  return { checks: results.map((result) => ({ ...result, waived: failed.includes(result) })), kept: scope.kept };
 }
 
-/** Counts of the run before. Where many items changed, or another program changed them, all rows are counted. */
-async function openCounts({ db, lake, tables: { items }, repairs }: Run, candidate: Candidate): Promise<KeptCounts> {
+/** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
+async function openScope({ db, lake, tables: { items }, repairs }: Run, candidate: Candidate): Promise<RunScope> {
   const changed = await db.row('SELECT count(*) AS n FROM merged_items');
-  if ((changed?.n as bigint) > FEW_ROWS || repairs.items !== undefined) return new KeptCounts(undefined, items.version);
-  const staged = candidate.items?.add.map((file) => file.stagedAt) ?? [];
-  const rows = `SELECT * FROM ${tableRelation('items', staged, { hasOlderFiles: false })}`;
-  await db.define('table', 'items_after', `${rows} SEMI JOIN merged_items USING (item_id)`);
-  return new KeptCounts(await readFile(countsPath(lake), 'utf8').catch(ignoreMissing), items.version);
+  const hasFewChanges =
+    (changed?.n as bigint) <= FEW_ROWS &&
+    repairs.items === undefined &&
+    items.version >= 0n &&
+    candidate.items !== undefined;
+  const changes = Object.values(candidate).filter(({ add, remove }) => add.length + remove.length > 0);
+  const changedTables = new Set(changes.map(({ table }) => table));
+  if (!hasFewChanges) return { kept: new KeptCounts(undefined, items.version), hasFewChanges, changedTables };
+  await db.define('view', 'items_after', `SELECT ${selectColumns('items')} FROM merged_items`);
+  const text = await readFile(countsPath(lake), 'utf8').catch(ignoreMissing);
+  return { kept: new KeptCounts(text, items.version), hasFewChanges, changedTables };
 }
 
 /** After the run has published: the next one counts on from here. */

@@ -61,7 +61,7 @@ async function findTouchedProducts(daily: DailyStage, last: string): Promise<voi
        FROM history JOIN late USING (item_id)
        GROUP BY item_id
      ),
-     present AS (
+     present AS NOT MATERIALIZED (
        SELECT item_id, product_id, site_id, currency, run_id,
          greatest(coalesce(timezone('UTC', first_seen_at)::DATE, CAST($1 AS DATE)), CAST($1 AS DATE)) AS seen_day
        FROM items

@@ -6,6 +6,7 @@ import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { createChangedProducts } from '../merge/changed-products.js';
 import type { Run } from '../run/open-run.js';
+import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Applied, Candidate, DataFile, TableName, TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
@@ -33,8 +34,7 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
   const changed = isSame ? 0n : await createChangedProducts(db);
   // Where many products changed, all are computed.
   const few = changed * FEW_PRODUCTS <= countRows(tables.products);
-  if (few && changed > 0n)
-    await db.define('table', 'changed_items', `SELECT * FROM items SEMI JOIN changed_products USING (product_id)`);
+  if (few && changed > 0n) await createChangedItems(db, levels.flat());
   // Tables whose other rows stay as they are.
   const kept = new Set<TableName>(['items', ...(batch.sites === undefined ? (['sites'] as const) : [])]);
   for (const level of levels) {
@@ -62,6 +62,17 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
     // A table of the next level reads these as they will be.
     await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS });
   }
+}
+
+/** Table `changed_items`: what the derived tables read of the items of the changed products. */
+async function createChangedItems(db: Database, derived: readonly DerivedSelect[]): Promise<void> {
+  const texts = derived.filter(({ byProduct }) => byProduct).map(({ select }) => select);
+  const columns = selectNamedColumns('items', [...texts, 'product_id']);
+  await db.define(
+    'table',
+    'changed_items',
+    `SELECT ${columns} FROM items SEMI JOIN changed_products USING (product_id)`,
+  );
 }
 
 /** One changed product in so many is many. */
@@ -109,7 +120,7 @@ async function renewTable(
   };
   const changed = reads.filter((one) => kept.has(one) && isByProduct(one));
   const rows = (one: TableName) => `SELECT * FROM ${one === 'items' ? 'changed_items' : `made_${one}`}`;
-  await substituteAll(db, changed, rows, () => db.define('table', `made_${table}`, select));
+  await db.substituteEach(changed, rows, () => db.define('table', `made_${table}`, select));
   await db.define(
     'table',
     `stored_${table}`,
@@ -143,17 +154,6 @@ function isByProduct(table: TableName): boolean {
   return loadTableSchema(table).columns.some(({ name }) => name === 'product_id');
 }
 
-/** Lets other rows stand in for each of these tables. */
-function substituteAll(
-  db: Database,
-  [table, ...others]: readonly TableName[],
-  rows: (table: TableName) => string,
-  work: () => Promise<void>,
-): Promise<void> {
-  if (table === undefined) return work();
-  return db.substitute(table, rows(table), () => substituteAll(db, others, rows, work));
-}
-
 /** Columns that follow from other tables: a row that did not change keeps the id of the run that made it. */
 function selectValues(table: TableName): string {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name !== 'run_id');
@@ -173,13 +173,14 @@ export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct' | 'rea
   const makeAll = async (tables: readonly T[]) => {
     for (const table of tables) await make(table);
   };
+  if (level.length === 0) return;
   const count = await db.row('SELECT count(*) AS n FROM items');
   const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
   if (parts <= 1n) return makeAll(level);
   for (let part = 0n; part < parts; part++) {
     for (const one of level.filter(({ byProduct }) => byProduct)) {
       const rows = (table: TableName) => `SELECT * FROM ${table}_itself WHERE hash(product_id) % ${parts} = ${part}`;
-      await substituteAll(db, one.reads.filter(isByProduct), rows, () => make(one));
+      await db.substituteEach(one.reads.filter(isByProduct), rows, () => make(one));
     }
   }
   await makeAll(level.filter((one) => !one.byProduct));

@@ -1,0 +1,13 @@
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { loadTableSchema } from './schemas.js';
+import type { TableName } from './table.js';
+
+/**
+ * The columns of `table` whose names stand in one of the texts of SQL, as a list for SELECT. A text that names the
+ * columns of its result reads no others, so that a scan for it need not either: rows of `items` are wide.
+ */
+export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
+  const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));
+  const columns = loadTableSchema(table).columns.filter(({ name }) => words.has(name));
+  return columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Check } from '../../src/check/check.js';
+import { KeptCounts } from '../../src/check/kept-counts.js';
+import { loadChecks } from '../../src/check/load.js';
+import { parseCheck } from '../../src/check/parse.js';
+import { runChecks } from '../../src/check/run.js';
+import { countWithinRun } from '../../src/check/within-run.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { createSeeded } from '../seeded.js';
+
+const random = createSeeded(31);
+const RUN = '000002-20261101T000000Z';
+let db: Database;
+let checks: Check[];
+
+const instant = () => `'2026-10-0${1 + random.integer(9)} 00:00:00+00'`;
+const insert = (table: string, values: Record<string, unknown>) =>
+  db.run(`INSERT INTO ${table} (${Object.keys(values)}) VALUES (${Object.values(values).join(', ')})`);
+
+const insertItem = (table: string, id: number, runId: string) =>
+  insert(table, {
+    item_id: id,
+    site_id: id % 4,
+    price: random.pick(['10', '20']),
+    is_listed: random.pick(['true', 'false']),
+    removed_at: random.pick(['NULL', instant()]),
+    last_seen_at: random.pick(['NULL', instant()]),
+    last_changed_at: instant(),
+    run_id: `'${runId}'`,
+  });
+
+const insertChange = (id: number, changeId: number, runId: string) =>
+  insert('history', {
+    item_id: id,
+    change_id: changeId,
+    kind: random.pick(["'REMOVED'", "'CHANGED'", "'RELISTED'"]),
+    observed_at: instant(),
+    price: random.pick(['10', '20', 'NULL']),
+    previous_price: random.pick(['10', '20', 'NULL']),
+    origin: "'feed'",
+    run_id: `'${runId}'`,
+  });
+
+beforeAll(async () => {
+  db = await Database.open();
+  for (const table of ['items', 'items_before', 'items_after', 'history', 'runs', 'sites'] as const) {
+    const { columns } = loadTableSchema(table.startsWith('items') ? 'items' : (table as 'history'));
+    await db.run(`CREATE TEMP TABLE ${table} (${columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`);
+  }
+  await insert('runs', { run_number: 1, run_id: "'000001-20261031T000000Z'", cursor_to: 1000 });
+  await insert('runs', { run_number: 2, run_id: `'${RUN}'`, cursor_to: 1000 });
+  await db.run('SET VARIABLE run_id = $1', [RUN]);
+  for (let id = 0; id < 80; id++) {
+    // Of every third item the run told something; some of these rows it did not give other values.
+    const isTouched = id % 3 === 0;
+    await insertItem('items', id, isTouched ? RUN : '000001-20261031T000000Z');
+    for (let n = 0; n < 3; n++) {
+      await insertChange(id, id * 5 + n, isTouched && n === 2 ? RUN : '000001-20261031T000000Z');
+    }
+  }
+  await db.run('INSERT INTO items_after FROM items WHERE item_id % 3 = 0 AND item_id % 2 = 0');
+  await db.run('INSERT INTO items_before FROM items_after WHERE item_id % 5 > 0');
+  checks = (await loadChecks()).filter(({ withinRun }) => withinRun !== undefined);
+});
+afterAll(() => db.close());
+
+const count = async (hasFewChanges: boolean) => {
+  const kept = new KeptCounts(undefined, 0n);
+  const results = await runChecks(db, checks, {}, { kept, hasFewChanges, changedTables: new Set() });
+  return results.map(({ name, violations, sample }) => [name, violations, sample === '[]']);
+};
+
+describe('checks that look within a run', () => {
+  it('find over the rows that the run touched what they find over all', async () => {
+    const all = await count(false);
+    expect(await count(true)).toEqual(all);
+    expect(all.map(([name]) => name)).toContain('history_ordered');
+    expect(all.filter(([, violations]) => violations !== 0n).length).toBeGreaterThan(3);
+  });
+
+  it('read the tables again after them', async () => {
+    await count(true);
+    expect(
+      await db.row('SELECT (SELECT count(*) FROM items) AS items, (SELECT count(*) FROM history) AS changes'),
+    ).toEqual({ items: 80n, changes: 240n });
+  });
+
+  it('are left to the rows of all where their SQL does not run', async () => {
+    const broken = checks.slice(0, 1).map((check) => ({ ...check, sql: 'SELECT nothing FROM items' }));
+    const planned = broken.map((check) => ({ check, severity: check.severity, values: {} }));
+    expect((await countWithinRun(db, planned)).size).toBe(0);
+  });
+
+  it('name a column of items', () => {
+    const header = '-- name: a\n-- severity: warn\n-- description: b\n-- next: c\n';
+    expect(parseCheck(`${header}-- within_run: item_id\nSELECT 1 FROM items`, 'a.sql').withinRun).toBe('item_id');
+    expect(() => parseCheck(`${header}-- within_run: item_ids\nSELECT 1 FROM items`, 'a.sql')).toThrow(
+      'a.sql:5: within_run: "item_ids" is no column of items, meant "item_id"?',
+    );
+  });
+});
