@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { complete } from '../../src/cli/completion/complete.js';
 import { lookUp } from '../../src/cli/completion/look-up.js';
@@ -40,6 +40,7 @@ describe('completion', () => {
     expect(await list('query', '--analysis', 'price_l')).toEqual(['price_leaders']);
     expect(await list('check', '--select', 'gtin_check')).toEqual(['gtin_check_digit']);
     expect(await list('query', '--format', 'p')).toEqual(['parquet']);
+    expect(await list('query', '--format', "'p")).toEqual(['parquet']);
   });
 
   it('leaves paths to the shell', async () => {
@@ -47,14 +48,29 @@ describe('completion', () => {
     expect(await list('query', '--lake', '')).toEqual([':files']);
   });
 
-  it('reads values that stand in the lake, and is silent where there is none', async () => {
+  it('reads currencies, brands and shops from the lake, and is silent if there is none', async () => {
     expect(await list('spread', '--lake', lake, '--currency', '')).toEqual(['EUR']);
-    const shop = { name: 'shop', type: 'string', takesValue: true } as const;
-    expect((await lookUp(shop, ['--lake', lake])).map(({ value }) => value)).toEqual(['Alpha', 'Beta', '茶店']);
+    const shops = await complete(
+      ['watch', '--lake', lake, '--own-site', ''],
+      describeCommands(),
+      listGlobalOptions(),
+      lookUp,
+    );
+    expect(shops).toEqual([
+      { value: '1', meaning: 'Alpha' },
+      { value: '2', meaning: 'Beta' },
+      { value: '3', meaning: '茶店' },
+    ]);
     expect(await list('spread', '--lake', '/none', '--currency', '')).toEqual([]);
   });
 
-  it('is asked by the scripts: a line a value, with what it means', async () => {
+  it('reads the lake of the pipeline file on the command line', async () => {
+    const file = join(dirname(lake), 'other.yaml');
+    await writeFile(file, `source: { baseUrl: http://localhost, apiKey: "\${KEY}" }\nlake: { path: ${lake} }\n`);
+    expect(await list('spread', file, '--currency', '')).toEqual(['EUR']);
+  });
+
+  it('answers the scripts with one value a line, and its meaning', async () => {
     const { stdout } = await runHere(['__complete', 'comp']);
     expect(stdout).toBe(
       'compact\tJoin small files: the same rows in fewer of them\ncompletion\tPrint a script that completes commands, options and their values in a shell\n',

@@ -1,6 +1,6 @@
 import type { CommandSpec, OptionSpec } from '../describe-commands.js';
 
-/** What may stand at the end of a command line. */
+/** A value that can end a command line. */
 export interface Completion {
   value: string;
   meaning?: string | undefined;
@@ -21,7 +21,7 @@ export async function complete(
   globals: readonly OptionSpec[],
   lookUp: LookUp,
 ): Promise<Completion[]> {
-  const prefix = words.at(-1) ?? '';
+  const prefix = unquote(words.at(-1) ?? '');
   const before = words.slice(0, -1);
   const { command, rest } = findCommand(before, commands);
   const options = [...(command?.options ?? []), ...globals].filter(({ hidden }) => hidden !== true);
@@ -35,6 +35,12 @@ export async function complete(
     return [...subcommands.map(describe), ...given];
   };
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
+}
+
+/** A word as the shell would read it; shells hand words over as they are typed, perhaps with an open quote. */
+function unquote(word: string): string {
+  const [first = ''] = word;
+  return first === '"' || first === "'" ? word.slice(1) : word.replace(/\\(.)/gu, '$1');
 }
 
 function describe({ name, describe: meaning }: CommandSpec): Completion {

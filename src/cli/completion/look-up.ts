@@ -1,24 +1,38 @@
+import type { TableName } from '../../tables/table.js';
 import type { OptionSpec } from '../describe-commands.js';
 import { type Completion, FILES } from './complete.js';
 
 /** Options whose values are paths. */
-const PATHS = ['lake', 'output', 'file', 'checks', 'keep', 'pipeline', 'fx', 'data', 'changes'];
+const PATHS = [
+  ...['lake', 'output', 'file', 'checks', 'keep', 'pipeline', 'fx', 'data', 'changes'],
+  ...['list', 'state', 'cache', 'metrics', 'manifests'],
+];
 
-/** Options whose values stand in the lake. */
-const LAKE_VALUES: Record<string, string> = {
-  shop: 'SELECT DISTINCT name FROM sites WHERE is_current ORDER BY 1',
-  currency: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1',
-  category: 'SELECT DISTINCT category_slug FROM items WHERE category_slug IS NOT NULL ORDER BY 1',
-  brand: 'SELECT brand FROM items WHERE brand IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC LIMIT 500',
+/** Where the lake has the values of an option; a second column says what a value means. */
+const LAKE_VALUES: Record<string, { table: TableName; sql: string }> = {
+  'own-site': { table: 'sites', sql: 'SELECT site_id, name FROM sites WHERE is_current ORDER BY name' },
+  currency: { table: 'items', sql: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1' },
+  category: {
+    table: 'items',
+    sql: 'SELECT DISTINCT category_slug FROM items WHERE category_slug IS NOT NULL ORDER BY 1',
+  },
+  brand: {
+    table: 'items',
+    sql: 'SELECT brand FROM items WHERE brand IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC, 1',
+  },
 };
 
-/** Values that no declaration lists. Nothing where they can't be had: completion is no place for errors. */
+/** Nobody reads more in a shell, or waits longer. */
+const MOST_VALUES = 500;
+const MOST_MS = 2000;
+
+/** Values that no declaration lists. Nothing if they can't be had: completion is no place for errors. */
 export async function lookUp({ name, type }: OptionSpec, words: readonly string[]): Promise<Completion[]> {
   if (PATHS.includes(name)) return [FILES];
   if (name === 'select') return listChecks();
-  const sql = LAKE_VALUES[name];
-  if (sql === undefined || type !== 'string') return [];
-  return readLakeValues(sql, words).catch(() => []);
+  const values = LAKE_VALUES[name];
+  if (values === undefined || type !== 'string') return [];
+  return readLakeValues(values, words).catch(() => []);
 }
 
 async function listChecks(): Promise<Completion[]> {
@@ -26,12 +40,20 @@ async function listChecks(): Promise<Completion[]> {
   return (await loadChecks()).map(({ name, description }) => ({ value: name, meaning: description }));
 }
 
-async function readLakeValues(sql: string, words: readonly string[]): Promise<Completion[]> {
+async function readLakeValues(
+  { table, sql }: { table: TableName; sql: string },
+  words: readonly string[],
+): Promise<Completion[]> {
   const [{ readLake }, { findTarget }] = await Promise.all([import('../read-lake.js'), import('../reading-target.js')]);
   const at = words.indexOf('--lake');
-  const { lake: path } = await findTarget({ lake: at < 0 ? undefined : words[at + 1] }, process.env);
-  const { signal } = new AbortController();
-  return readLake({ path, signal }, async ({ db }) =>
-    (await db.rows(sql)).map((row) => ({ value: String(Object.values(row)[0]) })),
+  const lake = at < 0 ? undefined : words[at + 1];
+  const pipeline = words.find((word) => /\.ya?ml$/u.test(word));
+  const { lake: path } = await findTarget({ lake, pipeline }, process.env);
+  const options = { path, tables: () => [table], signal: AbortSignal.timeout(MOST_MS) };
+  return readLake(options, async ({ db }) =>
+    (await db.rows(`${sql} LIMIT ${MOST_VALUES}`)).map((row) => {
+      const [value, meaning] = Object.values(row);
+      return { value: String(value), meaning: meaning == null ? undefined : String(meaning) };
+    }),
   );
 }

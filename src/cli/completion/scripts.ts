@@ -11,7 +11,8 @@ export const SCRIPTS: Record<Shell, string> = {
   COMPREPLY=()
   while IFS=$'\\t' read -r value meaning; do
     if [[ $value == :files ]]; then compopt -o default; COMPREPLY=(); return; fi
-    COMPREPLY+=("$(printf '%q' "$value")")
+    if [[ \${COMP_WORDS[COMP_CWORD]} != [\\"\\']* ]]; then printf -v value '%q' "$value"; fi
+    COMPREPLY+=("$value")
   done < <(pricelake ${COMPLETE_WORD} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -F _pricelake pricelake
