@@ -9,14 +9,19 @@ export const VARIABLES: [name: string, meaning: string][] = [
   ['PRICELAKE_API_KEY', 'The API key. The shipped pipeline files and `status --online` read it.'],
   [
     'PRICELAKE_PIPELINE',
-    'The pipeline file of commands that are told none. Without it they read `prices.yaml` of the current folder.',
+    'The pipeline file of commands that name none. If it is not set, they read `prices.yaml` of the current folder.',
   ],
   ['PRICELAKE_WEBHOOK_SECRET', 'What the service signs its webhooks with. The shipped pipeline file reads it.'],
   ['PRICELAKE_DEBUG', '`1` logs every step and prints the stack of an error, as `--verbose` does.'],
+  [
+    'XDG_STATE_HOME',
+    'The prompt of `query` keeps its history in `pricelake/query-history` there. Default `~/.local/state`.',
+  ],
+  ['XDG_CACHE_HOME', 'With `--remote`, files are kept in `pricelake` there. Default `~/.cache`.'],
   ['NO_COLOR', 'Any value turns colours off.'],
   [
     'FORCE_COLOR',
-    '`1` turns colours on, also where no terminal is; `0` turns them off. `--color` and `--no-color` go before it.',
+    '`1` turns colours on, also without a terminal; `0` turns them off. `--color` and `--no-color` take precedence.',
   ],
   ['TERM', '`dumb` turns colours off.'],
 ];
@@ -29,9 +34,9 @@ ${renderTable(
   ['variable', 'meaning'],
   VARIABLES.map(([name, meaning]) => [`\`${name}\``, meaning]),
 )}
-A pipeline file can name any other variable: \`\${NAME}\` takes its value from the environment. A variable that is not set is
-an error.
+A pipeline file can name any other variable: \`\${NAME}\` takes its value from the environment. A variable that is not set is an
+error.
 
-Every command reads \`.env\` of the current folder first. What the environment sets goes before it.
+Every command reads \`.env\` in the current folder. Variables that are already set take precedence.
 `;
 }

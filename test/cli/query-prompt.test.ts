@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest';
-import { answerLines } from '../../src/cli/actions/query-prompt.js';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { answerLines, promptQueries } from '../../src/cli/actions/query-prompt.js';
+import { findHistory, HISTORY_SIZE } from '../../src/cli/query-history.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { openContext } from './open-context.js';
 
-test('the prompt runs statements over several lines, goes on behind an error, and knows tables and columns', async () => {
+test('the prompt runs statements over several lines, continues after an error, and knows tables and columns', async () => {
   const ran: string[] = [];
   const run = async (sql: string) => {
     if (sql.includes('nothing')) throw new PricelakeError('query', 'no such table');
@@ -29,4 +34,51 @@ test('the prompt runs statements over several lines, goes on behind an error, an
   expect(asked.slice(0, 2)).toEqual([true, false]);
   expect(context.output.text).toContain('pricelake: no such table\nThere is no table "nope"');
   expect(context.output.text).toContain('\nprice_spread\n');
+});
+
+/** Types into a prompt, ends it, and returns the statements that ran. */
+async function typeInto(historyFile: string, typed: string): Promise<string[]> {
+  const input = new PassThrough();
+  const output = new PassThrough().resume();
+  const ran: string[] = [];
+  const run = async (sql: string) => ran.push(sql);
+  const done = promptQueries(openContext(), run, { input, output, historyFile });
+  input.write(typed);
+  input.end();
+  await done;
+  return ran;
+}
+
+const UP = '\u001b[A';
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pricelake-prompt-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test('the prompt keeps its history between runs, in a file that only its user reads', async () => {
+  const file = findHistory({ XDG_STATE_HOME: await makeFolder() });
+  expect(await typeInto(file, 'FROM items;\n\nFROM history;\n')).toEqual(['FROM items;', 'FROM history;']);
+  expect(await readFile(file, 'utf8')).toBe('FROM items;\nFROM history;\n');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await typeInto(file, `${UP}${UP}\n`)).toEqual(['FROM items;']);
+});
+
+test('the history is bounded, and a file that others could read becomes private', async () => {
+  const folder = await makeFolder();
+  const file = findHistory({ XDG_STATE_HOME: folder });
+  await typeInto(file, '');
+  const many = Array.from({ length: HISTORY_SIZE + 5 }, (_, i) => `FROM t${i};\n`);
+  await rm(file).then(() => writeFile(file, many.join(''), { mode: 0o644 }));
+  expect(await typeInto(file, `${UP}\n`)).toEqual([`FROM t${HISTORY_SIZE + 4};`]);
+  const kept = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  expect([kept.length, kept[0]]).toEqual([HISTORY_SIZE + 1, 'FROM t5;']);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('a state folder that cannot be made leaves the prompt without history', async () => {
+  const folder = await makeFolder();
+  await writeFile(join(folder, 'pricelake'), 'a file');
+  expect(await typeInto(findHistory({ XDG_STATE_HOME: folder }), 'FROM items;\n')).toEqual(['FROM items;']);
 });

@@ -27,7 +27,7 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
     yargs
       .positional('sql', {
         type: 'string',
-        describe: 'One SELECT in the SQL of DuckDB; without one, a prompt on a terminal',
+        describe: "One SELECT in DuckDB's SQL; without one, a prompt on a terminal",
       })
       .option('lake', LAKE_OPTION)
       .options(REMOTE_OPTIONS)
