@@ -1,8 +1,13 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { takeLease } from '../../src/remote/lease.js';
+import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
+import { openS3Store } from '../../src/remote/s3-store.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { makeIo } from '../remote/quiet-io.js';
+import { SECRET, startS3, withCredentials } from '../remote/s3-server.js';
 import { readJsonLine, runHere } from './pricelake.js';
 
 let folder: string;
@@ -16,10 +21,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What doctor says of a pipeline with this key and lake, by the name of the look. */
-async function diagnose(apiKey: string, lake = './lake') {
+/** What doctor says about a pipeline with this key and these settings of the lake, by the name of the look. */
+async function diagnose(apiKey: string, lake = 'path: ./lake') {
   const source = `source: { baseUrl: "${sandbox.baseUrl}", apiKey: "\${KEY}" }`;
-  await writeFile(path.join(folder, 'prices.yaml'), `${source}\nlake: { path: ${lake} }\n`);
+  await writeFile(path.join(folder, 'prices.yaml'), `${source}\nlake: { ${lake} }\n`);
   const outcome = await runHere(['doctor', '--json'], { cwd: folder, env: { KEY: apiKey } });
   expect(outcome.stdout + outcome.stderr).not.toContain(apiKey);
   const json = readJsonLine(outcome) as { findings?: Found[]; error?: { facts: { findings: Found[] } } };
@@ -30,6 +35,7 @@ async function diagnose(apiKey: string, lake = './lake') {
 interface Found {
   name: string;
   state: string;
+  found: string;
   next?: string;
 }
 
@@ -43,12 +49,36 @@ test('everything is in order: exit 0, and nothing is left behind', async () => {
 test('a key that is refused and a folder that is no lake are named, each with the next step: exit 3', async () => {
   await mkdir(path.join(folder, 'other'));
   await writeFile(path.join(folder, 'other', 'mine.txt'), '');
-  const { code, states, findings } = await diagnose('pk_wrong', './other');
+  const { code, states, findings } = await diagnose('pk_wrong', 'path: ./other');
   expect({ code, states }).toMatchObject({
     code: 3,
     states: { service: 'failed', lake: 'failed', disk: expect.anything() },
   });
   expect(findings.find(({ name }) => name === 'service')?.next).toContain('source.apiKey');
+});
+
+test('a remote that answers is ok, with the run that holds it; a bucket that is missing is named: exit 3', async () => {
+  const s3 = await startS3();
+  onTestFinished(s3.close);
+  onTestFinished(withCredentials());
+  const look = async (bucket: string) => {
+    const remote = `s3://${bucket}/prices?endpoint=${s3.endpoint}`;
+    const { code, findings } = await diagnose(sandbox.keys.live, `path: ./lake, remote: "${remote}"`);
+    expect(JSON.stringify(findings)).not.toContain(SECRET);
+    return { code, remote, ...findings.find(({ name }) => name === 'remote') };
+  };
+  const free = await look('bucket');
+  expect(free).toMatchObject({ code: 0, state: 'ok', found: `${free.remote} answers` });
+
+  const store = await openS3Store(parseRemoteUrl(free.remote) as RemoteUrl, makeIo());
+  onTestFinished(() => store.close());
+  const lease = await takeLease(store, { url: free.remote, copy: 'another folder', generation: 0 }, makeIo());
+  expect((await look('bucket')).found).toBe(`${free.remote} answers; a run on ${hostname()} holds it`);
+  for (const object of s3.objects.values()) object.writtenAt = new Date(Date.now() - 120_000);
+  expect((await look('bucket')).found).toMatch(/; a run on \S+ died while it held it$/u);
+  await lease.release();
+
+  expect(await look('other')).toMatchObject({ code: 3, state: 'failed', next: expect.stringMatching(/bucket/u) });
 });
 
 test('without a pipeline file it says so, and looks at the rest that it can', async () => {

@@ -11,7 +11,7 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { CommandContext } from '../run-command.js';
 import type { Finding } from './doctor-finding.js';
 
-/** The logs of every table can be read; what waits is named. Proofs are the business of `verify`. */
+/** The logs of every table can be read, and what waits is named. Proofs are left to `verify`. */
 export async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding[]> {
   const name = 'lake';
   const lake = await openLake(path, { create: false }).catch((error: unknown) => {
@@ -24,7 +24,7 @@ export async function lookAtLake(path: string, { io }: CommandContext): Promise<
     const [other] = (await readdir(path).catch(ignoreMissing)) ?? [];
     if (other !== undefined) {
       const next = 'Name an empty folder in lake.path, or one that does not exist.';
-      return [{ name, state: 'failed', found: `${path} is no lake, it holds ${other}`, next }];
+      return [{ name, state: 'failed', found: `${path} is not a lake; it holds ${other}`, next }];
     }
     return [{ name, state: 'ok', found: `nothing at ${path} yet; the first sync makes it` }];
   }
@@ -41,7 +41,7 @@ export async function lookAtLake(path: string, { io }: CommandContext): Promise<
   return [{ name, state: 'ok', found: published + running }];
 }
 
-/** The bucket answers, and who writes there. */
+/** The bucket answers; a run that holds it is named. */
 export async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
   if (remote === undefined) return [];
   const [{ parseRemoteUrl }, { openS3Store }, { readHolder }] = await Promise.all([
@@ -54,7 +54,8 @@ export async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: Comma
   const store = await openS3Store(url, io);
   try {
     const holder = await readHolder(store);
-    const by = holder === undefined ? '' : `; ${holder.host} ${holder.alive ? 'writes' : 'wrote last'}`;
+    const by =
+      holder === undefined ? '' : `; a run on ${holder.host} ${holder.alive ? 'holds it' : 'died while it held it'}`;
     return [{ name: 'remote', state: 'ok', found: `${remote} answers${by}` }];
   } finally {
     store.close();
