@@ -1,14 +1,15 @@
 """pricelake under Airflow 2.10 or 3: each pipeline is synced every 15 minutes, and its lake verified once a week.
 
-Put this file into the folder of DAGs. pricelake is installed on the worker (npm install --global), the worker's
-environment holds PRICELAKE_BASE_URL and PRICELAKE_API_KEY, and lake.path of each pipeline file is absolute. PIPELINES
-names the files; each one is a mapped task of its own. The JSON of a run goes to XCom. DAGs that read the lake are
-scheduled by the asset LAKES:
+Put this file into the folder of DAGs. Install pricelake on the worker (npm install --global), set PRICELAKE_BASE_URL and
+PRICELAKE_API_KEY in its environment, and make lake.path of each pipeline file absolute. PRICELAKE_PIPELINES names the
+files, separated by colons; each one is a mapped task of its own. The JSON of a run goes to XCom. To schedule other DAGs
+on the lake, use its asset:
 
     @dag(schedule=[Asset("pricelake://lakes")])
 
-Exit codes become what they mean: 2, 3 and 4 fail at once, because a person has to act; 5 waits until the quota is
-renewed; 6, another run holds the lake, is skipped; 75, a passing fault, and all others are tried again.
+Exit codes: 2, 3 and 4 fail at once, because a person must act; 5 waits until the quota is renewed; 6, another run holds
+the lake, is skipped; 7, a shop is below a price that you allow (a task of run_pricelake("watch", ...)), fails at once;
+75, a passing fault, and all others are tried again.
 """
 
 import json
@@ -35,7 +36,7 @@ START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 def run_pricelake(*args: str) -> dict:
-    """Runs a command and returns its JSON; a task that is stopped hands the SIGTERM on, so that the run ends well."""
+    """Runs a command and returns its JSON. A task that is stopped passes the SIGTERM on, so that the run ends cleanly."""
     process = subprocess.Popen(["pricelake", *args, "--json"], stdout=subprocess.PIPE, text=True)
     try:
         output, _ = process.communicate()
@@ -56,7 +57,7 @@ def explain(code: int, error: dict) -> AirflowException:
         return AirflowSkipException(message)
     if code == 5 and error.get("nextRunAt"):
         return AirflowRescheduleException(datetime.fromisoformat(error["nextRunAt"].replace("Z", "+00:00")))
-    if code in (2, 3, 4, 5):
+    if code in (2, 3, 4, 5, 7):
         return AirflowFailException(message)
     return AirflowException(message)
 

@@ -1,9 +1,11 @@
 """pricelake under Prefect 3: python prefect_flow.py serves it, and runs it every 15 minutes.
 
-Each pipeline is a task. pricelake is installed beside Prefect (npm install --global), and the environment holds
-PRICELAKE_BASE_URL, PRICELAKE_API_KEY and, separated by colons, PRICELAKE_PIPELINES. Exit codes become what they mean:
-75, a passing fault, is tried again; 6, another run holds the lake, ends as skipped; all others fail at once, 5 with the
-time from which the next run makes sense.
+Each pipeline is a task. Install pricelake beside Prefect (npm install --global), and set PRICELAKE_BASE_URL,
+PRICELAKE_API_KEY and, separated by colons, PRICELAKE_PIPELINES in the environment.
+
+Exit codes: 75, a passing fault, is tried again; 6, another run holds the lake, ends as skipped; all others fail at once:
+5 with the time from which the next run makes sense, 7 (of watch, if you run it the same way) because a shop is below a
+price that you allow.
 """
 
 import json
@@ -17,11 +19,11 @@ PIPELINES = os.environ.get("PRICELAKE_PIPELINES", "/etc/pricelake/prices.yaml").
 
 
 class Refused(Exception):
-    """A run that another try would not help."""
+    """A run that a retry would not help."""
 
 
 class Passing(Exception):
-    """A run that may do better in a minute."""
+    """A run that may succeed in a minute."""
 
 
 def is_passing(_task, _run, state) -> bool:
@@ -50,7 +52,7 @@ def sync(pipeline: str):
 @flow(name="pricelake")
 def sync_lakes(pipelines: list[str] = PIPELINES):
     futures = [sync.submit(pipeline) for pipeline in pipelines]
-    # One lake that fails stops no other.
+    # One failing lake does not stop the others.
     return [future.wait() or future.state for future in futures]
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/deliveries.md, of what the programs noted."""
+"""docs/reference/deliveries.md, from what the programs noted."""
 
 import json
 import sys
@@ -6,8 +6,8 @@ from pathlib import Path
 
 print("""# Programs that were tried
 
-`npm run interop` writes this page. It makes what other programs take from runs of the sandbox, and tries it with each program.
-Exit codes are those of a stub that stands for pricelake, one a pipeline.
+`npm run interop` writes this page. It lets each program read the output of runs of the sandbox.
+For exit codes, a stub takes the place of pricelake and returns one code for each pipeline.
 
 | program | version | what | result |
 | --- | --- | --- | --- |""")
