@@ -1,5 +1,6 @@
 import { skipSample } from '../extract/sample.js';
 import { foldProgress } from '../landing/run-progress.js';
+import { countBetween } from '../landing/usage.js';
 import { type Caller, fetchPlan, pickUsage } from './read-plan.js';
 
 /** What the service counted between the run's first call and its last, both included. Null where that isn't known. */
@@ -27,17 +28,10 @@ export async function countUsage(run: Caller): Promise<Usage> {
     io.log('debug', 'usage', { ...counted });
   }
   const before = journal.all('usage.before')[0]?.counted ?? null;
-  const after = journal.last('usage.after')?.counted ?? null;
-  // When a month began in between, the counters started over.
-  if (before === null || after === null || before.resetsAt !== after.resetsAt) {
-    return NO_USAGE;
-  }
+  const counted = countBetween(before, journal.last('usage.after')?.counted ?? null);
+  if (counted === undefined) return NO_USAGE;
   const backfill = journal.last('backfill')?.counted ?? 0n;
-  return {
-    // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
-    usage_calls: after.apiCalls - before.apiCalls + 1n + backfill,
-    usage_export_rows: after.exportRows - before.exportRows,
-  };
+  return { usage_calls: counted.calls + backfill, usage_export_rows: counted.exportRows };
 }
 
 function isWorthIt({ landing: { journal } }: Caller): boolean {

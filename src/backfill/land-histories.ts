@@ -9,9 +9,9 @@ import { readElements } from '../formats/json-scan.js';
 import { syncFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import { Journal, JournalEntries } from '../landing/journal.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
+import { type Counted, foldBackfill } from '../landing/usage.js';
 import { noteHistories } from './read-histories.js';
 
 /**
@@ -33,9 +33,6 @@ export interface LandedBackfill {
   changes: number;
   bytes: number;
 }
-
-/** What the service has counted this month; null where it does not tell. */
-type Counted = Extract<JournalEntry, { type: 'usage.before' }>['counted'];
 
 /** How the service's count is asked for. */
 export interface UsageCount {
@@ -169,32 +166,7 @@ async function readWaiting(folder: string) {
   if (journal === undefined) return undefined;
   await journal.close();
   if (journal.last('backfill.done') === undefined) return undefined;
-  const items = journal.all('backfill.item');
-  const rows = items.reduce((sum, item) => sum + item.rows, 0);
-  const left = journal.last('backfill.done')?.left ?? 0;
-  return { rows, bytes: items.at(-1)?.end ?? 0, left, ...countMade(journal.entries) };
-}
-
-/** Calls of the processes that worked on a backfill, by our count and by the service's, where it told it to the end. */
-function countMade(entries: readonly JournalEntry[]): { made: number; counted: bigint } {
-  const tries: { made: number; before: Counted; after: Counted }[] = [];
-  for (const entry of entries) {
-    if (entry.type === 'usage.before') tries.push({ made: 0, before: entry.counted, after: null });
-    const last = tries.at(-1);
-    if (last === undefined) continue;
-    if (entry.type === 'usage.after') last.after = entry.counted;
-    if ('calls' in entry && entry.calls !== undefined) last.made = entry.calls;
-  }
-  return tries.reduce(({ made, counted }, one) => ({ made: made + one.made, counted: counted + countByService(one) }), {
-    made: 0,
-    counted: 0n,
-  });
-}
-
-function countByService({ made, before, after }: { made: number; before: Counted; after: Counted }): bigint {
-  const isTold = before !== null && after !== null && before.resetsAt === after.resetsAt;
-  // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
-  return isTold ? after.apiCalls - before.apiCalls + 1n : BigInt(made);
+  return foldBackfill(journal.entries);
 }
 
 /** Items whose histories wait, or are being landed. */

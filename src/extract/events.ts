@@ -5,6 +5,7 @@ import { readElements, readFields, type Slice } from '../formats/json-scan.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
+import { sumPages } from '../landing/run-progress.js';
 
 /** What of the webhooks' events is landed. */
 export interface LandedEvents {
@@ -33,8 +34,8 @@ export async function landEvents(
     }
     await journal.append({ type: 'events.done' });
   }
-  const events = journal.all('event');
-  return { file, changes: events.reduce((sum, { rows }) => sum + rows, 0), bytes: events.at(-1)?.end ?? 0 };
+  const { rows, bytes } = sumPages(journal.entries, 'event');
+  return { file, changes: Number(rows), bytes };
 }
 
 /** Keys of the events that the run has taken over. */

@@ -7,6 +7,7 @@ import type { Io } from '../io/io.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
+import { sumPages } from '../landing/run-progress.js';
 import type { DatasetPart } from './dataset-client.js';
 import { createFeedGuard, type FeedGuard } from './feed-guard.js';
 import { readFeedPage } from './page.js';
@@ -73,12 +74,12 @@ export async function landFeed(
     await journal.append({ type: 'feed.done', cursor, complete: hasFeed, at, calls: client.calls() });
     io.log('debug', 'landed', { what: 'feed', cursor });
   }
-  const pages = journal.all('feed.page');
+  const { rows, bytes } = sumPages(journal.entries, 'feed.page');
   const done = journal.last('feed.done');
   return {
     file: path.join(landing.folder, FEED_FILE),
-    changes: pages.reduce((sum, page) => sum + page.rows, 0),
-    bytes: pages.at(-1)?.end ?? 0,
+    changes: Number(rows),
+    bytes,
     cursor: done?.cursor ?? 0n,
     complete: done?.complete ?? false,
     at: done?.at ?? '',
@@ -165,9 +166,8 @@ async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io
 /** Reads the pages of a part until nothing more waits. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
-  const pages = landing.journal.all('feed.page');
   const last = findLanded(landing, part);
-  let bytes = pages.at(-1)?.end ?? 0;
+  let { rows, bytes } = sumPages(landing.journal.entries, 'feed.page');
   const file = await RowFile.open(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? from;
   // What was its end in an earlier try may not be by now.
@@ -175,7 +175,6 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   // A feed that begins again never takes the cursor back.
   let known = from;
   let hasMore = isOfThisTry ? last.hasMore : true;
-  let rows = BigInt(pages.reduce((sum, page) => sum + page.rows, 0));
   try {
     while (hasMore) {
       const { body, after } = await readChanges(part, cursor, io);

@@ -5,6 +5,7 @@ import type { Io } from '../io/io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
+import { sumPages } from '../landing/run-progress.js';
 import { changedExport } from '../plan/broken-exports.js';
 import type { HydrationChoice, HydrationFacts } from '../plan/choose-hydration.js';
 import type { ExportGate } from '../plan/export-gate.js';
@@ -12,7 +13,7 @@ import { planHydration } from '../plan/plan-hydration.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import { type DatasetPart, listParts } from './dataset-client.js';
 import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
-import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
 import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
@@ -105,7 +106,7 @@ export async function landHydration(
       for (const { id } of items) need.itemIds.delete(id);
       io.log('debug', 'landed', { what: 'hydration', rows: items.length });
       const rows = wanted - BigInt(need.itemIds.size);
-      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countItemBytes(journal, 'hydrate.page') });
+      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: sumPages(journal.entries, 'hydrate.page').bytes });
       if (isFull) handOver();
     });
   const parts = means.parts ?? listParts(client, [undefined]);
@@ -137,7 +138,7 @@ export async function landHydration(
     step: 'hydrate',
     rows: wanted,
     totalRows: wanted,
-    bytes: countItemBytes(journal, 'hydrate.page'),
+    bytes: sumPages(journal.entries, 'hydrate.page').bytes,
     done: true,
   });
 }

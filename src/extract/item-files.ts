@@ -1,6 +1,5 @@
 import { truncate } from 'node:fs/promises';
 import path from 'node:path';
-import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
 import { isExportFile } from './hydrate-export.js';
@@ -36,12 +35,6 @@ export async function cutItemTails(landing: Landing, page: PageEntry): Promise<v
   // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
   for (const [file, end] of ends)
     if (!isExportFile({ path: file })) await truncate(path.join(landing.folder, file), end);
-}
-
-/** Bytes of items read whole that the journal names. */
-export function countItemBytes(journal: Journal, page: PageEntry): number {
-  const ends = new Map(journal.all(page).map(({ file, end }) => [file, end]));
-  return [...ends.values()].reduce((sum, end) => sum + end, 0);
 }
 
 /** Lands items read whole, a line each, in files of about FILE_BYTES. One call at a time. */

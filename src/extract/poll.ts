@@ -3,14 +3,12 @@ import { ITEMS_A_PAGE } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
 import { readLines } from '../formats/ndjson.js';
 import type { Io } from '../io/io.js';
-import type { JournalEntries } from '../landing/journal.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
 import type { Landing } from '../landing/landing.js';
-import type { Dataset } from '../plan/plan-shards.js';
-import type { PolledPart } from '../plan/run-facts.js';
+import { sumPages } from '../landing/run-progress.js';
 import type { DatasetPart } from './dataset-client.js';
-import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
+import { PollJournal } from './poll-journal.js';
 
 /** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
 const ROUNDS = 5;
@@ -47,30 +45,11 @@ export async function landPoll(
   await cutItemTails(landing, 'poll.page');
   for (const part of parts) {
     const { dataset, client } = part;
-    if (isDone(listPartEntries(journal, dataset))) continue;
+    if (new PollJournal(journal, dataset).isDone()) continue;
     await new Rounds(part, landing, io).read(poll);
     await journal.append({ type: 'poll.done', dataset, calls: client.calls() });
   }
   for (const file of listItemFiles(landing, 'poll.page')) onFile(file);
-}
-
-/** What the journal says was polled, of each part. */
-export function readPolledParts(journal: Pick<JournalEntries, 'entries'>): Map<Dataset, PolledPart> {
-  const parts = new Set<Dataset>();
-  for (const entry of journal.entries) if (entry.type === 'poll.round') parts.add(entry.dataset);
-  return new Map([...parts].map((dataset) => [dataset, readPolledPart(listPartEntries(journal, dataset))]));
-}
-
-function readPolledPart(entries: readonly JournalEntry[]): PolledPart {
-  const rounds = entries.flatMap((entry, begin) => (entry.type === 'poll.round' ? { begin, since: entry.since } : []));
-  const whole = rounds.findLast(({ since }) => since === null);
-  const { begin, since } = rounds.at(-1) ?? { begin: 0, since: null };
-  const pages = listPagesBehind(entries, begin);
-  return {
-    wholePages: whole === undefined ? 0 : listPagesBehind(entries, whole.begin).length,
-    round: { since, pages: pages.length, rows: pages.reduce((sum, { rows }) => sum + BigInt(rows), 0n) },
-    isDone: isDone(entries),
-  };
 }
 
 /** Polls again, since another time: what was read whole is older than what the feed can tell. */
@@ -78,27 +57,10 @@ export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], 
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
 
-/** What the journal says of polling a part. */
-function listPartEntries({ entries }: Pick<JournalEntries, 'entries'>, dataset: Dataset): JournalEntry[] {
-  return entries.filter((entry) => {
-    const isPoll = entry.type === 'poll.round' || entry.type === 'poll.page' || entry.type === 'poll.done';
-    return isPoll && entry.dataset === dataset;
-  });
-}
-
-function isDone(entries: readonly JournalEntry[]): boolean {
-  const last = entries.findLast(({ type }) => type === 'poll.done' || type === 'poll.round');
-  return last?.type === 'poll.done';
-}
-
-function listPagesBehind(entries: readonly JournalEntry[], begin: number) {
-  const end = entries.findIndex(({ type }, index) => index > begin && type === 'poll.round');
-  return entries.slice(begin, end < 0 ? undefined : end).filter((entry) => entry.type === 'poll.page');
-}
-
 class Rounds {
   readonly #part: DatasetPart;
   readonly #landing: Landing;
+  readonly #journal: PollJournal;
   readonly #io: Io;
   #rows = 0n;
   #bytes = 0;
@@ -109,34 +71,17 @@ class Rounds {
   constructor(part: DatasetPart, landing: Landing, io: Io) {
     this.#part = part;
     this.#landing = landing;
+    this.#journal = new PollJournal(landing.journal, part.dataset);
     this.#io = io;
   }
 
   async read({ changedSince, untilSettled }: Poll): Promise<void> {
-    const { journal } = this.#landing;
-    this.#rows = BigInt(journal.all('poll.page').reduce((sum, page) => sum + page.rows, 0));
-    this.#bytes = countItemBytes(journal, 'poll.page');
+    ({ rows: this.#rows, bytes: this.#bytes } = sumPages(this.#landing.journal.entries, 'poll.page'));
     if (changedSince === undefined) this.#ids = await this.#readIds();
-    const begun = this.#findRound();
+    const begun = this.#journal.findRound();
     await this.#readRound(begun === undefined ? changedSince : (begun.since ?? undefined), begun !== undefined);
     if (untilSettled) await this.#settle();
     if (changedSince === undefined) await this.#complete();
-  }
-
-  /** The round that was begun last. */
-  #findRound() {
-    return this.#listEntries().findLast((entry) => entry.type === 'poll.round');
-  }
-
-  #listEntries(): JournalEntry[] {
-    return listPartEntries(this.#landing.journal, this.#part.dataset);
-  }
-
-  /** Pages that have landed of it. */
-  #countRoundPages(): number {
-    const entries = this.#listEntries();
-    const begin = entries.findLastIndex(({ type }) => type === 'poll.round');
-    return listPagesBehind(entries, begin).length;
   }
 
   /** Pages of items that changed since a time, or of all; of news no more than one when there is none. */
@@ -145,7 +90,7 @@ class Rounds {
     const { client, dataset } = this.#part;
     const files = new ItemFiles(this.#landing, 'poll.page');
     try {
-      for (let page = isBegun ? this.#countRoundPages() : 0; ; page++) {
+      for (let page = isBegun ? this.#journal.countRoundPages() : 0; ; page++) {
         const query = { changedSince, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
         const { body } = await client.bytes('/items', query);
         const answer = readItemPage(body, `/items?page=${page}`);
@@ -155,7 +100,7 @@ class Rounds {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
           // What changes comes to the front: with the front of the round before, nothing has moved since.
-          isUnmoved = changedSince !== undefined && newest !== null && newest === this.#findRound()?.newest;
+          isUnmoved = changedSince !== undefined && newest !== null && newest === this.#journal.findRound()?.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
         const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), dataset, calls: client.calls() };
@@ -179,7 +124,7 @@ class Rounds {
   }
 
   async #readNews(): Promise<void> {
-    const newest = this.#findRound()?.newest ?? new Date(0).toISOString();
+    const newest = this.#journal.findRound()?.newest ?? new Date(0).toISOString();
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
@@ -219,7 +164,7 @@ class Rounds {
 
   async #readIds(): Promise<Set<bigint>> {
     const ids = new Set<bigint>();
-    const own = new Set(this.#listEntries().map((entry) => (entry.type === 'poll.page' ? entry.file : '')));
+    const own = this.#journal.listFiles();
     for (const { path } of listItemFiles(this.#landing, 'poll.page')) {
       if (!own.has(basename(path))) continue;
       for await (const line of readLines(path)) ids.add(readItemId(line, { start: 0, end: line.length }));

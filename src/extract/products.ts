@@ -1,7 +1,8 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
-import { countItemBytes, cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { sumPages } from '../landing/run-progress.js';
+import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readProductPage } from './page.js';
 
 const PAGE_SIZE = 200;
@@ -21,7 +22,7 @@ export async function landProducts(
   if (journal.last('products.done') === undefined) {
     await cutItemTails(landing, PAGE);
     const files = new ItemFiles(landing, PAGE);
-    let rows = BigInt(journal.all(PAGE).reduce((sum, page) => sum + page.rows, 0));
+    let { rows } = sumPages(journal.entries, PAGE);
     try {
       for (let page = only ?? journal.all(PAGE).length; ; page++) {
         const { body } = await client.bytes('/products', { sort: '-offers', size: PAGE_SIZE, page });
@@ -30,13 +31,8 @@ export async function landProducts(
         if (answer.rows.length > 0) await files.land(body, answer.rows, entry);
         rows += BigInt(answer.rows.length);
         const done = only !== undefined || answer.rows.length === 0 || page + 1 >= answer.totalPages;
-        io.progress({
-          step: 'products',
-          rows,
-          totalRows: answer.totalElements,
-          bytes: countItemBytes(journal, PAGE),
-          done,
-        });
+        const { bytes } = sumPages(journal.entries, PAGE);
+        io.progress({ step: 'products', rows, totalRows: answer.totalElements, bytes, done });
         if (done) break;
       }
     } finally {

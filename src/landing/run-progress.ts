@@ -10,8 +10,6 @@ export interface RunProgress {
   refused: number;
   landed: Record<LandedKind, Landed>;
   exports: ExportProgress;
-  /** Entries that stand for a step which is not taken again. */
-  done: ReadonlySet<JournalEntry['type']>;
 }
 
 /** Rows by what brought them. */
@@ -41,39 +39,48 @@ export interface ExportProgress {
   blocks: bigint;
 }
 
-/** Entries of landed pages: their rows count, and a file ends where its last entry says. */
-const PAGES: Partial<Record<JournalEntry['type'], LandedKind>> = {
-  'feed.page': 'feed',
-  event: 'events',
-  'poll.page': 'polled',
-  'listing.page': 'listed',
-  'hydrate.page': 'hydrated',
-};
-
-/** Folds a journal. The only place that counts what its entries mean. */
+/**
+ * Folds a journal. What its entries add up to is counted here alone; where one step continues, its own reader tells
+ * (PollJournal, ListingJournal).
+ */
 export function foldProgress(entries: readonly JournalEntry[]): RunProgress {
-  const { calls, refused, tries } = countCalls(entries);
-  const landed = Object.fromEntries(
-    LANDED_KINDS.map((kind) => [kind, { rows: 0n, bytes: 0 }]),
-  ) as RunProgress['landed'];
+  return {
+    ...countCalls(entries),
+    landed: {
+      exports: foldCopies(entries),
+      feed: sumPages(entries, 'feed.page'),
+      events: sumPages(entries, 'event'),
+      histories: foldHistories(entries),
+      polled: sumPages(entries, 'poll.page'),
+      listed: sumPages(entries, 'listing.page'),
+      hydrated: sumPages(entries, 'hydrate.page'),
+    },
+    exports: foldExports(entries),
+  };
+}
+
+/** Entries of landed pages: their rows count, and a file ends where its last entry says. */
+export type PageType = Extract<JournalEntry, { rows: number; end: number }>['type'];
+
+/** Rows and bytes of the pages that entries of a type name. */
+export function sumPages(entries: readonly JournalEntry[], type: PageType): Landed {
+  let rows = 0n;
   const ends = new Map<string, number>();
   for (const entry of entries) {
-    const kind = PAGES[entry.type];
-    if (kind !== undefined && 'end' in entry && 'rows' in entry) {
-      const file = `${kind} ${'file' in entry ? entry.file : ''}`;
-      landed[kind].rows += BigInt(entry.rows);
-      landed[kind].bytes += entry.end - (ends.get(file) ?? 0);
-      ends.set(file, entry.end);
-    }
-    if (entry.type === 'backfill') landed.histories = { rows: BigInt(entry.rows), bytes: entry.bytes };
+    if (entry.type !== type || !('end' in entry)) continue;
+    rows += BigInt(entry.rows);
+    ends.set('file' in entry ? entry.file : '', entry.end);
   }
-  const exports = foldExports(entries);
-  landed.exports = foldCopies(entries);
-  return { tries, calls, refused, landed, exports, done: new Set(entries.map(({ type }) => type)) };
+  return { rows, bytes: [...ends.values()].reduce((sum, end) => sum + end, 0) };
+}
+
+function foldHistories(entries: readonly JournalEntry[]): Landed {
+  const taken = entries.findLast((entry) => entry.type === 'backfill');
+  return { rows: BigInt(taken?.rows ?? 0), bytes: taken?.bytes ?? 0 };
 }
 
 /** `calls` counts within a process, so the last entry of each tells what it made. */
-function countCalls(entries: readonly JournalEntry[]): Pick<RunProgress, 'calls' | 'refused' | 'tries'> {
+export function countCalls(entries: readonly JournalEntry[]): Pick<RunProgress, 'calls' | 'refused' | 'tries'> {
   let taken = 0;
   let last = { calls: 0, refused: 0 };
   const tries = [last];

@@ -1,6 +1,6 @@
 import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import type { Database } from '../duckdb/connection.js';
-import { readPolledParts } from '../extract/poll.js';
+import { readPolledParts } from '../extract/poll-journal.js';
 import { readLowWatermark } from '../extract/watermark.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';

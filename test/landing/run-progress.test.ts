@@ -100,9 +100,3 @@ describe('landed rows', () => {
     expect(second.landed.hydrated).toEqual({ rows: 14n, bytes: 140 });
   });
 });
-
-test('steps that are done are known by their entries', () => {
-  const { done } = foldProgress([begin, { type: 'events.done' }, { type: 'hydrate.done', calls: 3 }]);
-  expect(done.has('hydrate.done')).toBe(true);
-  expect(done.has('feed.done')).toBe(false);
-});
