@@ -1,0 +1,99 @@
+"""Computes derived tables from the tables of a lake, with the queries that DuckDB runs (sql/, made by generate.py).
+
+    spark-submit --packages io.delta:delta-spark_2.12:3.3.2 pipelines/spark/spread.py --lake ./lake --to ./derived
+
+Reads `items`, `history` and `sites` as Delta tables and writes a folder of Parquet for each table. README.md says which
+settings a cluster needs."""
+
+import argparse
+import datetime
+import pathlib
+
+from pyspark.sql import SparkSession, functions
+
+SQL = pathlib.Path(__file__).resolve().parent / "sql"
+# In order: a table may read the ones before it.
+TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread", "price_spread_daily"]
+READS = {"price_spread": ["shop_currencies", "offers"], "offers": ["shop_currencies"], "price_spread_daily": ["offer_prices"]}
+SETTINGS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Days and instants are UTC, an overflow is an error, and nothing of a query depends on the version's defaults.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.legacy.sizeOfNull": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+}
+
+
+def main():
+    options = read_options()
+    spark = open_session("pricelake spread")
+    for table in ("items", "history", "sites"):
+        spark.read.format("delta").load(f"{options.lake}/{table}").createOrReplaceTempView(table)
+    variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day}
+    wanted = options.tables.split(",")
+    needed = {table for one in wanted for table in [one, *READS.get(one, [])]}
+    for table in [one for one in ["offer_prices", *TABLES] if one in needed]:
+        kept = make_table(spark, table, variables)
+        if table in wanted:
+            spark.table(table).write.mode("overwrite").parquet(f"{options.to}/{table}")
+            print(f"{table}: {spark.read.parquet(f'{options.to}/{table}').count()} rows")
+            spark.read.parquet(f"{options.to}/{table}").createOrReplaceTempView(table)
+            for one in kept:
+                one.unpersist()
+    spark.stop()
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lake", required=True, help="the folder of the tables, or its URL")
+    parser.add_argument("--to", required=True, help="where the tables are written, a folder of Parquet each")
+    parser.add_argument("--tables", default=",".join(TABLES[:-1]), help="names with commas between (default: %(default)s)")
+    parser.add_argument("--first-day", type=datetime.date.fromisoformat, help="of price_spread_daily")
+    parser.add_argument("--last-day", type=datetime.date.fromisoformat, help="of price_spread_daily, included")
+    parser.add_argument("--run-id", default="spark", help="what run_id holds (default: %(default)s)")
+    options = parser.parse_args()
+    unknown = set(options.tables.split(",")) - set(TABLES)
+    if unknown:
+        parser.error(f"--tables: there is no {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
+    if "price_spread_daily" in options.tables and None in (options.first_day, options.last_day):
+        parser.error("price_spread_daily needs --first-day and --last-day")
+    return options
+
+
+def open_session(name):
+    builder = SparkSession.builder.appName(name)
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def make_table(spark, table, variables):
+    """Makes the view of a table; gives the steps that are kept until it is written."""
+    columns, kept = None, []
+    for title, query in read_steps(table):
+        if title.startswith("columns: "):
+            columns = title.removeprefix("columns: ")
+            continue
+        step, _, keep = title.removeprefix("step: ").partition(", ")
+        rows = spark.sql(query, args={name: value for name, value in variables.items() if f":{name}" in query})
+        if step == table and columns:
+            rows = rows.select([functions.col(one.split(" ")[0]).cast(one.split(" ", 1)[1]) for one in columns.split(", ")])
+        if keep:
+            kept.append(rows.persist())
+        rows.createOrReplaceTempView(step)
+    return kept
+
+
+def read_steps(table):
+    """(title, query) of each step; the title of the columns has no query."""
+    for part in (SQL / f"{table}.sql").read_text("utf8").split("\n-- ")[1:]:
+        title, _, query = part.partition("\n")
+        yield title, query.rstrip().removesuffix(";")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,925 @@
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 863e37537b118a97.
+-- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING
+-- step: offers__priced
+SELECT
+  item_id,
+  items.product_id,
+  items.currency,
+  items.site_id,
+  price,
+  CASE
+    WHEN price > 0 AND previous_price > 0
+    THEN LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE))
+  END AS jump,
+  (
+    UNIX_MICROS(read_at) - UNIX_MICROS(last_seen_at)
+  ) DIV 86400000000 AS days_unseen,
+  shop_currencies.currency AS usual_currency,
+  title,
+  attributes
+FROM items
+LEFT JOIN shop_currencies
+  ON shop_currencies.site_id = items.site_id
+WHERE
+  is_listed
+  AND NOT product_id IS NULL
+  AND NOT price IS NULL
+  AND NOT items.currency IS NULL;
+-- step: offers__listed_offers
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  title,
+  attributes,
+  CASE
+    WHEN ABS(price) < 10000000000
+    THEN CAST((
+      price * 10000
+    ) AS BIGINT)
+    ELSE CAST((
+      CAST(price AS DECIMAL(23, 4)) * 10000
+    ) AS BIGINT)
+  END AS units
+FROM offers__priced AS priced;
+-- step: offers__told
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  title,
+  attributes,
+  units,
+  ARRAY(GET_JSON_OBJECT(attributes, '$.quantity'), GET_JSON_OBJECT(attributes, '$.unit')) AS named,
+  TRY_CAST(CASE
+    WHEN NOT REPLACE(GET(named, 0), ',', '.') RLIKE '[0-9.][dDfF]'
+    THEN REPLACE(GET(named, 0), ',', '.')
+  END AS DOUBLE) AS quantity,
+  CASE
+    WHEN quantity IS NULL OR GET(named, 1) IS NULL
+    THEN CONCAT_WS(
+      ' ; ',
+      ARRAY_JOIN(named, ' '),
+      ARRAY_JOIN(
+        ARRAY(
+          GET_JSON_OBJECT(attributes, '$.size'),
+          GET_JSON_OBJECT(attributes, '$.volume'),
+          GET_JSON_OBJECT(attributes, '$.content'),
+          GET_JSON_OBJECT(attributes, '$.netContent'),
+          GET_JSON_OBJECT(attributes, '$.net_content'),
+          GET_JSON_OBJECT(attributes, '$.netWeight'),
+          GET_JSON_OBJECT(attributes, '$.net_weight'),
+          GET_JSON_OBJECT(attributes, '$.packSize'),
+          GET_JSON_OBJECT(attributes, '$.pack_size')
+        ),
+        ' ; '
+      ),
+      title
+    )
+  END AS words
+FROM offers__listed_offers AS listed_offers;
+-- step: offers__found
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  quantity,
+  CASE
+    WHEN words IS NULL
+    THEN NAMED_STRUCT('times', NULL, 'number', NULL, 'unit', GET(named, 1), 'more', NULL)
+    WHEN words RLIKE '[0-9] ?[A-Za-z\\x{80}-\\x{10FFFF}]'
+    THEN NAMED_STRUCT(
+      'times',
+      REGEXP_EXTRACT(
+        words,
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        1
+      ),
+      'number',
+      REGEXP_EXTRACT(
+        words,
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        2
+      ),
+      'unit',
+      REGEXP_EXTRACT(
+        words,
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        3
+      ),
+      'more',
+      REGEXP_EXTRACT(
+        words,
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        4
+      )
+    )
+  END AS size
+FROM offers__told AS told;
+-- step: offers__named
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  quantity,
+  size.times,
+  size.number,
+  size.unit AS given_unit,
+  size.more,
+  ' ' || TRANSLATE(LOWER(size.unit), '. ', '') || ' ' AS name,
+  SPLIT(REPLACE(size.number, ',', '.'), '[.]') AS digits
+FROM offers__found AS found;
+-- step: offers__coded
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  quantity,
+  times,
+  number,
+  given_unit,
+  more,
+  digits,
+  CASE
+    WHEN CONTAINS(' kg kgs kilo kilos kilogram kilograms кг ', name)
+    THEN 'kg'
+    WHEN CONTAINS(' g gr gm gms gram gramm grams grama г гр ', name)
+    THEN 'g'
+    WHEN CONTAINS(
+      ' l lt ltr lit liter liters litre litres litro litros litr litra litri litry litar litara litari л ',
+      name
+    )
+    THEN 'l'
+    WHEN CONTAINS(' ml мл ', name)
+    THEN 'ml'
+    WHEN CONTAINS(
+      ' pc pcs piece pieces pièce pièces pieza piezas pezzi pz kom komad komada st stk stück stuks szt ks kpl buc ud uds ' || 'unidades db шт бр τεμ count ct pair pairs par ',
+      name
+    )
+    THEN 'piece'
+    WHEN CONTAINS(' dag dkg ', name)
+    THEN 'dag'
+    WHEN CONTAINS(' lb lbs ', name)
+    THEN 'lb'
+    ELSE TRIM(name)
+  END AS code
+FROM offers__named AS named;
+-- step: offers__weighed
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  quantity,
+  times,
+  number,
+  given_unit,
+  more,
+  digits,
+  CASE code
+    WHEN 'piece'
+    THEN code
+    WHEN 'm'
+    THEN code
+    WHEN 'l'
+    THEN 'l'
+    WHEN 'ml'
+    THEN 'l'
+    WHEN 'cl'
+    THEN 'l'
+    WHEN 'dl'
+    THEN 'l'
+    WHEN 'floz'
+    THEN 'l'
+    ELSE 'kg'
+  END AS unit,
+  CASE code
+    WHEN 'kg'
+    THEN 1e6
+    WHEN 'g'
+    THEN 1e3
+    WHEN 'l'
+    THEN 1e6
+    WHEN 'ml'
+    THEN 1e3
+    WHEN 'piece'
+    THEN 1e6
+    WHEN 'm'
+    THEN 1e6
+    WHEN 'cl'
+    THEN 1e4
+    WHEN 'dl'
+    THEN 1e5
+    WHEN 'dag'
+    THEN 1e4
+    WHEN 'mg'
+    THEN 1e0
+    WHEN 'lb'
+    THEN 453592.37e0
+    WHEN 'oz'
+    THEN 28349.523125e0
+    WHEN 'floz'
+    THEN 29573.5295625e0
+  END AS factor
+FROM offers__coded AS coded;
+-- step: offers__sized_
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  factor * CASE
+    WHEN number IS NULL
+    THEN quantity
+    WHEN given_unit = 'G' AND LENGTH(number) = 1 AND CONTAINS('3456', number)
+    THEN NULL
+    ELSE COALESCE(TRY_CAST(times AS DOUBLE), 1) * COALESCE(TRY_CAST(more AS DOUBLE), 1) * TRY_CAST(CASE
+      WHEN ARRAY_SIZE(digits) = 1
+      OR factor = 1000
+      AND ARRAY_SIZE(digits) = 2
+      AND LENGTH(GET(digits, 1)) = 3
+      AND LENGTH(GET(digits, 0)) = 1
+      AND GET(digits, 0) <> '0'
+      THEN ARRAY_JOIN(digits, '')
+      ELSE ARRAY_JOIN(SLICE(digits, 1, SIZE(digits) - 1), '') || '.' || TRY_ELEMENT_AT(digits, -1)
+    END AS DOUBLE)
+  END AS exact
+FROM offers__weighed AS weighed;
+-- step: offers__sized
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  CASE WHEN exact BETWEEN 1 AND 1e12 THEN unit END AS unit,
+  CASE WHEN exact BETWEEN 1 AND 1e12 THEN CAST(ROUND(exact) AS BIGINT) END AS millionths
+FROM offers__sized_ AS sized;
+-- step: offers__alone, kept
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  units <= 100 AS is_nothing,
+  CONTAINS(
+    ' 12340000 123450000 1234560000 12345670000 11110000 111110000 1111110000 11111110000 99990000 999990000 9999990000 99999990000 ' || '999999990000 99999900 999999900 9999999900 99999999900 ',
+    ' ' || units || ' '
+  ) AS is_filler,
+  COALESCE(ABS(jump - ROUND(jump)) <= 0.2 AND ABS(ROUND(jump)) BETWEEN 1 AND 3, FALSE) AS is_jump,
+  COALESCE(days_unseen > 14, FALSE) AS is_stale,
+  COALESCE(usual_currency <> currency, FALSE) AS is_foreign,
+  CASE unit
+    WHEN 'kg'
+    THEN 4 * millionths
+    WHEN 'l'
+    THEN 4 * millionths + 1
+    WHEN 'm'
+    THEN 4 * millionths + 2
+    WHEN 'piece'
+    THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END
+  END AS pack
+FROM offers__sized AS sized;
+-- step: offers__packs
+SELECT
+  product_id,
+  currency,
+  (
+    ARRAY_MAX(
+      TRANSFORM(
+        ARRAY_DISTINCT(FILTER(ARRAY_SORT(COLLECT_LIST(pack)), one -> NOT one IS NULL)),
+        one -> NAMED_STRUCT('n', ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(pack)), two -> two = one)), 'low', -one)
+      )
+    ).low * -1
+  ) AS usual_pack
+FROM offers__alone AS alone
+GROUP BY
+  product_id,
+  currency
+HAVING
+  MIN(pack) <> MAX(pack);
+-- step: offers__packed, kept
+SELECT
+  alone.item_id,
+  product_id,
+  currency,
+  alone.site_id,
+  alone.price,
+  alone.jump,
+  alone.days_unseen,
+  alone.usual_currency,
+  alone.units,
+  alone.unit,
+  alone.millionths,
+  alone.is_nothing,
+  alone.is_filler,
+  alone.is_jump,
+  alone.is_stale,
+  alone.is_foreign,
+  alone.pack,
+  alone.is_sound,
+  usual_pack,
+  COALESCE(
+    CASE
+      WHEN pack % 4 = usual_pack % 4
+      THEN ABS(pack DIV 4 - usual_pack DIV 4) > 0.05 * (
+        usual_pack DIV 4
+      )
+      ELSE pack % 4 <> 3 AND usual_pack % 4 <> 3
+    END,
+    FALSE
+  ) AS is_other_pack,
+  is_sound AND NOT is_other_pack AS is_comparable,
+  is_sound AND NOT is_other_pack AND NOT is_filler AND NOT is_jump AS is_reference
+FROM (
+  SELECT
+    item_id,
+    product_id,
+    currency,
+    site_id,
+    price,
+    jump,
+    days_unseen,
+    usual_currency,
+    units,
+    unit,
+    millionths,
+    is_nothing,
+    is_filler,
+    is_jump,
+    is_stale,
+    is_foreign,
+    pack,
+    NOT (
+      is_nothing OR is_stale OR is_foreign
+    ) AS is_sound
+  FROM offers__alone AS alone
+) AS alone
+LEFT JOIN offers__packs AS packs
+  USING (product_id, currency);
+-- step: offers__shops, kept
+SELECT
+  product_id,
+  currency,
+  site_id,
+  COUNT(*) AS listings,
+  MIN(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + item_id) FILTER(WHERE
+    is_comparable) AS cheapest,
+  MIN(units) FILTER(WHERE
+    is_reference) AS shop_price
+FROM offers__packed AS packed
+GROUP BY
+  product_id,
+  currency,
+  site_id;
+-- step: offers__price_groups, kept
+SELECT
+  NAMED_STRUCT('product_id', product_id, 'currency', currency) AS key,
+  product_id,
+  currency,
+  ARRAY_SORT(COLLECT_LIST(shop_price)) AS prices
+FROM offers__shops AS shops
+WHERE
+  NOT shop_price IS NULL
+GROUP BY
+  product_id,
+  currency;
+-- step: offers__middles
+SELECT
+  key,
+  prices,
+  ARRAY_SIZE(prices) AS n,
+  CAST(GET(prices, (
+    (
+      n + 1
+    ) DIV 2
+  ) - 1) AS DECIMAL(38, 0)) * GET(prices, (
+    n DIV 2 + 1
+  ) - 1) AS middle_squared
+FROM offers__price_groups AS price_groups
+WHERE
+  ARRAY_SIZE(prices) >= 4;
+-- step: offers__distances
+SELECT
+  key,
+  n,
+  middle_squared,
+  ARRAY_SORT(TRANSFORM(prices, price -> ABS(LN(price) - LN(middle_squared) / 2))) AS gaps
+FROM offers__middles AS middles
+WHERE
+  CAST(GET(prices, n - 1) AS DECIMAL(38, 0)) * GET(prices, n - 1) > 4 * middle_squared
+  OR 4 * (
+    CAST(GET(prices, 0) AS DECIMAL(38, 0)) * GET(prices, 0)
+  ) < middle_squared;
+-- step: offers__outlier_limits
+SELECT
+  key,
+  middle_squared,
+  3.5 * 1.4826 * (
+    GET(gaps, (
+      (
+        n + 1
+      ) DIV 2
+    ) - 1) + GET(gaps, (
+      n DIV 2 + 1
+    ) - 1)
+  ) / 2 AS log_limit
+FROM offers__distances AS distances;
+-- step: offers__joined
+SELECT
+  packed.item_id,
+  product_id,
+  currency,
+  site_id,
+  packed.price,
+  packed.jump,
+  packed.days_unseen,
+  packed.usual_currency,
+  packed.units,
+  packed.unit,
+  packed.millionths,
+  packed.is_nothing,
+  packed.is_filler,
+  packed.is_jump,
+  packed.is_stale,
+  packed.is_foreign,
+  packed.pack,
+  packed.is_sound,
+  packed.usual_pack,
+  packed.is_other_pack,
+  packed.is_comparable,
+  packed.is_reference,
+  COALESCE(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + item_id <> cheapest, FALSE)
+  AND is_comparable AS is_repeated,
+  prices,
+  ARRAY_SIZE(prices) AS shops,
+  NULLIF(
+    ARRAY_POSITION(prices, COALESCE(shop_price, CASE WHEN is_reference THEN units END)),
+    0
+  ) AS place,
+  middle_squared,
+  log_limit
+FROM offers__packed AS packed
+LEFT JOIN offers__price_groups AS price_groups
+  USING (product_id, currency)
+LEFT JOIN (
+  SELECT
+    product_id,
+    currency,
+    site_id,
+    listings,
+    cheapest,
+    shop_price
+  FROM offers__shops AS shops
+  WHERE
+    listings > 1
+) AS shops
+  USING (product_id, currency, site_id)
+LEFT JOIN offers__outlier_limits AS outlier_limits
+  USING (key);
+-- step: offers__placed
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  is_repeated,
+  prices,
+  middle_squared,
+  log_limit,
+  COALESCE(place, shops + 1) AS own,
+  (
+    CASE WHEN place IS NULL THEN shops + 1 ELSE shops END
+  ) DIV 2 AS low_place,
+  (
+    CASE WHEN place IS NULL THEN shops ELSE shops - 1 END
+  ) DIV 2 + 1 AS high_place
+FROM offers__joined AS joined;
+-- step: offers__compared
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  is_repeated,
+  middle_squared,
+  log_limit,
+  units / CAST(GET(prices, (
+    low_place + CAST((
+      low_place >= own
+    ) AS INT)
+  ) - 1) AS DOUBLE) AS from_low,
+  units / CAST(GET(prices, (
+    high_place + CAST((
+      high_place >= own
+    ) AS INT)
+  ) - 1) AS DOUBLE) AS from_high
+FROM offers__placed AS placed;
+-- step: offers__measured
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  is_repeated,
+  middle_squared,
+  log_limit,
+  from_low,
+  from_high,
+  CASE WHEN units > 0 THEN SQRT(from_low * from_high) END AS price_ratio,
+  CASE WHEN units > 0 THEN LOG10(from_low) END AS low_log,
+  CASE WHEN units > 0 THEN LOG10(from_high) END AS high_log
+FROM offers__compared AS compared;
+-- step: offers__decided
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  is_repeated,
+  middle_squared,
+  log_limit,
+  from_low,
+  from_high,
+  price_ratio,
+  low_log,
+  high_log,
+  is_nothing OR is_filler AND COALESCE(NOT price_ratio BETWEEN 0.5 AND 2, FALSE) AS is_placeholder,
+  is_jump
+  AND COALESCE(NOT price_ratio BETWEEN 0.5 AND 2, TRUE)
+  OR COALESCE(
+    ABS(low_log - ROUND(low_log)) <= 0.2
+    AND ABS(ROUND(low_log)) BETWEEN 1 AND 3
+    AND ABS(high_log - ROUND(high_log)) <= 0.2
+    AND ABS(ROUND(high_log)) BETWEEN 1 AND 3,
+    FALSE
+  ) AS is_off_scale,
+  CASE
+    WHEN NOT log_limit IS NULL AND units > 0
+    THEN (
+      CAST(units AS DECIMAL(38, 0)) * units > 4 * middle_squared
+      OR 4 * (
+        CAST(units AS DECIMAL(38, 0)) * units
+      ) < middle_squared
+    )
+    AND ABS(LN(units) - LN(middle_squared) / 2) > log_limit
+    ELSE FALSE
+  END AS is_far_out
+FROM offers__measured AS measured;
+-- step: offers__judged
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  is_repeated,
+  middle_squared,
+  log_limit,
+  from_low,
+  from_high,
+  price_ratio,
+  low_log,
+  high_log,
+  is_placeholder,
+  is_off_scale,
+  is_far_out,
+  is_off_scale AND NOT is_placeholder AND NOT is_other_pack AS is_scaled,
+  is_far_out AND NOT is_placeholder AND NOT is_other_pack AND NOT is_off_scale AS is_outlier,
+  NOT is_comparable OR is_repeated OR is_placeholder OR is_off_scale OR is_far_out AS is_found
+FROM offers__decided AS decided;
+-- step: offers__told_
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  is_repeated,
+  middle_squared,
+  log_limit,
+  from_low,
+  from_high,
+  price_ratio,
+  low_log,
+  high_log,
+  is_placeholder,
+  is_off_scale,
+  is_far_out,
+  is_scaled,
+  is_outlier,
+  is_found,
+  CASE
+    WHEN is_found
+    THEN FILTER(
+      ARRAY(
+        CASE
+          WHEN is_placeholder
+          THEN NAMED_STRUCT('finding', 'placeholder', 'why', 'a price that fills a field')
+        END,
+        CASE
+          WHEN is_foreign
+          THEN NAMED_STRUCT('finding', 'currency', 'why', 'the shop sells in ' || usual_currency)
+        END,
+        CASE
+          WHEN is_stale
+          THEN NAMED_STRUCT('finding', 'stale', 'why', 'not seen for ' || days_unseen || ' days')
+        END,
+        CASE
+          WHEN is_scaled
+          THEN NAMED_STRUCT(
+            'finding',
+            'scale',
+            'why',
+            CASE
+              WHEN price_ratio > 2
+              THEN CONCAT(FORMAT_NUMBER(price_ratio, '0.0'), ' times the price of other shops')
+              WHEN price_ratio < 0.5
+              THEN CONCAT('other shops ask ', FORMAT_NUMBER(1 / price_ratio, '0.0'), ' times as much')
+              WHEN NOT is_jump
+              THEN 'between two prices that are 10, 100 or 1,000 times as far apart'
+              WHEN jump > 0
+              THEN CONCAT(FORMAT_NUMBER(POWER(10, jump), '0.0'), ' times its price before')
+              ELSE CONCAT('its price before was ', FORMAT_NUMBER(POWER(10, -jump), '0.0'), ' times as much')
+            END
+          )
+        END,
+        CASE
+          WHEN is_other_pack
+          THEN NAMED_STRUCT(
+            'finding',
+            'pack',
+            'why',
+            CONCAT(
+              CASE
+                WHEN (
+                  pack DIV 4
+                ) < 10
+                THEN CONCAT((
+                  pack DIV 4
+                ), 'e-06')
+                WHEN (
+                  pack DIV 4
+                ) < 100 AND (
+                  pack DIV 4
+                ) % 10 = 0
+                THEN CONCAT((
+                  pack DIV 4
+                ) DIV 10, 'e-05')
+                WHEN (
+                  pack DIV 4
+                ) < 100
+                THEN CONCAT((
+                  pack DIV 4
+                ) DIV 10, '.', (
+                  pack DIV 4
+                ) % 10, 'e-05')
+                ELSE FORMAT_NUMBER(pack DIV 4 / 1e6, '0.0#####')
+              END,
+              ' ',
+              unit,
+              ', others ',
+              CASE
+                WHEN (
+                  usual_pack DIV 4
+                ) < 10
+                THEN CONCAT((
+                  usual_pack DIV 4
+                ), 'e-06')
+                WHEN (
+                  usual_pack DIV 4
+                ) < 100 AND (
+                  usual_pack DIV 4
+                ) % 10 = 0
+                THEN CONCAT((
+                  usual_pack DIV 4
+                ) DIV 10, 'e-05')
+                WHEN (
+                  usual_pack DIV 4
+                ) < 100
+                THEN CONCAT((
+                  usual_pack DIV 4
+                ) DIV 10, '.', (
+                  usual_pack DIV 4
+                ) % 10, 'e-05')
+                ELSE FORMAT_NUMBER(usual_pack DIV 4 / 1e6, '0.0#####')
+              END,
+              ' ',
+              GET(ARRAY('kg', 'l', 'm', 'piece'), (
+                usual_pack % 4 + 1
+              ) - 1)
+            )
+          )
+        END,
+        CASE
+          WHEN is_outlier
+          THEN NAMED_STRUCT(
+            'finding',
+            'outlier',
+            'why',
+            CASE
+              WHEN price_ratio > 1
+              THEN CONCAT(FORMAT_NUMBER(price_ratio, '0.0'), ' times the price of other shops')
+              ELSE CONCAT('other shops ask ', FORMAT_NUMBER(1 / price_ratio, '0.0'), ' times as much')
+            END
+          )
+        END,
+        CASE
+          WHEN is_repeated
+          THEN NAMED_STRUCT(
+            'finding',
+            'duplicate',
+            'why',
+            'the shop lists the product more than once; its lowest price counts'
+          )
+        END
+      ),
+      one -> NOT one IS NULL
+    )
+  END AS found
+FROM offers__judged AS judged;
+-- step: offers
+SELECT
+  product_id,
+  currency,
+  item_id,
+  site_id,
+  price,
+  NOT is_found AS is_counted,
+  CASE WHEN is_found THEN TRANSFORM(found, one -> one.finding) ELSE ARRAY() END AS findings,
+  CASE WHEN is_found THEN ARRAY_JOIN(TRANSFORM(found, one -> one.why), '; ') END AS reason,
+  price_ratio,
+  millionths / 1e6 AS quantity,
+  unit,
+  CASE
+    WHEN price > 0
+    THEN TRY_CAST(TRY_CAST(CAST((
+      (
+        2000000 * CAST(units AS DECIMAL(38, 0)) + millionths
+      ) - (
+        2000000 * CAST(units AS DECIMAL(38, 0)) + millionths
+      ) % (
+        2 * millionths
+      )
+    ) / (
+      2 * millionths
+    ) AS DECIMAL(38, 0)) AS BIGINT) * 0.0001 AS DECIMAL(18, 4))
+  END AS unit_price,
+  CAST(:run_id AS STRING) AS run_id
+FROM offers__told_ AS told;

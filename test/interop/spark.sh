@@ -1,0 +1,61 @@
+#!/bin/sh
+# Real Spark, 3.5 and 4, runs what pipelines/spark has, and its tables are compared with DuckDB's, row by row. PySpark and
+# delta-spark are from PyPI and Maven Central, in environments of their own in $INTEROP_DIR or a temporary folder; needs
+# Java 17. --page writes docs/reference/spark.md. $SPARK_ITEMS names a file of items (NDJSON, gzip) that is tried as well.
+# One version alone: spark.sh spark35|spark4
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+work=${INTEROP_DIR:-$(mktemp -d)}
+[ -n "${INTEROP_DIR:-}" ] || trap 'rm -rf "$work"' EXIT
+export PYTHONDONTWRITEBYTECODE=1 TZ=UTC SPARK_LOCAL_IP=127.0.0.1
+cd "$here/../.."
+page=
+[ "${1:-}" != --page ] || { page=docs/reference/spark.md && shift; }
+export RESULTS="$work/spark.ndjson"
+rm -rf "$RESULTS" "$work/spark-data"
+
+# environment NAME PACKAGE…: a virtual environment with these, once.
+environment() {
+  name=$1
+  shift
+  [ -x "$work/$name/bin/python" ] || python3 -m venv "$work/$name"
+  "$work/$name/bin/pip" install --quiet "$@"
+}
+
+# submit SCRIPT OPTION…: as on a cluster, on two cores of this machine.
+submit() {
+  "$work/$version/bin/spark-submit" --master 'local[2]' --driver-memory 3g --packages "$package" \
+    --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2 \
+    --driver-java-options -Dlog4j.logger.org.apache.spark=ERROR "$@" 2>"$work/$version.log" ||
+    { tail -40 "$work/$version.log" && return 1; }
+}
+
+tables=products,product_prices,shop_currencies,offers,price_spread,price_spread_daily
+
+# spread WORLD: the derived tables of a lake, compared.
+spread() {
+  rm -rf "$work/spark-data/made"
+  submit pipelines/spark/spread.py --lake "$work/spark-data/$1/lake" --to "$work/spark-data/made" --tables "$tables" \
+    --first-day 2026-11-10 --last-day 2026-11-19 || return 1
+  "$work/compare/bin/python" "$here/read_spark.py" "$work/spark-data/$1/expected" "$work/spark-data/made" \
+    "$("$work/$version/bin/python" -c 'import pyspark; print(pyspark.__version__)')" "$1"
+}
+
+environment compare 'sqlglot==30.30.0' 'pyarrow==26.0.1' 'PyYAML'
+"$work/compare/bin/python" pipelines/spark/generate.py --check
+npx tsx test/interop/write-spark.ts "$work/spark-data" ${SPARK_ITEMS:+"$SPARK_ITEMS"}
+failed=0
+for version in ${*:-spark35 spark4}; do
+  case $version in
+    spark35) packages='pyspark==3.5.9 delta-spark==3.3.2' package=io.delta:delta-spark_2.12:3.3.2 ;;
+    spark4) packages='pyspark==4.0.5 delta-spark==4.0.1' package=io.delta:delta-spark_2.13:4.0.1 ;;
+  esac
+  # shellcheck disable=SC2086
+  environment "$version" $packages
+  export PYSPARK_PYTHON="$work/$version/bin/python"
+  for world in hard ${SPARK_ITEMS:+given}; do
+    spread "$world" || failed=1
+  done
+done
+[ -z "$page" ] || { python3 "$here/spark_page.py" "$RESULTS" >"$page" && npx biome check --write "$page"; }
+exit $failed

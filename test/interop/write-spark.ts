@@ -1,0 +1,172 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { eachDailySpread } from '../../src/analyze/daily-spread.js';
+import { derivedSelects } from '../../src/analyze/derive.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { createMacros } from '../../src/duckdb/model-sql.js';
+import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { commitTable } from '../../src/lake/commit.js';
+import { openLake } from '../../src/lake/lake.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import type { TableName } from '../../src/tables/table.js';
+
+/**
+ * Writes what pipelines/spark/spread.py reads, and what it must make of it by DuckDB's own queries:
+ * `write-spark.ts <folder> [items.ndjson.gz]`. `hard`: seeded items and changes with values that are hard to count with;
+ * `given`: the items of a file, in the API's shape.
+ */
+const [folder, given] = process.argv.slice(2);
+if (folder === undefined) throw new Error('usage: write-spark.ts <folder> [items.ndjson.gz]');
+
+/** Days of price_spread_daily; the days before them hold changes, too. */
+const DAYS = { first: '2026-11-10', last: '2026-11-19' };
+const IN = {
+  prices: `[0.0001, 0.0149, 0.015, 0.25, 0.99, 1, 1.2345, 2.5, 3.33, 4.05, 7.77, 9.9999, 12.25, 99.99, 100.005, 1234, 9999.99,
+    12345.6789, 999999999.9999, 10000000000, 99999999999999.9999, 0, -1.5, NULL]::DECIMAL(18, 4)[]`,
+  currencies: `['EUR', 'EUR', 'EUR', 'EUR', 'EUR', 'EUR', 'USD', NULL]`,
+  kinds: `['NEW', 'CHANGED', 'CHANGED', 'CHANGED', 'REMOVED', 'RELISTED']`,
+  titles: `['6 x 0,5 l Water', 'Brašno 1.000 g', 'Kafa 40.000 g', 'Čaj 50 mg', 'Phone 5G', 'МАСЛО 200 Г', 'Milk 1L', 'Milk 1000ml', 'Soap 10 kom', 'Rope 2,5 M',
+    'Cable 1.5 m x 3', 'Sirup 12 fl. oz', 'Chips 0.15 kg (2x)', '🛒 3 St', 'Tuna 3x80g', 'Pièce 12 pièces', '750 ML', '', NULL, 'no size', '1.234.567,5 g', 'Tee 7 lb']`,
+  attributes: `['{"quantity":1.50,"unit":"kg"}', '{"quantity":"0,75","unit":"L"}', '{"quantity":5}', '{"unit":"g"}', '{"size":"500 g","x":1}', '{"netWeight":"1 kg"}',
+    '{"quantity":null,"unit":null}', '{"quantity":"5d","unit":"kg"}', '{}', NULL, '{"quantity":1e3,"unit":"g"}', '{"quantity":{"a":1},"unit":"m"}', '{"packSize":6,"volume":"33 cl"}', '[1]']`,
+};
+const pick = (list: string, salt: number) => `(${list})[1 + (hash(i, ${salt}) % len(${list}))::INTEGER]`;
+const some = (salt: number, of: number) => `hash(i, ${salt}) % ${of} = 0`;
+const at = (salt: number, days: number) =>
+  `TIMESTAMPTZ '2026-11-19 23:59:59.999999+00' - to_microseconds((hash(i, ${salt}) % ${days * 86_400_000_000})::BIGINT)`;
+const near = `(pow(10, (hash(i // 6, 5) % 5)::INTEGER - 1) * (1 + (hash(i, 6) % 1000) / 700.0))::DECIMAL(18, 4)`;
+
+const ITEMS = {
+  item_id: '9007199254740993 + i * 7919',
+  title: pick(IN.titles, 1),
+  brand: `CASE WHEN ${some(2, 3)} THEN 'Brand ' || i % 5 END`,
+  mpn: `CASE WHEN ${some(3, 3)} THEN 'M' || i % 7 END`,
+  gtin14: `CASE WHEN ${some(4, 2)} THEN lpad((i // 6)::VARCHAR, 14, '0') END`,
+  product_id: `CASE WHEN i % 37 = 0 THEN NULL ELSE 'p' || i // 6 || '-é' END`,
+  price: `CASE WHEN ${some(7, 4)} THEN ${pick(IN.prices, 8)} ELSE ${near} END`,
+  previous_price: `CASE WHEN ${some(9, 3)} THEN ${near} * ([1, 10, 100, 0.1, 1.5][1 + (hash(i, 10) % 5)::INTEGER])::DECIMAL(6, 2) END`,
+  price_changed_at: `CASE WHEN ${some(11, 3)} THEN ${at(12, 40)} END`,
+  currency: `CASE WHEN ${some(13, 40)} THEN 'USD' WHEN ${some(13, 41)} THEN NULL ELSE 'EUR' END`,
+  attributes: pick(IN.attributes, 14),
+  category_name: `CASE WHEN ${some(15, 2)} THEN 'Name ' || i % 4 END`,
+  category_path: `CASE WHEN ${some(15, 3)} THEN 'All > Name ' || i % 4 END`,
+  category_slug: `CASE WHEN ${some(15, 2)} THEN 'name-' || i % 4 END`,
+  site_id: `9223372036854775800 + (hash(i, 16) % 7)::BIGINT`,
+  first_seen_at: `CASE WHEN NOT ${some(17, 9)} THEN ${at(18, 60)} END`,
+  last_seen_at: at(19, 20),
+  removed_at: `CASE WHEN ${some(20, 8)} THEN ${at(21, 15)} END`,
+  is_listed: `NOT ${some(20, 8)}`,
+  read_at: "TIMESTAMPTZ '2026-11-20 00:00:00+00'",
+  run_id: "'r1'",
+};
+const HISTORY = {
+  change_id: `CASE WHEN ${some(30, 9)} THEN NULL ELSE 9007199254740993 + i END`,
+  item_id: '9007199254740993 + (hash(i, 31) % 3000)::BIGINT * 7919',
+  kind: pick(IN.kinds, 32),
+  observed_at: at(33, 30),
+  observed_date: `(${at(33, 30)})::TIMESTAMP::DATE`,
+  price: `CASE WHEN ${some(34, 9)} THEN NULL ELSE ${near} END`,
+  previous_price: `CASE WHEN ${some(35, 3)} THEN NULL ELSE ${near} + 1 END`,
+  currency: pick(IN.currencies, 36),
+  changes: `CASE hash(i, 37) % 5 WHEN 0 THEN '{"price":[null,' || ${near} || ']}' WHEN 1 THEN '{"price": [null, "x"]}'
+    WHEN 2 THEN '{"currency":["USD","EUR"],"price":[1.5,2]}' WHEN 3 THEN NULL ELSE '{"price":[null,1e2],"a":{"price":[1]}}' END`,
+  origin: pick(`['feed', 'feed', 'diff']`, 38),
+  run_id: "'r1'",
+};
+const SITES = {
+  site_id: '9223372036854775800 + i',
+  name: "'Shop ' || i",
+  host: "'shop.example'",
+  attribution: `CASE WHEN i % 2 = 0 THEN 'Licence ' || i % 4 END`,
+  valid_from: "TIMESTAMPTZ '2026-01-01 00:00:00+00'",
+  is_current: 'true',
+  run_id: "'r1'",
+};
+
+await write('hard', {
+  items: select('items', ITEMS, 'range(3000) AS r(i)'),
+  history: select('history', HISTORY, 'range(6000) AS r(i)'),
+  sites: select('sites', SITES, 'range(7) AS r(i)'),
+});
+if (given !== undefined) {
+  await mkdir(folder, { recursive: true });
+  const lines = join(folder, 'given.ndjson');
+  await pipeline(createReadStream(given), createGunzip(), createWriteStream(lines));
+  const source = `read_csv(${quoteLiteral(lines)}, columns = {'line': 'VARCHAR'}, delim = chr(1), quote = '', escape = '', header = false, max_line_size = 4194304)`;
+  const text = (path: string) => `json_extract_string(line, '$.${path}')`;
+  await write('given', {
+    items: select('items', givenItems(text), source),
+    history: select('history', {}, 'range(0) AS r(i)'),
+    sites: select(
+      'sites',
+      { ...SITES, site_id: 'i', name: 'name', attribution: 'attribution' },
+      `(SELECT DISTINCT ${text('site.id')}::BIGINT AS i, ${text('site.name')} AS name, ${text('site.attribution')} AS attribution FROM ${source})`,
+    ),
+  });
+}
+
+function givenItems(text: (path: string) => string) {
+  return {
+    item_id: `exact_bigint(${text('id')})`,
+    title: text('title'),
+    brand: text('brand'),
+    mpn: text('mpn'),
+    gtin: text('gtin'),
+    gtin14: `valid_gtin14(${text('gtin')})`,
+    product_id: `product_key(${text('gtin')}, ${text('brand')}, ${text('mpn')})`,
+    price: `exact_money(${text('price')})`,
+    previous_price: `exact_money(${text('previousPrice')})`,
+    price_changed_at: `exact_instant(${text('priceChangedAt')})`,
+    currency: text('currency'),
+    attributes: `json_extract(line, '$.attributes')::VARCHAR`,
+    site_id: `exact_bigint(${text('site.id')})`,
+    first_seen_at: `exact_instant(${text('firstSeenAt')})`,
+    last_seen_at: `exact_instant(${text('lastSeenAt')})`,
+    removed_at: `exact_instant(${text('removedAt')})`,
+    is_listed: `${text('removedAt')} IS NULL`,
+    read_at: "TIMESTAMPTZ '2026-11-20 00:00:00+00'",
+    run_id: "'r1'",
+  };
+}
+
+function select(table: TableName, values: Record<string, string>, from: string): string {
+  const columns = loadTableSchema(table).columns.map(
+    ({ name, type }) => `CAST(${values[name] ?? 'NULL'} AS ${type}) AS "${name}"`,
+  );
+  return `SELECT ${columns.join(', ')} FROM ${from}`;
+}
+
+/** A lake of these tables, and in `expected` a file of each derived table. */
+async function write(world: string, tables: Partial<Record<TableName, string>>): Promise<void> {
+  const target = join(folder as string, world);
+  await mkdir(join(target, 'expected'), { recursive: true });
+  const lake = await openLake(join(target, 'lake'), { create: true });
+  const db = await Database.open({ threads: 2 });
+  await createMacros(db);
+  for (const [name, query] of Object.entries(tables)) {
+    const table = name as TableName;
+    await db.run(`CREATE TEMP TABLE ${table} AS ${query}`);
+    const add = await stageTable(db, lake, { table, runId: 'r1', select: `FROM ${table}` });
+    const change = { table, add, remove: [], applied: { cursor: 1n } };
+    await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: new Date() });
+  }
+  await db.run(`SET VARIABLE run_id = 'spark'`);
+  for (const { table, select } of derivedSelects()) {
+    await db.run(`CREATE TEMP TABLE ${table} AS ${select}`);
+    await expectRows(db, target, table);
+  }
+  await db.run(`CREATE TEMP TABLE price_spread_daily AS ${select('price_spread_daily', {}, 'range(0) AS r(i)')}`);
+  await eachDailySpread(db, DAYS, (daily) => db.run(`INSERT INTO price_spread_daily BY NAME ${daily}`));
+  await expectRows(db, target, 'price_spread_daily');
+  db.close();
+}
+
+async function expectRows(db: Database, target: string, table: TableName): Promise<void> {
+  const columns = loadTableSchema(table).columns.map(({ name }) => `"${name}"`);
+  const path = quoteLiteral(join(target, 'expected', `${table}.parquet`));
+  await db.run(`COPY (SELECT ${columns.join(', ')} FROM ${table}) TO ${path} (FORMAT parquet)`);
+}

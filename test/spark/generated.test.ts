@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readAnalysis } from '../../src/duckdb/analysis-sql.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
+
+const folder = new URL('../../pipelines/spark/', import.meta.url).pathname;
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const files = readdirSync(join(folder, 'sql'));
+
+describe("Spark's queries", () => {
+  it.each(files)('%s is made of the query that DuckDB runs', (file) => {
+    const text = read(`sql/${file}`);
+    const [, path, source] = /from pipelines\/(\S+): change that one\. Source (\w+)\./.exec(text) ?? [];
+    const name = /analysis\/(\w+)\.sql/.exec(String(path))?.[1];
+    const query = name === undefined ? read(`../${path}`) : readAnalysis(name);
+    const parts = [query, ...['generate.py', 'dialect.py', 'columns.py'].map(read)];
+    const hash = createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
+    expect(source, 'run `python pipelines/spark/generate.py`').toBe(hash);
+  });
+
+  it.each(files.filter((file) => TABLE_NAMES.some((table) => `${table}.sql` === file)))(
+    '%s gives the columns of its table',
+    (file) => {
+      const table = TABLE_NAMES.find((name) => `${name}.sql` === file);
+      if (table === undefined) throw new Error(file);
+      const names = /^-- columns: (.*)$/m
+        .exec(read(`sql/${file}`))?.[1]
+        ?.split(', ')
+        .map((one) => one.split(' ')[0]);
+      expect(names).toEqual(loadTableSchema(table).columns.map(({ name }) => name));
+    },
+  );
+});
