@@ -63,6 +63,7 @@ export class TypingQueue {
   readonly #typed: Promise<TypedFile[]>[] = [];
   #faults: { error: unknown; paths: string[] }[] = [];
   readonly #void = new Set<string>();
+  #isLeft = false;
 
   /** `look` is shown the rows of landed files that are looked at before they are typed. */
   constructor(
@@ -77,8 +78,14 @@ export class TypingQueue {
     this.#look = look;
   }
 
+  /** From now on nothing is typed: a later try of the run is handed the same files. */
+  leaveToNextTry(): void {
+    this.#isLeft = true;
+  }
+
   /** Starts typing a file of items; a fault comes out of `finish`. One that may become void is typed on its own. */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
+    if (this.#isLeft) return;
     this.#waitingBytes += landed.bytes;
     const [before] = this.#small;
     if (mayBecomeVoid || (before !== undefined && !areAlike(before, landed))) this.#closeBatch();

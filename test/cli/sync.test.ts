@@ -29,11 +29,11 @@ afterEach(() => {
 type Act = NonNullable<Parameters<typeof runPricelake>[1]>['act'];
 
 /** Runs `pricelake sync` in a folder of its own with this pipeline file, in a process of its own if somebody acts on it. */
-async function sync(text = PIPELINE, env: NodeJS.ProcessEnv = {}, act?: Act) {
+async function sync(text = PIPELINE, env: NodeJS.ProcessEnv = {}, act?: Act, ...flags: string[]) {
   cwd = path.join(world.folder, `cli-${++folders}`);
   await mkdir(cwd);
   await writeFile(path.join(cwd, 'prices.yaml'), text);
-  return resync(env, act);
+  return resync(env, act, ...flags);
 }
 
 async function resync(env: NodeJS.ProcessEnv = {}, act?: Act, ...flags: string[]): Promise<Outcome> {
@@ -72,6 +72,21 @@ test('prices.yaml and .env of the folder are found, and status asks the service 
   const status = await runPricelake(['status', '--json'], { cwd });
   expect(readJsonLine(status)).toMatchObject({ error: { code: 'lake_invalid' } });
   expect(world.requests).toEqual([]);
+});
+
+test('--land-only lands and says so; the next sync continues', async () => {
+  const landed = await sync(PIPELINE, {}, undefined, '--land-only');
+  expect(landed.code).toBe(0);
+  expect(readJsonLine(landed)).toMatchObject({ ok: true, landed: true, run_number: 1, lake: './lake' });
+  expect(landed.stdout).not.toContain('published');
+  expect(readJsonLine(await resync())).toMatchObject({ ok: true, published: true, resumed: true, run_number: 1 });
+  expectError(
+    await resync({}, undefined, '--land-only', '--publish-held'),
+    2,
+    'usage',
+    /^--land-only and --publish-held/,
+  );
+  expectError(await resync({}, undefined, '--land-only', '--metrics', 'm.prom'), 2, 'usage', /mutually exclusive/);
 });
 
 describe('sync exits with 2 and says what is wrong', () => {

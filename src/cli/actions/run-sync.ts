@@ -1,7 +1,9 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline } from '../../config/pipeline-file.js';
+import { PricelakeError } from '../../errors/errors.js';
 import { setDeadline } from '../../run/deadline.js';
-import { type RunReport, syncPipeline } from '../../sync/sync.js';
+import { landPipeline } from '../../sync/land.js';
+import { type RunReport, type SyncOptions, syncPipeline } from '../../sync/sync.js';
 import { readCaps } from '../cap-options.js';
 import { readDuration } from '../duration.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -14,6 +16,7 @@ export interface SyncRequest {
   'publish-held': boolean;
   deadline?: string | undefined;
   reconcile: boolean;
+  'land-only'?: boolean;
   'max-rows'?: string;
   'max-overage'?: string;
   /** A file for metrics. */
@@ -24,32 +27,56 @@ export interface SyncRequest {
 
 /** Runs a pipeline once, or twice where an interrupted run comes before a complete copy that was asked for. */
 export async function runSync(request: SyncRequest, context: CommandContext): Promise<CommandReport> {
+  if (request['land-only'] === true) return land(request, context);
   const { io, signal, say, style } = context;
   let lakePath = '';
   const report = await watchRun(await listObservers(request, context), io, signal, async (watch) => {
-    const deadline =
-      request.deadline === undefined
-        ? {}
-        : { deadline: setDeadline(readDuration('--deadline', request.deadline, 'refused'), request.deadline, io) };
-    const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
-    if (request.lake !== undefined) pipeline.lake.path = request.lake;
+    const { pipeline, options } = await prepare(request, context);
     lakePath = pipeline.lake.path;
-    io.protectSecret(pipeline.source.apiKey);
-    if (request.reconcile) pipeline.source.mode = 'snapshot';
     await begin(watch, pipeline);
-    const options = {
-      publishHeld: request['publish-held'],
-      caps: readCaps(request),
-      onStep: watch.onStep,
-      ...deadline,
-    };
-    const sync = (): Promise<RunReport> => syncPipeline(pipeline, io, signal, options);
+    const publishHeld = request['publish-held'];
+    const sync = (): Promise<RunReport> =>
+      syncPipeline(pipeline, io, signal, { ...options, publishHeld, onStep: watch.onStep });
     const report = await sync();
     // An interrupted run comes first, in its own mode.
     return request.reconcile && report.row.mode !== 'snapshot' ? sync() : report;
   });
   await say(formatReport(report, lakePath, style));
   return describeReport(report, lakePath);
+}
+
+async function prepare(request: SyncRequest, { io }: CommandContext) {
+  const { deadline, lake, reconcile } = request;
+  const options: SyncOptions = {
+    caps: readCaps(request),
+    ...(deadline === undefined
+      ? {}
+      : { deadline: setDeadline(readDuration('--deadline', deadline, 'refused'), deadline, io) }),
+  };
+  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
+  if (lake !== undefined) pipeline.lake.path = lake;
+  io.protectSecret(pipeline.source.apiKey);
+  if (reconcile) pipeline.source.mode = 'snapshot';
+  return { pipeline, options };
+}
+
+async function land(request: SyncRequest, context: CommandContext): Promise<CommandReport> {
+  if (request['publish-held']) {
+    throw new PricelakeError('usage', '--land-only and --publish-held are two different things to do', {
+      hint: 'Give one of them.',
+    });
+  }
+  const { io, signal, say } = context;
+  const { pipeline, options } = await prepare(request, context);
+  const report = await landPipeline(pipeline, io, signal, options);
+  const { path } = pipeline.lake;
+  await say(
+    report.landed
+      ? `Run ${report.runNumber} has landed ${report.rows.toLocaleString('en-US')} rows in ${report.folder} (${report.calls} calls). The tables stay as they are; the next sync continues the run.\n`
+      : `Nothing is new (${report.calls} calls). ${path} stays as it was.\n`,
+  );
+  const { runId, runNumber, ...others } = report;
+  return { ...others, run_id: runId, run_number: runNumber, lake: path };
 }
 
 function begin(

@@ -10,6 +10,7 @@ interface SyncOptions {
   'publish-held': boolean;
   deadline?: string;
   reconcile: boolean;
+  'land-only'?: boolean;
   'max-rows'?: string;
   'max-overage'?: string;
   metrics?: string;
@@ -32,6 +33,11 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
         type: 'boolean',
         default: false,
         describe: 'Take a complete copy and compare it with the lake: repair what differs, mark what is gone',
+      })
+      .option('land-only', {
+        type: 'boolean',
+        conflicts: ['metrics', 'openlineage'],
+        describe: 'Land what is new, and leave the tables as they are; the next sync continues from there',
       })
       .option('max-rows', MAX_ROWS)
       .option('max-overage', MAX_OVERAGE)
