@@ -48,20 +48,14 @@ told AS (
   GROUP BY item_id
 ),
 merged AS (
-  SELECT
-    b.item_id,
+  -- A value that is not named here is as it was read last.
+  SELECT b.* EXCLUDE (is_current, is_reread, is_listed) REPLACE (
     CASE WHEN t.title IS NULL THEN b.title ELSE t.title.title END AS title,
-    b.brand, b.mpn, b.gtin, b.gtin14, b.product_id,
     CASE WHEN t.price_change IS NOT NULL THEN t.price_change.price ELSE coalesce(t.listing_price, b.price) END AS price,
     CASE WHEN t.price_change IS NOT NULL THEN t.price_change.previous_price ELSE b.previous_price END AS previous_price,
     CASE WHEN t.price_change IS NOT NULL THEN t.price_change.observed_at ELSE b.price_changed_at END AS price_changed_at,
-    b.currency, b.url, b.image, b.attributes,
-    b.category_name, b.category_path, b.category_slug, b.category_source, b.datasets,
-    b.site_id,
     coalesce(s.name, b.site_name) AS site_name,
     coalesce(s.host, b.site_host) AS site_host,
-    b.source_id, b.source_name,
-    b.first_seen_at,
     greatest(b.last_seen_at, t.seen_at) AS last_seen_at,
     greatest(b.last_changed_at, t.changed_at) AS last_changed_at,
     CASE
@@ -72,10 +66,9 @@ merged AS (
     END AS removed_at,
     -- A change of an item tells that it is among the caller's data.
     CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
-    b.extra,
-    b.read_at,
     greatest(t.change_id, b.change_id) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id
+  )
   FROM base AS b
   LEFT JOIN told AS t USING (item_id)
   LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id

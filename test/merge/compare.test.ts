@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
 import { readModel } from '../../src/duckdb/model-sql.js';
 import { loadRows } from '../../src/run/ledger.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import { at, fullItem, openModels, type Row } from './model-world.js';
 
 let db: Database;
@@ -32,31 +33,44 @@ test('rows that the lake lacks are new; rows that only the lake has are none', a
   ]);
 });
 
+/** Values, and by which name a difference in them goes. */
+const DIFFERENCES: [string, Row][] = [
+  ['title', { title: 'B' }],
+  ['brand', { brand: 'B' }],
+  ['mpn', { mpn: 'B' }],
+  ['gtin', { gtin: '96385074' }],
+  ['price', { price: 10.0001 }],
+  ['previousPrice', { previous_price: 8 }],
+  ['priceChangedAt', { price_changed_at: at(3) }],
+  ['currency', { currency: 'CHF' }],
+  ['url', { url: 'v' }],
+  ['image', { image: 'j' }],
+  ['attributes', { attributes: '{"stock":2,"colour":"red"}' }],
+  ['category', { category_name: 'Ink' }],
+  ['category', { category_path: 'Ink' }],
+  ['category', { category_slug: 'ink' }],
+  ['category', { category_source: 'service' }],
+  ['datasets', { datasets: '[a]' }],
+  ['site', { site_id: 8 }],
+  ['source', { source_id: 4 }],
+  ['source', { source_name: 'Other' }],
+  ['firstSeenAt', { first_seen_at: at(2) }],
+  ['lastChangedAt', { last_changed_at: at(6) }],
+  ['removedAt', { removed_at: at(6) }],
+];
+
+/** Values that are no difference, and why. */
+const NO_DIFFERENCES: [string, Row][] = [
+  ['when the item was last seen', { last_seen_at: at(9) }],
+  ['the order of attributes', { attributes: '{"colour": "red", "stock": 1}' }],
+  ['the order of datasets', { datasets: '[b, a]' }],
+  ['the website’s name and host', { site_name: 'Store', site_host: 'store.example' }],
+  ['what follows from the GTIN', { gtin14: null, product_id: null }],
+  ['what belongs to the reading', { extra: null, read_at: at(9), run_id: 'this run', change_id: null }],
+];
+
 describe('a difference is named as the API names the value:', () => {
-  test.each<[string, Row]>([
-    ['title', { title: 'B' }],
-    ['brand', { brand: 'B' }],
-    ['mpn', { mpn: 'B' }],
-    ['gtin', { gtin: '96385074' }],
-    ['price', { price: 10.0001 }],
-    ['previousPrice', { previous_price: 8 }],
-    ['priceChangedAt', { price_changed_at: at(3) }],
-    ['currency', { currency: 'CHF' }],
-    ['url', { url: 'v' }],
-    ['image', { image: 'j' }],
-    ['attributes', { attributes: '{"stock":2,"colour":"red"}' }],
-    ['category', { category_name: 'Ink' }],
-    ['category', { category_path: 'Ink' }],
-    ['category', { category_slug: 'ink' }],
-    ['category', { category_source: 'service' }],
-    ['datasets', { datasets: '[a]' }],
-    ['site', { site_id: 8 }],
-    ['source', { source_id: 4 }],
-    ['source', { source_name: 'Other' }],
-    ['firstSeenAt', { first_seen_at: at(2) }],
-    ['lastChangedAt', { last_changed_at: at(6) }],
-    ['removedAt', { removed_at: at(6) }],
-  ])('%s %j', async (name, values) => {
+  test.each(DIFFERENCES)('%s %j', async (name, values) => {
     expect(await compare(whole(values), whole({}))).toEqual([`1 ${name}`]);
     // Either side may have none.
     const none = Object.fromEntries(Object.keys(values).map((column) => [column, null]));
@@ -71,15 +85,16 @@ describe('a difference is named as the API names the value:', () => {
   });
 });
 
-test.each<[string, Row]>([
-  ['when the item was last seen', { last_seen_at: at(9) }],
-  ['the order of attributes', { attributes: '{"colour": "red", "stock": 1}' }],
-  ['the order of datasets', { datasets: '[b, a]' }],
-  ['the website’s name and host', { site_name: 'Store', site_host: 'store.example' }],
-  ['what follows from the GTIN', { gtin14: null, product_id: null }],
-  ['what belongs to the reading', { extra: null, read_at: at(9), run_id: 'this run', change_id: null }],
-])('%s is no difference', async (_name, values) => {
+test.each(NO_DIFFERENCES)('%s is no difference', async (_name, values) => {
   expect(await compare(whole(values), whole({}))).toEqual([]);
+});
+
+test('every column of items is compared, or makes no difference', () => {
+  const named = [...DIFFERENCES, ...NO_DIFFERENCES].flatMap(([, values]) => Object.keys(values));
+  // The key; and what follows from times that are compared.
+  const others = ['item_id', 'is_listed', 'gone_at'];
+  const columns = loadTableSchema('items').columns.map(({ name }) => name);
+  expect([...new Set([...named, ...others])].sort()).toEqual(columns.sort());
 });
 
 test('a row of an item that was gone is a difference by itself', async () => {

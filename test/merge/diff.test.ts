@@ -206,6 +206,12 @@ describe('an event without a time of its own is dated', () => {
   });
 });
 
+test('every difference that a comparison names is told, or said to be no change of its own', () => {
+  const names = [...readModel('compare').matchAll(/THEN '(\w+)' END/g)].map(([, name]) => name as string);
+  expect(names).toContain('removedAt');
+  expect(names.filter((name) => !readModel('diff').includes(`'${name}'`))).toEqual([]);
+});
+
 test('each item has its own event', async () => {
   const exported = [fullItem({ ...changed, brand: 'B' }), fullItem({ item_id: 2, ...changed, brand: 'C' })];
   const rows = await diff(exported, [fullItem({}), fullItem({ item_id: 2 })]);
