@@ -1,10 +1,11 @@
 -- Whole reads, judged by what was told: lists and single items may lag behind the feed, each by another amount.
 -- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
 -- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row told.
+-- A row that a change made has the change's time: by how much that is later than a read's may be known (feed_skew).
 -- What pages brought beside the needed items is left to the changes that describe it.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
 -- history (the lake's), pending_changes; variable read_at.
--- needs: base_items, history, needed_items, pending_changes, reread_items, stale_items; variables read_at
+-- needs: base_items, history, needed_items, pending_changes, reread_items, stale_items; variables feed_skew_is_known, read_at
 -- makes: judged_reads
 WITH told AS (
   SELECT
@@ -17,7 +18,8 @@ WITH told AS (
     max(observed_at) FILTER (kind IN ('NEW', 'RELISTED')) AS relisting_at,
     min(change_id) AS first_change_id,
     max(change_id) AS last_change_id,
-    min(observed_at) AS first_observed_at
+    min(observed_at) AS first_observed_at,
+    list(observed_at) AS observed_times
   FROM (
     SELECT item_id, change_id, kind, observed_at, true AS is_pending FROM pending_changes SEMI JOIN needed_items USING (item_id)
     UNION ALL
@@ -35,7 +37,8 @@ judged AS (
       WHEN r.item_id IS NULL THEN 'not found'
       WHEN k.item_id IS NOT NULL AND is_older_row(
           r.last_changed_at, r.last_seen_at, r.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
-          r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title)
+          r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title
+            OR getvariable('feed_skew_is_known') AND coalesce(list_contains(t.observed_times, k.last_changed_at), false))
         THEN 'older than the copy'
       WHEN t.changed_at > r.last_changed_at + feed_skew() THEN 'a change is not shown'
       WHEN t.listing = 'REMOVED'

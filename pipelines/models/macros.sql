@@ -106,7 +106,7 @@ CREATE OR REPLACE TEMP MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew
 
 -- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
 -- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree in
--- price and title may differ by what the feed dates changes later.
+-- price and title, or of which `b` was dated by the feed, may differ by what the feed dates changes later.
 CREATE OR REPLACE TEMP MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
   coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - feed_skew()), false)
   OR coalesce(a_changed <= b_changed AND CASE

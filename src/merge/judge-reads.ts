@@ -10,16 +10,42 @@ export interface StaleItems {
 }
 
 /**
- * Variable `feed_skew`: how much later than rows the service dates changes, as the reads of this run show. The document
- * does not say that observedAt is the time in the row. Null, which stands for two minutes, where nothing shows it.
+ * Variable `feed_skew`: how much later than rows the service dates changes. The document does not say that observedAt is
+ * the time in the row. Null, which stands for two minutes, where nothing shows it. Variable `feed_skew_is_known`: true
+ * where reads of this run or of an earlier one establish it. Needs the lake's views.
  */
 export async function measureFeedSkew(db: Database): Promise<void> {
-  const skew = (await readSkew(db, ['pending_changes'])) ?? (await readSkew(db, ['pending_changes', 'history']));
+  const news = await readSkew(db, ['pending_changes']);
+  const all = news.isSure ? news : await readSkew(db, ['pending_changes', 'history']);
+  const known = all.isSure ? all.skew : await readKnownSkew(db);
+  const skew = known ?? all.skew;
   await db.run(`SET VARIABLE feed_skew = ${skew === undefined ? 'NULL' : `to_microseconds(${skew})`}`);
+  await db.run(`SET VARIABLE feed_skew_is_known = ${known !== undefined}`);
 }
 
-/** Of each read, the time to the change that is nearest; of these the middle. Undefined unless `changes` tell it surely. */
-async function readSkew(db: Database, changes: string[]): Promise<bigint | undefined> {
+/** In microseconds, for the ledger: null where it is not established. */
+export async function readFeedSkew(db: Database): Promise<bigint | null> {
+  const row = await db.row(
+    `SELECT CASE WHEN getvariable('feed_skew_is_known') THEN epoch_us(CAST(getvariable('feed_skew') AS INTERVAL)) END AS us`,
+  );
+  return (row?.us ?? null) as bigint | null;
+}
+
+/** What the last run that could tell has established: a run of a few reads can't tell it from how far they lag. */
+async function readKnownSkew(db: Database): Promise<bigint | undefined> {
+  const row = await db.row('SELECT arg_max(feed_skew_us, run_number) AS us FROM runs WHERE feed_skew_us IS NOT NULL');
+  return typeof row?.us === 'bigint' ? row.us : undefined;
+}
+
+interface Skew {
+  /** Microseconds. */
+  skew: bigint | undefined;
+  /** True where reads agree on it. */
+  isSure: boolean;
+}
+
+/** Of each read, the time to the change that is nearest; of these the middle. */
+async function readSkew(db: Database, changes: string[]): Promise<Skew> {
   const told = changes.map((table) => `SELECT item_id, observed_at FROM ${table}`).join(' UNION ALL ');
   const row = await db.row(`WITH reads AS (
       SELECT item_id, last_changed_at FROM reread_items
@@ -37,12 +63,12 @@ async function readSkew(db: Database, changes: string[]): Promise<bigint | undef
       (SELECT max_by(distance, items) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  if (row?.is_exact === true) return 0n;
+  if (row?.is_exact === true) return { skew: 0n, isSure: true };
   // Several changes of an item lie near its read. The distance on which most items agree is the service's own.
-  if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return row.agreed + SECOND_US;
+  if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { skew: row.agreed + SECOND_US, isSure: true };
   // Reads that lag are nearest to changes of earlier runs.
-  if (!changes.includes('history') || typeof row?.middle !== 'bigint') return undefined;
-  return row.middle > 0n ? row.middle + SECOND_US : 0n;
+  if (!changes.includes('history') || typeof row?.middle !== 'bigint') return { skew: undefined, isSure: false };
+  return { skew: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
 }
 
 /** Rows and changes may be dated to the second. */

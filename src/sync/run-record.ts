@@ -8,6 +8,7 @@ import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
 import { foldProgress, LANDED_KINDS, type RunProgress, sumLanded } from '../landing/run-progress.js';
+import { readFeedSkew } from '../merge/judge-reads.js';
 import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
 import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
@@ -116,6 +117,7 @@ export async function describeRun(
     cursor_from: begin.cursorFrom,
     cursor_to: extract.window.to ?? begin.cursorFrom,
     ...describeCurrency(extract, journal, stale),
+    feed_skew_us: await readFeedSkew(run.db),
     calls: BigInt(progress.calls),
     calls_refused: BigInt(progress.refused),
     ...describeExports(progress),

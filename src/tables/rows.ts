@@ -17,6 +17,7 @@ export type RunsRow = {
   stale_items: bigint | null;
   caught_up_at: string | null;
   listing_unknown: bigint | null;
+  feed_skew_us: bigint | null;
   calls: bigint;
   calls_refused: bigint | null;
   export_rows: bigint;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
+import { readFeedSkew } from '../../src/merge/judge-reads.js';
 import { loadRows } from '../../src/run/ledger.js';
 import {
   at,
@@ -70,6 +71,17 @@ describe('how much later the feed dates changes than rows', () => {
   test('is unknown while no two items agree and no history tells', async () => {
     await loadWorld(db, { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] });
     expect(await skew()).not.toBe(91_000n);
+  });
+
+  test('is what the last run that could tell has established, while no two items agree', async () => {
+    const world = { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] };
+    await loadWorld(db, { ...world, skews: [5_000_000, 91_000_000, null] });
+    expect(await skew()).toBe(91_000n);
+    expect(await readFeedSkew(db)).toBe(91_000_000n);
+    await loadWorld(db, { ...world, changes: [told(1, 30), told(2, 30)], skews: [5_000_000] });
+    expect(await readFeedSkew(db)).toBe(91_000_000n);
+    await loadWorld(db, { ...world, skews: [null] });
+    expect(await readFeedSkew(db)).toBeNull();
   });
 });
 
@@ -158,6 +170,25 @@ describe('an item that an earlier run left stale', () => {
       { reason: 'older than the copy', isRejected: true },
     ]);
     expect(await judge({ ...world, reread: [] })).toMatchObject([{ reason: 'not found' }]);
+  });
+
+  test('is done when a read shows the change as long before the feed dates it as runs have established', async () => {
+    const observed_at = '2026-11-20T06:01:30Z';
+    const world = {
+      base: [item({ last_changed_at: observed_at, change_id: 101 })],
+      history: [change({ ...STOCK, observed_at })],
+      stale: stale('2026-11-20T11:50:00Z').map((row) => ({ ...row, observed_at })),
+      skews: [91_000_000],
+    };
+    // The change told no title: the row so far has another one than the read.
+    const read0 = read({ title: null, last_changed_at: at(6) });
+    expect(await judge({ ...world, reread: [read0] })).toEqual([{ reason: null, isRejected: false }]);
+    const older = [{ reason: 'older than the copy', isRejected: true }];
+    expect(await judge({ ...world, reread: [read0], skews: [] })).toEqual(older);
+    expect(await judge({ ...world, reread: [{ ...read0, last_changed_at: '2026-11-20T05:59:58Z' }] })).toEqual(older);
+    // A row that was read whole has a time of its own.
+    const base = [item({ last_changed_at: '2026-11-20T06:01:00Z', change_id: 101 })];
+    expect(await judge({ ...world, base, reread: [read0] })).toEqual(older);
   });
 
   test('is done when a read shows the change, and keeps its last change', async () => {

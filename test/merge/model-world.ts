@@ -104,6 +104,8 @@ export interface ModelWorld {
   history?: Row[];
   /** Changes up to it happened before whole rows were read. */
   watermark?: number;
+  /** `feed_skew_us` of the runs so far, oldest first. */
+  skews?: (number | null)[];
 }
 
 export async function loadWorld(db: Database, world: ModelWorld): Promise<void> {
@@ -114,6 +116,9 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
   await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
   await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
   await loadRows(db, 'history', 'history', world.history ?? []);
+  const skews = (world.skews ?? []).map((skew, n) => `(${n}, ${skew ?? 'NULL'})`);
+  await db.run('CREATE OR REPLACE TEMP TABLE runs (run_number BIGINT, feed_skew_us BIGINT)');
+  if (skews.length > 0) await db.run(`INSERT INTO runs VALUES ${skews.join(', ')}`);
   await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS
     SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
   await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');

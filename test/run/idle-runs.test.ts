@@ -21,6 +21,7 @@ const ROW: RunRow = {
   stale_items: 0n,
   caught_up_at: '2026-11-20T06:00:01.000Z',
   listing_unknown: 0n,
+  feed_skew_us: null,
   calls: 2n,
   export_rows: 0n,
   export_rows_landed: 0n,
