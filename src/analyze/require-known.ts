@@ -3,14 +3,14 @@ import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
 import { type SpreadSelection, toProductId } from './spread-selection.js';
 
-/** Of the nearest by DuckDB's measure, the one that is near enough to be meant. */
+/** The nearest by DuckDB's measure, from which the one to suggest is chosen. */
 const CANDIDATES = 20;
 
-/** Values that the lake knows, of listings and of the days that are closed, and where a person finds them. */
+/** Values that the lake knows, from listings and closed days, and where to find them. */
 const KNOWN = {
-  currency: { of: 'currency', hint: 'Give a code as in items.currency.' },
-  brand: { of: 'brand', hint: 'Give a brand as in products.brand.' },
-  product: { of: 'product_id', hint: 'Give a product_id as in table products, or a GTIN.' },
+  currency: { of: 'currency', hint: 'Give a code from items.currency.' },
+  brand: { of: 'brand', hint: 'Give a brand from products.brand.' },
+  product: { of: 'product_id', hint: 'Give a product_id from table products, or a GTIN.' },
 } as const;
 
 const TABLES = {
@@ -20,7 +20,7 @@ const TABLES = {
 };
 
 /**
- * Refuses a value that nothing in the lake has, rather than showing an empty result for a typing mistake.
+ * Refuses a value that the lake does not have, so that a typo is not an empty result.
  * @throws PricelakeError `usage` with the nearest known value
  */
 export async function requireKnown(
@@ -41,8 +41,8 @@ export async function requireKnown(
     if (names.some((one) => one.toLowerCase() === wanted)) continue;
     const guess = suggestName(given, names);
     // Currencies are few enough to name.
-    const all = name === 'currency' && names.length > 0 ? `There are ${names.sort().join(', ')}.` : hint;
-    throw new PricelakeError('usage', `--${name} ${given}: nothing in the lake has it`, {
+    const all = name === 'currency' && names.length > 0 ? `Choose from ${names.sort().join(', ')}.` : hint;
+    throw new PricelakeError('usage', `--${name} ${given}: the lake has no such ${name}`, {
       hint: guess === undefined ? all : `Did you mean ${guess}?`,
     });
   }

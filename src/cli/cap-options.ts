@@ -1,19 +1,19 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { RunCaps } from '../plan/allowance.js';
 
-/** Options of commands that take, or plan, what costs. */
+/** Options of commands that spend calls and rows, or plan to. */
 export const MAX_ROWS = {
   type: 'string',
   requiresArg: true,
-  describe: 'Export rows that this run may take, at most',
+  describe: 'Most export rows that this run may use',
 } as const;
 export const MAX_OVERAGE = {
   type: 'string',
   requiresArg: true,
-  describe: 'Started blocks of 10,000 rows beyond the quota that this run may bill, instead of budget.overage',
+  describe: 'Started blocks of 10,000 rows beyond the quota that this run may bill; overrides budget.overage',
 } as const;
 
-/** Throws `usage` for what is no whole number. */
+/** @throws PricelakeError `usage` unless each is a whole number */
 export function readCaps(argv: { 'max-rows'?: string; 'max-overage'?: string }): RunCaps {
   return {
     maxRows: readCount('--max-rows', argv['max-rows']),

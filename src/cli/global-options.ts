@@ -3,12 +3,12 @@ import type { LogLevel } from '../io/io.js';
 
 /** Options of every command. */
 export const GLOBAL_OPTIONS = {
-  json: { type: 'boolean', global: true, describe: 'Last line of stdout is one JSON object' },
+  json: { type: 'boolean', global: true, describe: 'Print one JSON object as the last line of stdout' },
   quiet: {
     alias: 'q',
     type: 'boolean',
     global: true,
-    describe: 'Only warnings, errors, and results that were asked for',
+    describe: 'Print only warnings, errors and requested results',
   },
   verbose: {
     alias: 'v',
@@ -20,11 +20,11 @@ export const GLOBAL_OPTIONS = {
   color: {
     type: 'boolean',
     global: true,
-    describe: 'Use colours; without it on a terminal alone, and never with --no-color or NO_COLOR',
+    describe: 'Use colours; default: only on a terminal. --no-color and NO_COLOR turn them off',
   },
 } as const satisfies Record<string, Options & { type: string }>;
 
-/** The slightest events that are logged. */
+/** The least important events to log. */
 export function chooseLogLevel(argv: { [flag: string]: unknown }, env: NodeJS.ProcessEnv): LogLevel {
   const verbose = Number(argv.verbose ?? 0);
   if (verbose >= 2) return 'trace';

@@ -7,7 +7,7 @@ export const LAKE_OPTION = {
   requiresArg: true,
 } as const satisfies Options;
 
-/** `--lake DIR` of commands that work by a pipeline file. */
+/** `--lake DIR` of commands that need a pipeline file. */
 export const OWN_LAKE_OPTION = {
   type: 'string',
   describe: 'Folder of the lake, instead of lake.path',

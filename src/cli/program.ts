@@ -109,9 +109,7 @@ export function buildProgram(args: string[]): Argv {
   return yargs(args)
     .scriptName('pricelake')
     .locale('en') // yargs would put its own words into the user's language, and ours stay English
-    .usage(
-      '$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
-    )
+    .usage('$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it says about prices.')
     .options(GLOBAL_OPTIONS)
     .version(readVersion())
     .help()

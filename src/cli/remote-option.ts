@@ -10,19 +10,18 @@ export const REMOTE_OPTIONS = {
   remote: {
     type: 'string',
     requiresArg: true,
-    describe:
-      'Read the lake at this address (s3://bucket/prefix), fetching only what is needed; takes the place of --lake',
+    describe: 'Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only what is needed',
   },
   cache: {
     type: 'string',
     requiresArg: true,
-    describe: 'With --remote: the folder to keep files in, default ~/.cache/pricelake',
+    describe: 'With --remote: folder for fetched files; default ~/.cache/pricelake',
   },
   'cache-size': {
     type: 'string',
     default: '10GB',
     requiresArg: true,
-    describe: 'With --remote: how large that folder may grow; files used longest ago are removed',
+    describe: 'With --remote: largest size of that folder; the least recently used files are removed',
   },
 } as const satisfies Record<string, Options>;
 

@@ -3,16 +3,17 @@ import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
 import { wrapText } from './output/wrap-text.js';
 import { toPlainLine } from './plain-text.js';
+import { countOf } from './progress.js';
 import { PLAIN, paint, type Style } from './style.js';
 
-/** The report for people, to be read in seconds: what changed, what it cost, what to look at, what to do next. */
+/** The report for people, readable in seconds: what changed, what it cost, what to look at, what to do next. */
 export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN): string {
   const { row, published } = report;
   const again = report.resumed ? ', continued after an interruption' : '';
   const attention = listAttention(report, lakePath);
   const first = published
     ? `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`
-    : `Nothing changed (${describeCursor(row)}, ${row.calls} calls). ${lakePath} stays as it was${again}.`;
+    : `Nothing changed (${describeCursor(row)}, ${countOf(row.calls, 'call')}). ${lakePath} stays as it was${again}.`;
   const parts: [string, string[]][] = [
     ['changed', published ? describeChanges(row) : []],
     ['histories', describeHistories(report)],
@@ -25,7 +26,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
     texts.map((text, at) => `  ${(at === 0 ? name : '').padEnd(10)} ${layOut(toPlainLine(text), name)}`),
   );
   return paint(
-    `${[first, ...lines].join('\n')}\n`,
+    `${[wrapText(first, WIDTH, '  '), ...lines].join('\n')}\n`,
     [/^ {2}attention(?= )/gmu, style.warn],
     [/, waived$|^.{12} not caught up(?=:)/gmu, style.warn],
     [/overage: up to .*$/gmu, style.money],
@@ -35,7 +36,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
 const WIDTH = 80;
 const INDENT = ' '.repeat(13);
 
-/** Texts are wrapped to a terminal of 80 columns; commands stay whole, to be copied. */
+/** Wraps texts at 80 columns; commands stay whole, so that they can be copied. */
 function layOut(text: string, part: string): string {
   const label = 'x'.repeat(INDENT.length - 1);
   return part === 'next' ? text : wrapText(`${label} ${text}`, WIDTH, INDENT).slice(INDENT.length);
@@ -52,17 +53,17 @@ function describeChanges(row: RunRow): string[] {
   const columns = Object.entries(JSON.parse(row.difference_columns) as Record<string, number>);
   const listed = columns.map(([name, n]) => `${name} ${n}`).join(', ');
   return [
-    `${count(received)} rows = ${count(written)} written + ${count(rejected)} rejected + ${count(deduplicated)} deduplicated`,
-    `${count(items)} items, ${describeCursor(row)}`,
-    ...(row.differences > 0n ? [`repaired ${count(row.differences)} items that differed: ${listed}`] : []),
-    ...(row.missed > 0n ? [`added ${count(row.missed)} items that no change told of`] : []),
-    ...(row.gone > 0n ? [`marked ${count(row.gone)} items as gone`] : []),
+    `${countOf(received, 'row')} = ${count(written)} written + ${count(rejected)} rejected + ${count(deduplicated)} deduplicated`,
+    `${countOf(items, 'item')}, ${describeCursor(row)}`,
+    ...(row.differences > 0n ? [`repaired ${countOf(row.differences, 'item')} that differed: ${listed}`] : []),
+    ...(row.missed > 0n ? [`added ${countOf(row.missed, 'item')} that no change had reported`] : []),
+    ...(row.gone > 0n ? [`marked ${countOf(row.gone, 'item')} as gone`] : []),
   ];
 }
 
 function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): string {
-  const blocks = overage_blocks === 1n ? '1 block' : `${count(overage_blocks)} blocks`;
-  return `${calls} calls, ${count(export_rows)} export rows, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
+  const blocks = countOf(overage_blocks, 'block');
+  return `${countOf(calls, 'call')}, ${countOf(export_rows, 'export row')}, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
 }
 
 /** What the checks and comparisons with the service say. A sample of one run is too small to bound a rate. */
@@ -70,16 +71,16 @@ function describeProof({ row, checks }: RunReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
   if (row.sampled === 0n) return [summary];
-  return [summary, `${count(row.sampled)} items read again, ${count(row.sample_mismatches)} differ`];
+  return [summary, `${countOf(row.sampled, 'item')} read again, ${count(row.sample_mismatches)} differ`];
 }
 
 /** How far items' histories are read. */
 function describeHistories({ histories, row }: RunReport): string[] {
   if (histories === undefined || histories.asked + histories.left === 0) return [];
   const { asked, left, runId } = histories;
-  const later = left === 0 ? '' : `; ${left.toLocaleString('en-US')} are left, for want of calls`;
+  const later = left === 0 ? '' : `; ${left.toLocaleString('en-US')} are left, because the calls are used up`;
   const by = runId === row.run_id ? '' : `, added by run ${runId}`;
-  return [`${asked.toLocaleString('en-US')} items read${by}${later}`];
+  return [`${countOf(asked, 'item')} read${by}${later}`];
 }
 
 /** Something for a person to look at, and the command that does. */
@@ -94,26 +95,28 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
   const [unknown, stale] = [row.listing_unknown ?? 0n, row.stale_items ?? 0n];
   if (unknown > 0n) {
     const why = published ? '' : `: ${row.reason}`;
-    found.push({ what: `not caught up: whether ${count(unknown)} items at most are still listed is not known${why}` });
+    found.push({ what: `not caught up: up to ${countOf(unknown, 'item')} may no longer be listed${why}` });
   }
   if (stale > 0n) {
-    found.push({ what: `not caught up: ${count(stale)} items lag behind the feed; the next run reads them again` });
+    found.push({
+      what: `not caught up: ${countOf(stale, 'item')} behind the feed; the next run reads ${stale === 1n ? 'it' : 'them'} again`,
+    });
   }
   if (!published) return found;
   if (row.rejected > 0n) {
     const command = `pricelake query "FROM rejects WHERE run_id = '${row.run_id}'"${lake}`;
-    found.push({ what: `${count(row.rejected)} rows were rejected`, command });
+    found.push({ what: `${countOf(row.rejected, 'row')} rejected`, command });
   }
   if (row.sample_mismatches > 0n) {
     found.push({
-      what: `${count(row.sample_mismatches)} items differ from the service`,
+      what: `${countOf(row.sample_mismatches, 'item')} ${row.sample_mismatches === 1n ? 'differs' : 'differ'} from the service`,
       command: `pricelake verify${lake}`,
     });
   }
   const command = `pricelake check${lake}`;
   const failed = checks.filter((check) => check.violations > 0n);
   for (const { severity, name, violations, waived } of failed.filter((check) => check.severity !== 'warn')) {
-    found.push({ what: `${severity} ${name}: ${count(violations)} rows${waived ? ', waived' : ''}`, command });
+    found.push({ what: `${severity} ${name}: ${countOf(violations, 'row')}${waived ? ', waived' : ''}`, command });
   }
   const warnings = failed.filter(({ severity }) => severity === 'warn');
   const names = warnings.map(({ name, violations }) => `${name} ${count(violations)}`).join(', ');
@@ -121,7 +124,7 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
   return found;
 }
 
-/** A first copy is there to be looked at; a later run says what needs it, and else nothing. */
+/** After a first copy, the spreads and the report; later only what needs attention. */
 function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published) return commands;

@@ -59,7 +59,7 @@ export interface Step {
   exportRows: bigint;
   /** False where it is an estimate. */
   exact: boolean;
-  /** What it rests on. */
+  /** Where the number comes from. */
   basis: string;
 }
 
@@ -72,7 +72,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
     lowWatermark === undefined
       ? undefined
-      : call('watermark', lowWatermark, true, 'where the service stands before items are read'),
+      : call('watermark', lowWatermark, true, 'the newest change before items are read'),
     exports === undefined
       ? undefined
       : {
@@ -84,32 +84,44 @@ export function estimateSteps(ahead: Ahead): Step[] {
           ),
           exportRows: exports.rows,
         },
-    pages === undefined ? undefined : call('pages', pages.calls, false, `${pages.items} items: ${pages.reason}`),
+    pages === undefined
+      ? undefined
+      : call('pages', pages.calls, false, `${countOf(pages.items, 'item')}: ${pages.reason}`),
     changedItems === undefined
       ? undefined
-      : call('poll', changedItems.calls, changedItems.exact, `${changedItems.count} items changed since`),
+      : call('poll', changedItems.calls, changedItems.exact, `${countOf(changedItems.count, 'item')} changed since`),
     changes === undefined
       ? undefined
-      : call('feed', changes.calls, changes.exact, `${changes.exact ? '' : 'about '}${changes.count} changes wait`),
+      : call(
+          'feed',
+          changes.calls,
+          changes.exact,
+          `${changes.exact ? '' : 'about '}${countOf(changes.count, 'change')} to apply`,
+        ),
     listing === undefined ? undefined : call('listing', listing.calls, false, listing.basis),
     hydration === undefined
       ? undefined
       : { ...call('hydrate', hydration.calls, hydration.exact, hydration.reason), exportRows: hydration.rows },
     histories === undefined ? undefined : call('histories', histories.calls, false, explainHistories(histories)),
-    call('datasets', ahead.datasets, true, 'as the service describes them'),
-    call('facets', ahead.facets, true, 'counts of the service, to compare with the copy'),
-    call('products', ahead.products, ahead.publishes, 'the grouping of the service, to compare with ours'),
-    call('sample', ahead.sample, ahead.publishes, 'items read again, to compare them with the lake'),
+    call('datasets', ahead.datasets, true, 'their current description'),
+    call('facets', ahead.facets, true, "the service's counts, to compare with the copy"),
+    call('products', ahead.products, ahead.publishes, "the service's grouping, to compare with ours"),
+    call('sample', ahead.sample, ahead.publishes, 'items to compare with the lake'),
   ];
   const known = steps.filter((step) => step !== undefined && step.calls > 0) as Step[];
   const { calls, exportRows } = sumSteps(known);
   return ahead.countsUsage(calls, exportRows)
-    ? [...known, call('usage', 1, ahead.publishes, 'to compare the ledger with what the service counted')]
+    ? [...known, call('usage', 1, ahead.publishes, "the service's count, to compare with the ledger")]
     : known;
 }
 
+/** `1 change`, `2,799 changes` */
+function countOf(count: number | bigint, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${Number(count) === 1 ? '' : 's'}`;
+}
+
 function explainHistories({ left }: { left: number }): string {
-  return `histories of items, one each, and a run that adds them${left === 0 ? '' : `; ${left} are left for later`}`;
+  return `histories of items, one call each, and a run that adds them${left === 0 ? '' : `; ${left} left for later`}`;
 }
 
 function call(step: Step['step'], calls: number, exact: boolean, basis: string): Step {

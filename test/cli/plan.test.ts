@@ -32,16 +32,18 @@ afterAll(async () => {
 });
 
 describe('pricelake plan', () => {
-  test('shows mode, steps, cost, and what the month has left then', async () => {
+  test('shows mode, steps, cost, and what is left of the month afterwards', async () => {
     const context = openContext();
     const report = await showPlan({ pipeline, reconcile: false, 'max-overage': '1' }, context);
     const { text } = context.output;
     expect(text).toContain('Mode: snapshot, because the lake holds no items yet.');
     expect(text).toMatch(/^export +1 +120 +items counted now$/m);
-    expect(text).toMatch(/^sample +10 +items read again/m);
+    expect(text).toMatch(/^sample +10 +items to compare with the lake$/m);
     expect(text).toContain('Overage: up to 1 block of 10,000 rows.');
-    expect(text).toMatch(/Left then: calls [\d,]+ of [\d,]+, export rows 0 of 100 until 2026-12-01T00:00:00.000Z\./);
-    expect(text).toMatch(/Looked with \d calls; nothing was written\.\n$/);
+    expect(text).toMatch(
+      /Left afterwards: calls [\d,]+ of [\d,]+, export rows 0 of 100 until 2026-12-01T00:00:00.000Z\./,
+    );
+    expect(text).toMatch(/plan itself made \d calls and wrote nothing\.\n$/);
     expect(JSON.parse(toJsonText(report))).toMatchObject({
       mode: 'snapshot',
       exportRows: 120,

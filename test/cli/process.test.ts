@@ -23,7 +23,7 @@ describe('the pricelake command', () => {
     [['spred'], 'pricelake: unknown command spred\n  → Did you mean `pricelake spread`?\n'],
     [
       ['spread', '--curency', 'EUR'],
-      'pricelake: unknown flag --curency of `pricelake spread`\n  → Did you mean `--currency`?\n',
+      'pricelake: unknown option --curency of `pricelake spread`\n  → Did you mean `--currency`?\n',
     ],
   ])('answers %j with exit code 2 and what was meant, in English whatever the locale', async (args, message) => {
     expect(await runHere(args, { env: { LC_ALL: 'tr_TR.UTF-8' } })).toEqual({

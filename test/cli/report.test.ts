@@ -59,7 +59,7 @@ describe('report', () => {
       message: '--product lamp-2: no listed offer with a price',
     });
     await expect(run({ product: ['4006381333931'], currency: 'PLN' })).rejects.toThrow(
-      /^--currency PLN: nothing in the lake has it$/,
+      /^--currency PLN: the lake has no such currency$/,
     );
   });
 

@@ -45,12 +45,12 @@ describe('the report of a run', () => {
   changed    1,200 rows = 30 written + 1 rejected + 1,169 deduplicated
              1,150 items, cursor 9223372036854775807
              repaired 3 items that differed: brand 1, price 2
-             added 2 items that no change told of
+             added 2 items that no change had reported
              marked 4 items as gone
   cost       9 calls, 1,150 export rows, overage: none
   proof      0 of 0 checks passed
              10 items read again, 0 differ
-  attention  1 rows were rejected
+  attention  1 row rejected
   next       pricelake query "FROM rejects WHERE run_id = 'r7'" --lake ./lake
 `,
     );
@@ -80,7 +80,7 @@ describe('the report of a run', () => {
 
   test('says what a run by polling could not establish, also where nothing changed', () => {
     const report = reportOf({ listing_unknown: 1_234n, reason: 'counts differ on Shop\u001b[2J 1' });
-    const told = 'not caught up: whether 1,234 items at most are still listed is not known';
+    const told = 'not caught up: up to 1,234 items may no longer be listed';
     for (const published of [true, false]) {
       const text = formatReport({ ...report, published }, './lake').replaceAll(/\s+/gu, ' ');
       expect(text).toContain(told);

@@ -89,16 +89,16 @@ describe('spread of some products', () => {
   });
 
   it.each([
-    [{ currency: 'XXX' }, 'currency XXX', 'There are EUR, PLN.'],
+    [{ currency: 'XXX' }, 'currency XXX', 'Choose from EUR, PLN.'],
     [{ currency: 'EUD' }, 'currency EUD', 'Did you mean EUR?'],
-    [{ currency: 'XXX', daily: true }, 'currency XXX', 'There are EUR, PLN.'],
+    [{ currency: 'XXX', daily: true }, 'currency XXX', 'Choose from EUR, PLN.'],
     [{ brand: 'Acmee' }, 'brand Acmee', 'Did you mean Acme?'],
     [{ product: 'forkk' }, 'product forkk', 'Did you mean fork?'],
     [{ product: '4006381333932', daily: true }, 'product 4006381333932', 'Did you mean 4006381333931?'],
   ])('is refused for what the lake does not know, as an unknown category is: %j', async (request, what, hint) => {
     await expect(showSpread({ lake, ...ALL, ...request }, openContext())).rejects.toMatchObject({
       code: 'usage',
-      message: `--${what}: nothing in the lake has it`,
+      message: `--${what}: the lake has no such ${what.split(' ')[0]}`,
       facts: { hint },
     });
   });

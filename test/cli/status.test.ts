@@ -36,7 +36,7 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
   expect(world.requests).toEqual([]);
   expect(text).toMatch(/: nothing is published yet\n/);
   expect(text).toMatch(
-    /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, \d+ changes, \d+ items in \d+ calls: /m,
+    /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, 1 change, 0 items in \d+ calls; change checks: /m,
   );
   expect(text).toMatch(/^budget: [\d,]+ of [\d,]+ calls, .* export rows, until 20\d\d-\S+ \(plan \S.*, as of 20/m);
   expect(text).toMatch(/^on disk: tables 0 B, raw bytes \d+\.\d kB$/m);

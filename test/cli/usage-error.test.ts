@@ -21,20 +21,22 @@ async function refuse(...args: string[]): Promise<string> {
   return said ?? 'accepted';
 }
 
-describe('an unknown flag', () => {
+describe('an unknown option', () => {
   it.each(['--frobnicate', '--dryrun'])(
     'is named where the pipeline file is missing as well: sync %s',
     async (flag) => {
       const flags =
-        '--json, --quiet, --verbose, --color, --version, --help, --lake, --publish-held, --reconcile, --max-rows, --max-overage, --deadline, --metrics, --openlineage';
-      expect(await refuse('sync', flag)).toBe(`unknown flag ${flag} of \`pricelake sync\` → There are ${flags}.`);
+        '--json, --quiet, --verbose, --color, --version, --help, --lake, --publish-held, --reconcile, --land-only, --max-rows, --max-overage, --deadline, --metrics, --openlineage';
+      expect(await refuse('sync', flag)).toBe(
+        `unknown option ${flag} of \`pricelake sync\` → Its options are ${flags}.`,
+      );
       expect(await refuse('sync', flag, 'prices.yaml')).toBe(await refuse('sync', flag));
       expect(await refuse('sync', 'prices.yaml', flag)).toBe(await refuse('sync', flag));
     },
   );
 
-  it('of one letter stands for the flag that begins with it: sync -d', async () => {
-    expect(await refuse('sync', '-d')).toBe('unknown flag -d of `pricelake sync` → Did you mean `--deadline`?');
+  it('of one letter is taken for the option that begins with it: sync -d', async () => {
+    expect(await refuse('sync', '-d')).toBe('unknown option -d of `pricelake sync` → Did you mean `--deadline`?');
   });
 
   it('comes with the nearest known one', async () => {
@@ -47,7 +49,7 @@ describe('an unknown flag', () => {
 
   it('is named before a command that it took for its value', async () => {
     expect(await refuse('--frobnicate', 'sync', 'prices.yaml')).toMatch(
-      /^unknown flag --frobnicate → There are --json,/u,
+      /^unknown option --frobnicate → Its options are --json,/u,
     );
   });
 
@@ -56,36 +58,41 @@ describe('an unknown flag', () => {
       const [name = ''] = command.split(' ');
       if (name === 'help') continue; // yargs answers it by itself, with the help
       expect(await refuse(name, '--frobnicate')).toMatch(
-        new RegExp(`^unknown flag --frobnicate of \`pricelake ${name}\` → There`),
+        new RegExp(`^unknown option --frobnicate of \`pricelake ${name}\` → Its options`),
       );
     }
   });
 
   it('is named without its value, which may be a key', async () => {
-    expect(await refuse('query', '--api-key=live_1')).toMatch(/^unknown flag --api-key of `pricelake query` → /u);
-    expect(await refuse('status', '-kLIVE')).toMatch(/^unknown flag -k of /u);
+    expect(await refuse('query', '--api-key=live_1')).toMatch(/^unknown option --api-key of `pricelake query` → /u);
+    expect(await refuse('status', '-kLIVE')).toMatch(/^unknown option -k of /u);
   });
 });
 
-describe('a value that is none of the choices', () => {
+describe('a value that is not one of the choices', () => {
   it('comes with the nearest of them, or all', async () => {
     expect(await refuse('query', 'FROM items', '--format', 'cvs')).toBe("--format can't be cvs → Did you mean `csv`?");
+    expect(await refuse('spread', '--grade', 'D')).toBe("--grade can't be D → Choose from A, B, C.");
     expect(await refuse('schema', 'item')).toBe("<table> can't be item → Did you mean `items`?");
-    expect(await refuse('check', '--fail-on', 'never')).toBe("--fail-on can't be never → There are gate, error, warn.");
+    expect(await refuse('check', '--fail-on', 'never')).toBe(
+      "--fail-on can't be never → Choose from gate, error, warn.",
+    );
   });
 });
 
-describe('a command line without unknown flags', () => {
-  it('is told what is missing', async () => {
+describe('a command line without unknown options', () => {
+  it('names what is missing', async () => {
     expect(await refuse('manifest')).toBe(
       'an argument is missing: pricelake manifest <table> → Run `pricelake manifest --help`.',
     );
+    expect(await refuse('spread', '--currency')).toBe('--currency needs a value → Run `pricelake spread --help`.');
+    expect(await refuse('watch')).toBe('--list is missing → Run `pricelake watch --help`.');
     expect(await refuse('sync', 'a.yaml', '--maxRows', '5', '--no-reconcile', '--bogus')).toMatch(
-      /^unknown flag --bogus/u,
+      /^unknown option --bogus/u,
     );
   });
 
-  it('is told of the command that it mistypes, with flags of that', async () => {
+  it('names the command that is mistyped, and surplus arguments', async () => {
     expect(await refuse('synk', '--reconcile')).toBe('unknown command synk → Did you mean `pricelake sync`?');
     expect(await refuse('sync', 'a.yaml', 'b.yaml')).toBe('unknown argument b.yaml → Run `pricelake sync --help`.');
   });

@@ -56,7 +56,10 @@ test('without history and cursor the feed starts at the low watermark, in the es
   const said = await estimate();
   const feedAsked = () => world.requests.filter((request) => request.startsWith('/changes?'));
   expect([said.mode, feedAsked()]).toEqual(['poll', []]);
-  expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({ exact: false, basis: 'about 0 changes wait' });
+  expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({
+    exact: false,
+    basis: 'about 0 changes to apply',
+  });
   await world.sync();
   expect(feedAsked()[0]).not.toContain('after=0');
 });

@@ -7,7 +7,7 @@ import type { Finding } from './doctor-finding.js';
 const LEAST_BYTES = 200e6;
 const FEW_BYTES = 2e9;
 
-/** The lake's folder, or the one in which it would be made. */
+/** The lake's folder, or the nearest folder above it that exists. */
 async function findExisting(path: string): Promise<string> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     if ((await stat(folder).catch(ignoreMissing)) !== undefined || folder === dirname(folder)) return folder;
@@ -19,8 +19,7 @@ export async function lookAtDisk(path: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(await findExisting(path));
   const free = bavail * bsize;
   const state = free < LEAST_BYTES ? 'failed' : free < FEW_BYTES ? 'warn' : 'ok';
-  const next =
-    state === 'ok' ? undefined : 'Free some space: a million listings take about 2 GB while they are copied.';
+  const next = state === 'ok' ? undefined : 'Free some space: copying a million listings takes about 2 GB.';
   return [{ name: 'disk', state, found: `${formatBytes(free)} free for ${path}`, next }];
 }
 
@@ -30,15 +29,20 @@ export async function lookAtFileSystem(path: string): Promise<Finding[]> {
   const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);
   if (folder instanceof Error) {
     return [
-      { name, state: 'failed', found: `${path}: ${folder.message}`, next: 'Let the user of this process write there.' },
+      {
+        name,
+        state: 'failed',
+        found: `${path}: ${folder.message}`,
+        next: 'Give the user of this process the right to write there.',
+      },
     ];
   }
   try {
     await writeFile(join(folder, 'a'), 'x');
     await link(join(folder, 'a'), join(folder, 'b'));
     const { nlink } = await stat(join(folder, 'b'));
-    if (nlink === 2) return [{ name, state: 'ok', found: 'it can be written, and has hard links' }];
-    return [{ name, state: 'failed', found: 'a hard link is a copy here', next: 'Keep the lake on a local disk.' }];
+    if (nlink === 2) return [{ name, state: 'ok', found: 'writable, with hard links' }];
+    return [{ name, state: 'failed', found: 'a hard link becomes a copy', next: 'Keep the lake on a local disk.' }];
   } catch (error) {
     const found = `no hard links: ${(error as Error).message}`;
     return [{ name, state: 'failed', found, next: 'Keep the lake on a local disk.' }];

@@ -1,4 +1,4 @@
-/** What a look at one thing says. */
+/** What looking at one thing found. */
 export interface Finding {
   name: string;
   state: 'ok' | 'warn' | 'failed';

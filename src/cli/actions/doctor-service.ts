@@ -8,7 +8,7 @@ import type { Finding } from './doctor-finding.js';
 
 const SKEW_SECONDS = 60;
 
-/** One call: is the service there, does it take the key, what does the plan leave, and does the clock agree? */
+/** One call: does the service answer, does it accept the key, what is left of the plan, and do the clocks agree? */
 export async function lookAtService({ source, budget }: Pipeline, { io, signal }: CommandContext): Promise<Finding[]> {
   const client = createClient({ ...source, signal, retry: { attempts: 2 } }, io);
   try {
@@ -18,7 +18,7 @@ export async function lookAtService({ source, budget }: Pipeline, { io, signal }
     const feed = hasFeed(plan) ? 'with the change feed' : 'without the change feed';
     const isUsedUp = calls !== undefined && calls <= 0n;
     return [
-      { name: 'service', state: 'ok', found: `${source.baseUrl} answers and takes the key` },
+      { name: 'service', state: 'ok', found: `${source.baseUrl} answers and accepts the key` },
       {
         name: 'plan',
         state: isUsedUp ? 'warn' : 'ok',
@@ -33,14 +33,14 @@ export async function lookAtService({ source, budget }: Pipeline, { io, signal }
 }
 
 function compareClocks(service: Date | undefined, now: Date): Finding {
-  if (service === undefined) return { name: 'clock', state: 'ok', found: 'the service does not tell its time' };
+  if (service === undefined) return { name: 'clock', state: 'ok', found: 'the service does not send its time' };
   const skew = Math.abs(service.getTime() - now.getTime()) / 1000;
-  const found = `${formatSeconds(skew)} from the clock of the service`;
+  const found = `${formatSeconds(skew)} from the service's clock`;
   if (skew <= SKEW_SECONDS) return { name: 'clock', state: 'ok', found };
   return {
     name: 'clock',
     state: 'warn',
     found,
-    next: 'Set the clock of this machine; webhooks are refused by their time.',
+    next: 'Set the clock of this machine; otherwise the receiver refuses webhooks.',
   };
 }

@@ -4,17 +4,18 @@ import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
+import { wrapText } from '../output/wrap-text.js';
 import { toPlainLine } from '../plain-text.js';
-import { formatBytes, formatCount, formatSeconds } from '../progress.js';
+import { countOf, formatBytes, formatCount, formatSeconds } from '../progress.js';
 import { paint, type Style } from '../style.js';
 import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read-status.js';
 
-/** A status, and what the lake is a copy of; undefined where nothing is published. */
+/** A status, and what the lake is a copy of; undefined if nothing is published. */
 export interface ShownStatus extends Status {
   datasets: DatasetSelection | undefined;
 }
 
-/** A status for people: what stands, what waits, what is left. */
+/** A status for people: what is published, what waits, what is left. */
 export function formatStatus(status: ShownStatus, width: number | undefined): string {
   const lines = [
     formatPointer(status),
@@ -29,17 +30,17 @@ export function formatStatus(status: ShownStatus, width: number | undefined): st
     ...status.brokenExports.map(explainBroken),
     ...status.drift.map(formatDrift),
   ];
-  const facts = lines.filter((line) => line !== '').map((line) => `${toPlainLine(line)}\n`);
+  const facts = lines.filter((line) => line !== '').map((line) => `${wrapText(toPlainLine(line), width, '  ')}\n`);
   const tables = formatTables(status.tables, width);
   const runs = status.runs.rows.length === 0 ? '' : `\nlast runs\n${formatRows(status.runs, width)}`;
   return facts.join('') + tables + runs + formatChecks(status.checks, width);
 }
 
-/** Colours what waits for a person. */
+/** Colours what needs a person. */
 export function colourStatus(text: string, style: Style): string {
   return paint(
     text,
-    [/(?<=^run \S+ \(\S+\) is )(?:held by .*?(?=, landed )|interrupted)/gmu, style.bad],
+    [/(?<=^run \S+ \(\S+\) is )(?:held by [\s\S]*?(?=,\s+landed )|interrupted)/gmu, style.bad],
     [/^not caught up(?=:)/gmu, style.warn],
     [/(?<= passed, )[1-9]\d* found something$/gmu, style.warn],
   );
@@ -54,18 +55,18 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
 
-/** Nothing, where the last run established which items are listed. */
+/** Empty if the last run established which items are listed. */
 function formatListing({ listing }: Status): string {
   if (listing === undefined) return '';
   const { run, unknown, reason } = listing;
-  return `not caught up: run ${run} could not establish whether ${formatCount(unknown)} items at most are still listed (${reason})`;
+  return `not caught up: run ${run} could not establish whether up to ${countOf(unknown, 'item')} are still listed (${reason})`;
 }
 
-/** Nothing, where reads have shown all that the feed told. */
+/** Empty if reads have shown all changes of the feed. */
 function formatStale({ tables }: Status): string {
   const stale = tables.find(({ table }) => table === 'stale_items')?.rows ?? 0n;
   if (stale === 0n) return '';
-  return `not caught up: the service does not show yet what the feed told of ${formatCount(stale)} items (table stale_items); the next sync reads them again`;
+  return `not caught up: the service does not yet show the changes of ${countOf(stale, 'item')} (table stale_items); the next sync reads ${stale === 1n ? 'it' : 'them'} again`;
 }
 
 function formatLag({ lag }: Status): string {
@@ -81,23 +82,23 @@ function formatOpen({ open }: Status): string {
   if (open === undefined) return '';
   const { landed, checks, state } = open;
   const parts = [
-    `${formatCount(landed.exportRows)} export rows`,
-    `${formatCount(landed.changes)} changes`,
-    `${formatCount(landed.items)} items`,
+    countOf(landed.exportRows, 'export row'),
+    countOf(landed.changes, 'change'),
+    countOf(landed.items, 'item'),
   ];
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
   const next = {
-    held: ': change checks: and sync, or sync --publish-held',
-    interrupted: ': the next sync continues it',
+    held: '; change checks: in the pipeline file and sync, or sync --publish-held',
+    interrupted: '; the next sync continues it',
     running: '',
   }[state];
-  return `run ${open.runNumber} (${open.runId}) is ${state}${why}, landed ${parts.join(', ')} in ${open.calls} calls${next}`;
+  return `run ${open.runNumber} (${open.runId}) is ${state}${why}, landed ${parts.join(', ')} in ${countOf(open.calls, 'call')}${next}`;
 }
 
 function formatLock({ lock }: Status): string {
   if (lock === undefined) return '';
   const { pid, host, since, beatAt, alive } = lock;
-  const state = alive ? '' : '; it is gone, and the next run takes the lock over';
+  const state = alive ? '' : '; the process is gone, and the next run takes over';
   return `lock: process ${pid} on ${host} since ${since}, last seen ${beatAt.toISOString()}${state}`;
 }
 
@@ -118,7 +119,7 @@ function formatSizes({ bytes }: Status): string {
   return `on disk: tables ${formatBytes(bytes.tables)}${superseded}, raw bytes ${formatBytes(bytes.landing)}`;
 }
 
-/** Nothing, where nothing waits and nothing is wrong. */
+/** Empty if nothing waits and nothing is wrong. */
 function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
   if (waiting === 0 && setAside === 0) return '';
   const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
@@ -126,9 +127,8 @@ function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
 }
 
 function formatDrift({ table, missing, unknown }: DriftStatus): string {
-  if (unknown.length > 0)
-    return `${table} was written by a newer version, with ${nameColumns(unknown)}: sync with that version`;
-  return `${table} was written by an older version, without ${nameColumns(missing)}: the next run that writes it adds them, null in older rows`;
+  if (unknown.length > 0) return `a newer version wrote ${table}, with ${nameColumns(unknown)}: sync with that version`;
+  return `an older version wrote ${table}, without ${nameColumns(missing)}: the next run that writes the table adds ${missing.length === 1 ? 'it' : 'them'}, NULL in older rows`;
 }
 
 function formatTables(tables: TableStatus[], width: number | undefined): string {
@@ -144,7 +144,7 @@ function formatTables(tables: TableStatus[], width: number | undefined): string 
   return `\n${layOutTable(['table', 'version', 'rows', 'files', 'size'], rows, aligns, width)}`;
 }
 
-/** Checks that found something by name; the others as a count. */
+/** Checks that found something, by name; the number of the others. */
 function formatChecks({ names, rows }: Rows, width: number | undefined): string {
   if (rows.length === 0) return '';
   const failed = rows.filter((row) => row[names.indexOf('violations')] !== 0n);

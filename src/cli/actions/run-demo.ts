@@ -22,7 +22,7 @@ export interface DemoRequest {
 
 const HOURS = 6;
 
-/** The whole way on the embedded sandbox: first copy, a world that moves on, sync, nothing new, checks, spread. */
+/** All steps on the embedded sandbox: first copy, some hours of changes, sync, nothing new, checks, spread. */
 export async function runDemo(request: DemoRequest, context: CommandContext): Promise<CommandReport> {
   if (!Number.isInteger(request.items) || request.items < 1) {
     throw new PricelakeError('usage', `--items ${request.items} is not a whole number above 0`);
@@ -66,18 +66,18 @@ async function runSteps(
   const runs = [await sync('2. The first run copies everything.')];
   const { now: _now, ...moved } = await sandbox.advance(HOURS);
   const kinds = Object.entries(moved).map(([kind, count]) => `${kind} ${count}`);
-  runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run brings the changes.`));
-  runs.push(await sync('4. Nothing has happened since: no file is written.'));
-  await say('\n5. The checks over the copy.\n');
+  runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run copies the changes.`));
+  runs.push(await sync('4. Nothing has changed since, so the next run writes no file.'));
+  await say('\n5. The checks run over the copy.\n');
   const checks = await runCheckCommand({ lake, failOn: 'gate' }, context);
-  await say('\n6. The widest price spreads, products with an absurd price left out.\n');
+  await say('\n6. The widest price spreads, without doubtful prices.\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   if (keep === undefined) {
     await say(nextSteps(lake));
     return { runs, ...checks };
   }
-  await say('\n7. One HTML page about all of it.\n');
+  await say('\n7. One HTML page shows everything.\n');
   const { writeReport } = await import('./write-report.js');
   const { output: report } = await writeReport({ lake, output: join(keep, 'report.html'), top: 50 }, context);
   await say(nextSteps(lake));
@@ -90,7 +90,7 @@ function nextSteps(lake: string): string {
   return `
 Next:
   npx pricelake spread --lake ${lake} --currency EUR --min-shops 5
-  npx pricelake report --lake ${lake}     one HTML page about all of it
+  npx pricelake report --lake ${lake}     one HTML page about everything
   npx pricelake query --lake ${lake} "${shop}"
   duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lake}/items/*.parquet') GROUP BY ALL"
   npx pricelake sandbox     prints a key and a pipeline file to start with

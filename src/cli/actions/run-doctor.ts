@@ -39,9 +39,13 @@ export async function runDoctor(request: DoctorRequest, context: CommandContext)
   const failed = findings.filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { findings };
   const names = failed.map(({ name }) => name).join(', ');
-  throw new PricelakeError('check_failed', `${failed.length} of ${findings.length} looks failed: ${names}`, {
-    findings,
-  });
+  throw new PricelakeError(
+    'check_failed',
+    `${failed.length === 1 ? '1 problem' : `${failed.length} problems`}: ${names}`,
+    {
+      findings,
+    },
+  );
 }
 
 function lookAtNode(): Finding {
@@ -60,7 +64,7 @@ async function openPipeline({ pipeline: named, lake }: DoctorRequest, { io }: Co
   return pipeline;
 }
 
-/** An error says what to do, as it would in the command that it would end. */
+/** An error, with the hint that a command would print. */
 function toFinding(name: string): (error: unknown) => Finding {
   return (error) => {
     if (!(error instanceof Error) || (error instanceof PricelakeError && error.code === 'stopped')) throw error;

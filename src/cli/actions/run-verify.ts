@@ -40,7 +40,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
     if (failed.length === 0) return { lake: lake.root, proofs };
     const names = failed.map(({ name, found }) => `${name} (${found})`).join(', ');
     throw new PricelakeError('verify_failed', `${failed.length} of ${proofs.length} proofs failed: ${names}`, {
-      hint: '`pricelake rebuild` makes the tables again from the kept raw bytes; `pricelake sync --reconcile` from the service.',
+      hint: '`pricelake rebuild` makes the tables again from the kept raw bytes, `pricelake sync --reconcile` from the service.',
       proofs,
     });
   } finally {
@@ -50,7 +50,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
 
 function requireCount(flag: string, value: number | undefined): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
-  throw new PricelakeError('usage', `${flag} ${value} is not a whole number, 0 or more`);
+  throw new PricelakeError('usage', `${flag} must be a whole number, 0 or more`);
 }
 
 /** A sample of items, compared with the service. */

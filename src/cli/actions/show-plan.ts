@@ -4,8 +4,9 @@ import { PricelakeError } from '../../errors/errors.js';
 import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
 import { readCaps } from '../cap-options.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
+import { wrapText } from '../output/wrap-text.js';
 import { toPlainLine } from '../plain-text.js';
-import { formatCount, formatSeconds } from '../progress.js';
+import { countOf, formatCount, formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
@@ -18,7 +19,7 @@ export interface PlanRequest {
 }
 
 /**
- * Shows what the next run would do and take.
+ * Shows what the next run would do and cost.
  * @throws PricelakeError `budget` or `quota`, with the plan in its facts, when sync would be refused or stop early.
  */
 export async function showPlan(request: PlanRequest, context: CommandContext): Promise<CommandReport> {
@@ -52,13 +53,15 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
   ]);
   const aligns: Align[] = ['left', 'right', 'right', 'left'];
   const table = steps.length === 0 ? '' : layOutTable(['step', 'calls', 'export rows', ''], rows, aligns, width);
-  const counted = `Looked with ${looked} calls; nothing was written.`;
-  return `${lines.join('\n')}\n\n${table}${table === '' ? '' : '\n'}${formatTotal(estimate)}${counted}\n`;
+  const counted = `plan itself made ${countOf(looked, 'call')} and wrote nothing.`;
+  const wrap = (line: string) => `${wrapText(line, width, '  ')}\n`;
+  const total = [...formatTotal(estimate), counted].map(wrap).join('');
+  return `${lines.map(wrap).join('')}\n${table}${table === '' ? '' : '\n'}${total}`;
 }
 
 function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']>): string {
-  if (held.length === 0) return `Run ${runId} was interrupted: what is left of it comes first.`;
-  return `Run ${runId} is held by ${held.join(', ')}: it is checked again without a call.`;
+  if (held.length === 0) return `Run ${runId} was interrupted: sync finishes it first.`;
+  return `Run ${runId} is held by ${held.join(', ')}: sync checks it again without a call.`;
 }
 
 function formatTotal({
@@ -70,16 +73,15 @@ function formatTotal({
   allowed,
   rest,
   resetsAt,
-}: RunEstimate): string {
+}: RunEstimate): string[] {
   const about = exact ? '' : '≈ ';
-  const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the rate of the plan`;
+  const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the plan's rate`;
   const of = (left: bigint | undefined, before: bigint | undefined) =>
     before === undefined ? 'unlimited' : `${formatCount(left ?? 0n)} of ${formatCount(before)}`;
   const until = resetsAt === undefined ? '' : ` until ${resetsAt.toISOString()}`;
   return [
-    `In all: ${about}${formatCount(calls)} calls and ${about}${formatCount(exportRows)} export rows${time}.`,
+    `In all: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}${time}.`,
     `Overage: ${overageBlocks === 0n ? 'none' : `up to ${overageBlocks} block${overageBlocks === 1n ? '' : 's'} of 10,000 rows`}.`,
-    `Left then: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
-    '',
-  ].join('\n');
+    `Left afterwards: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
+  ];
 }

@@ -9,6 +9,7 @@ import { PricelakeError } from '../../errors/errors.js';
 import { drawPriceChart, wantsColor } from '../output/price-chart.js';
 import { toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';
+import { wrapText } from '../output/wrap-text.js';
 import { type ResultDestination, writeResult } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
@@ -23,7 +24,7 @@ export interface ProductRequest {
   destination: ResultDestination;
 }
 
-/** Columns that a person reads, what matters most first; the other formats have all. */
+/** Columns of the table for people, the most important first; the other formats have all. */
 const SHOWN = {
   currency: 'currency',
   price: 'price',
@@ -58,7 +59,8 @@ export async function showProduct(
   const { format, file } = request.destination;
   const forEyes = !context.json && (format ?? 'table') === 'table';
   const onScreen = forEyes && file === undefined;
-  if (onScreen) await context.output.write(await describeProduct(db, toProductId(request.product)));
+  if (onScreen)
+    await context.output.write(await describeProduct(db, toProductId(request.product), context.output.columns));
   const texts = credits.map(({ text }) => String(text));
   // A stream ends with the next statement: it is opened last, and the chart is read after it.
   const result = toResultSet(await db.connection.stream('FROM shown_offers'), texts);
@@ -93,14 +95,14 @@ async function listCurrencies(db: Database, { product, currency }: ProductReques
   if (any?.n !== 0n) return rows.map((row) => String(row.currency));
   const where = currency === undefined ? '' : ` in ${currency}`;
   throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
-    hint: 'Give a product_id as in table products, or a GTIN.',
+    hint: 'Give a product_id from table products, or a GTIN.',
   });
 }
 
-async function describeProduct(db: Database, product: string): Promise<string> {
+async function describeProduct(db: Database, product: string, columns: number | undefined): Promise<string> {
   const row = await db.row('SELECT title, brand, category_path FROM products WHERE product_id = $1', [product]);
   const parts = [row?.title, row?.brand, row?.category_path].filter((part) => typeof part === 'string');
-  return `${[product, ...parts].map((part) => toPlainLine(String(part))).join(' · ')}\n\n`;
+  return `${wrapText([product, ...parts].map((part) => toPlainLine(String(part))).join(' · '), columns, '  ')}\n\n`;
 }
 
 async function writeChart(

@@ -8,6 +8,7 @@ import { PricelakeError } from '../../errors/errors.js';
 import type { Format } from '../output/format-names.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';
+import { wrapText } from '../output/wrap-text.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import { findTarget, type ReadingArguments, type ReadingTarget } from '../reading-target.js';
@@ -93,19 +94,19 @@ export async function showSpread(request: SpreadRequest, context: CommandContext
     const forEyes = !context.json && (request.format ?? 'table') === 'table';
     const shown = request.daily === true ? SHOWN_DAYS : SHOWN;
     const report = await writeResult(forEyes ? selectColumns(result, shown, show) : result, destination, context);
-    const leftOut = await describeLeftOut(db);
+    const leftOut = await describeLeftOut(db, context.output.columns);
     if (forEyes && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
     return report;
   });
 }
 
-/** How many of the spreads that were asked for are not shown because of their grade. */
-async function describeLeftOut(db: Database): Promise<{ count: bigint; text: string }> {
+/** How many of the selected spreads are hidden because of their grade. */
+async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;
-  const text = `\n${count} of ${row?.spreads} spreads are left out, because prices contradict each other or too few can be trusted. See them with --grade C.\n`;
-  return { count, text: count === 0n ? '' : text };
+  const text = `${count} of ${row?.spreads} spreads are left out, because prices contradict each other or too few can be trusted. See them with --grade C.`;
+  return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 
 /** Temp table `spreads`: the rows are few. */

@@ -24,14 +24,13 @@ export const backfillCommand: CommandModule<object, BackfillOptions> = {
       .option('where', {
         type: 'string',
         requiresArg: true,
-        describe: 'Items that this SQL condition over table items chooses',
+        describe: 'Items that match this SQL condition on table items',
       })
       .conflicts('items', 'where')
       .example('$0 backfill history --items 4711,4712', 'Two calls, and a run')
       .example(`$0 backfill history --where "product_id = '4006381333931'"`, 'All offers of a product')
       .epilogue(
-        `One call an item, as far back as the plan's history reaches. If a backfill stops, it continues where it stopped: run
-the same command again. Its rows have origin history; a change that is there already is not added twice.`,
+        `Makes one call for each item, and reads as far back as the plan's history reaches. If a backfill stops, run the same command again: it continues where it stopped. Its rows have origin history. A change that is already there is not added twice.`,
       ) as Argv<BackfillOptions>,
   handler: (argv) =>
     runCommand(

@@ -22,7 +22,7 @@ export const changesCommand: CommandModule<object, ChangesArguments> = {
       .positional('table', { choices: TABLE_NAMES, demandOption: true, describe: 'Table of the lake' })
       .option('since', { ...SINCE_OPTION, demandOption: true })
       .option('lake', LAKE_OPTION)
-      .option('format', { choices: FORMATS, describe: 'Form of the result; default table, which cuts long texts' })
+      .option('format', { choices: FORMATS, describe: 'Format of the result; default table, which cuts long texts' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .example('$0 changes items --since 41', 'What runs after run 41 changed')
       .example(
@@ -30,8 +30,8 @@ export const changesCommand: CommandModule<object, ChangesArguments> = {
         'What changed since midnight',
       )
       .epilogue(
-        `Columns before those of the table: change (new, changed, gone; written where it is new or changed), changed_columns, and for items events, what was told of them meanwhile.
-Only files that runs added or replaced are read. What was in replaced files is known as long as lake.retention keeps them; without them only rows that runs write can be told, and the command fails for tables that runs rewrite.
+        `Columns before those of the table: change (new, changed or gone; written if it is new or changed), changed_columns, and for items events: what happened to them meanwhile.
+Only files that runs added or replaced are read. lake.retention says how long replaced files are kept. Without them, the command cannot tell new rows of items from changed ones, and fails for tables that runs rewrite.
 ${CREDITS_NOTE}`,
       ) as Argv<ChangesArguments>,
   handler: (argv) =>

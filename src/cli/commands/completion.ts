@@ -4,15 +4,15 @@ import { runCommand } from '../run-command.js';
 
 export const completionCommand: CommandModule<object, { shell: Shell }> = {
   command: 'completion <shell>',
-  describe: 'Print a script that completes commands, options and their values in a shell',
+  describe: 'Print a script for your shell that completes commands, options and values',
   builder: (yargs: Argv) =>
     yargs
-      .positional('shell', { choices: SHELLS, demandOption: true, describe: 'Shell to complete in' })
+      .positional('shell', { choices: SHELLS, demandOption: true, describe: 'Your shell' })
       .example('source <(pricelake completion bash)', 'In ~/.bashrc')
-      .example('source <(pricelake completion zsh)', 'In ~/.zshrc, behind compinit')
+      .example('source <(pricelake completion zsh)', 'In ~/.zshrc, after compinit')
       .example('pricelake completion fish > ~/.config/fish/completions/pricelake.fish', 'Once')
       .epilogue(
-        'Names of tables, analyses and checks are completed, and shops, currencies, categories and brands of the lake.',
+        'Completes paths, the names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
       ) as Argv<{ shell: Shell }>,
   handler: ({ shell, ...argv }) =>
     runCommand(argv, async ({ output, json }) => {

@@ -9,7 +9,8 @@ interface DemoArguments {
 
 export const demoCommand: CommandModule<object, DemoArguments> = {
   command: 'demo',
-  describe: 'See it all on the embedded sandbox: copy, sync, check, price spread. Needs no network and no account',
+  describe:
+    'Show everything on the embedded sandbox: copy, sync, checks, price spread; needs no network and no account',
   builder: (yargs) =>
     yargs
       .option('lake', {

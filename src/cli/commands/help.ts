@@ -9,7 +9,7 @@ export const helpCommand: CommandModule<object, { topic: string | undefined }> =
   describe: 'Show the page of a topic, or list the topics',
   builder: (yargs: Argv) =>
     yargs
-      .positional('topic', { type: 'string', describe: 'A page of the documentation, e.g. budget, or a command' })
+      .positional('topic', { type: 'string', describe: 'A page of the documentation, such as budget, or a command' })
       .example('$0 help', 'List the topics')
       .example('$0 help budget', 'How to stay within a budget')
       .example('$0 help sync', 'What `sync --help` prints') as Argv<{ topic: string | undefined }>,

@@ -20,15 +20,15 @@ interface LoadArguments {
 
 export const loadCommand: CommandModule<object, LoadArguments> = {
   command: 'load <warehouse>',
-  describe: 'Write the statements that bring a copy in a warehouse to the newest run; PostgreSQL is loaded',
+  describe: 'Write the statements that bring a copy in a warehouse to the newest run, or load PostgreSQL',
   builder: (yargs: Argv) =>
     yargs
-      .positional('warehouse', { choices: WAREHOUSES, demandOption: true, describe: 'Where the copy stands' })
+      .positional('warehouse', { choices: WAREHOUSES, demandOption: true, describe: 'Warehouse of the copy' })
       .option('since', {
         type: 'string',
         requiresArg: true,
         conflicts: 'full',
-        describe: 'The run that the copy is of: 41, or its run_id',
+        describe: 'The run that the copy is at: 41, or its run_id',
       })
       .option('full', { type: 'boolean', default: false, describe: 'Load everything' })
       .option('table', {
@@ -36,18 +36,17 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         type: 'string',
         array: true,
         nargs: 1,
-        describe: 'Only this table; may be repeated',
+        describe: 'Only this table; can be repeated',
       })
       .option('schema', {
         type: 'string',
         requiresArg: true,
-        describe: 'Schema of the copy, e.g. analytics or project.dataset',
+        describe: 'Schema of the copy, such as analytics or project.dataset',
       })
       .option('base', {
         type: 'string',
         requiresArg: true,
-        describe:
-          'Address of the lake for the warehouse, e.g. s3://bucket/lake, gs://bucket/lake or a Snowflake @stage',
+        describe: 'Address of the lake for the warehouse: s3://bucket/lake, gs://bucket/lake or a Snowflake @stage',
       })
       .option('manifests', {
         type: 'string',
@@ -57,7 +56,7 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
       .option('execute', {
         type: 'boolean',
         default: false,
-        describe: 'PostgreSQL: load, from the run that the copy is of',
+        describe: 'PostgreSQL: load, from the run that the copy is at',
       })
       .option('url', {
         type: 'string',
@@ -73,7 +72,7 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         'Statements and manifests that load everything',
       )
       .epilogue(
-        'Table pricelake_loads of the copy holds the run that each table is of. A script that is run again, or over a copy of another run, changes nothing.',
+        'Table pricelake_loads of the copy records the run that each table is at. Running a script again, or on a copy of another run, changes nothing.',
       ) as Argv<LoadArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/load-warehouse.js')).loadWarehouse(argv, context)),

@@ -26,16 +26,16 @@ export const manifestCommand: CommandModule<object, ManifestArguments> = {
         choices: FORMATS,
         default: 'json',
         describe:
-          'json with rows, bytes, checksums and credits; a Redshift manifest; FILES clauses for Snowflake; lists of URIs for BigQuery; or a path a line',
+          'json with rows, bytes, checksums and credits; a Redshift manifest; FILES clauses for Snowflake; lists of URIs for BigQuery; or one path a line',
       })
       .option('base', {
         type: 'string',
         requiresArg: true,
-        describe: 'Address of the lake for the loader, e.g. s3://bucket/lake; default its folder',
+        describe: 'Address of the lake for the loader, such as s3://bucket/lake; default its folder',
       })
       .option('since', {
         ...SINCE_OPTION,
-        describe: `Only files added since then, with the commits since. ${SINCE_OPTION.describe}`,
+        describe: `Only files added since then, with the commits. ${SINCE_OPTION.describe}`,
       })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the manifest to this file' })
       .example('$0 manifest items --format list', 'One path a line: exactly the files of the newest version')
@@ -45,7 +45,7 @@ export const manifestCommand: CommandModule<object, ManifestArguments> = {
       )
       .example('$0 manifest items --since 41', 'Files that each run after run 41 added and removed')
       .epilogue(
-        'Licence texts of open-data websites must be passed on with their data: they are in the JSON, on stderr for the other formats, and in every file.',
+        'Pass the licence texts of open-data websites on with their data: they are in the JSON, on stderr for the other formats, and in every file.',
       ) as Argv<ManifestArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/write-manifest.js')).writeManifest(argv, context)),

@@ -13,7 +13,7 @@ interface PlanArguments {
 
 export const planCommand: CommandModule<object, PlanArguments> = {
   command: 'plan [pipeline]',
-  describe: 'Say what the next sync would do and take, and write nothing',
+  describe: 'Show what the next sync would do and cost; change nothing',
   builder: (yargs: Argv) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
@@ -25,11 +25,10 @@ export const planCommand: CommandModule<object, PlanArguments> = {
       })
       .option('max-rows', MAX_ROWS)
       .option('max-overage', MAX_OVERAGE)
-      .example('$0 plan', 'Mode, calls, export rows, overage, and what the month has left')
-      .example('$0 plan --max-overage 2 --json', 'With two blocks of overage agreed; one JSON object')
+      .example('$0 plan', 'Mode, calls, export rows, overage, and what is left of the month')
+      .example('$0 plan --max-overage 2 --json', 'If two blocks of overage are allowed; as one JSON object')
       .epilogue(
-        `Exits with 5 when sync would be refused, or would stop before its end. It makes at most seven calls itself: the plan,
-the newest change, a page of changes, and counts of items; they are named in its result, and count like all others.`,
+        `Exits with 5 if sync would refuse to start, or stop before its end. plan makes up to seven calls itself: for the plan, the newest change, a page of changes, and counts of items. Its result names them, and they count like all others.`,
       ) as Argv<PlanArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/show-plan.js')).showPlan(argv, context)),

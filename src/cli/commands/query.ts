@@ -22,7 +22,7 @@ interface QueryArguments extends RemoteArguments {
 
 export const queryCommand: CommandModule<object, QueryArguments> = {
   command: 'query [sql]',
-  describe: 'Ask the lake in SQL, read-only',
+  describe: 'Query the lake in SQL, read-only',
   builder: (yargs) =>
     yargs
       .positional('sql', {
@@ -34,32 +34,32 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
       .option('file', { type: 'string', requiresArg: true, describe: 'Read the SQL from this file' })
       .option('analysis', {
         choices: listAnalyses(),
-        describe: 'Run this query of pipelines/analysis instead; its file says which variables it reads',
+        describe: 'Run this query of pipelines/analysis instead; its file lists the variables that it reads',
       })
       .option('set', {
         type: 'string',
         array: true,
         nargs: 1,
-        describe: "A variable, name=value, for getvariable('name') in the SQL; may be repeated",
+        describe: "A variable, name=value, for getvariable('name') in the SQL; can be repeated",
       })
       .option('fx', {
         type: 'string',
         requiresArg: true,
-        describe: 'Exchange rates as table rates: a CSV file with date,currency,rate',
+        describe: 'Exchange rates, as table rates: a CSV file with date,currency,rate',
       })
       .option('fx-base', {
         type: 'string',
         requiresArg: true,
         coerce: (code?: string) => code?.toUpperCase(),
-        describe: 'Currency of which one unit buys the rates; default EUR',
+        describe: 'Base currency of the rates: what one unit of it buys; default EUR',
       })
-      .option('format', { choices: FORMATS, describe: 'Form of the result; default table, which cuts long texts' })
+      .option('format', { choices: FORMATS, describe: 'Format of the result; default table, which cuts long texts' })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .option('memory', {
         type: 'string',
         default: '2GB',
         requiresArg: true,
-        describe: 'Memory DuckDB may take before it spills',
+        describe: 'Memory that DuckDB may use before it spills to disk',
       })
       .example('$0 query "SELECT site_name, count(*) FROM items GROUP BY ALL"', 'Listings per shop')
       .example(
@@ -71,11 +71,12 @@ export const queryCommand: CommandModule<object, QueryArguments> = {
       .example('$0 query --analysis price_leaders --set hours=24', 'Which shops move their prices first')
       .example(
         '$0 query --analysis law_of_one_price --fx ecb.csv',
-        'Gaps between currencies, by exchange rates of your own',
+        'Gaps between currencies, with your own exchange rates',
       )
       .epilogue(
         `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, from when to when.
-Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (read them with a parser that keeps them), Arrow and Parquet have Int64 and Decimal128. CSV is written as it is, without a guard against spreadsheet formulas.
+The prompt keeps its history in ~/.local/state/pricelake/query-history.
+Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet have Int64 and Decimal128. CSV is not protected against spreadsheet formulas.
 ${CREDITS_NOTE}`,
       ),
   handler: (argv) =>

@@ -17,12 +17,12 @@ export const rebuildCommand: CommandModule<object, RebuildArguments> = {
       .option('lake', { type: 'string', requiresArg: true, describe: 'Folder of the lake; needs no pipeline file' })
       .option('accept-loss', {
         type: 'boolean',
-        describe: 'Go on where rows are lost that only damaged tables had; without it, nothing is done',
+        describe: 'Continue even if rows are lost that only damaged tables had; without it, nothing is done',
       })
       .example('$0 rebuild', 'After an update, or with another lake.tables.items.partitionBy')
       .example('$0 rebuild --lake /data/lake', 'The same without a key: repair damaged files')
       .epilogue(
-        'Raw bytes are kept for landing.keep. Tables stay as they are until all of them are made, then change one by one. Logs, lake.json and format.json may be damaged: the raw bytes are enough.',
+        'Raw bytes are kept for landing.keep. The tables stay as they are until all new ones are made; then they are replaced one by one. Logs, lake.json and format.json may be damaged: the raw bytes are enough.',
       ) as Argv<RebuildArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-rebuild.js')).runRebuild(argv, context)),

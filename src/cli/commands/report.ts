@@ -21,7 +21,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
         type: 'string',
         default: './pricelake-report.html',
         requiresArg: true,
-        describe: 'File to write; an older report there is replaced, any other file is not',
+        describe: 'File to write; replaces an older report, but no other file',
       })
       .option('currency', {
         type: 'string',
@@ -32,21 +32,20 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
       .option('min-shops', {
         type: 'number',
         requiresArg: true,
-        describe: 'Widest spreads among products in so many shops; default 4, or as many as there are',
+        describe: 'Only products in at least this many shops; default 4, or as many as there are',
       })
-      .option('top', { type: 'number', default: 50, requiresArg: true, describe: 'How many of the widest spreads' })
+      .option('top', { type: 'number', default: 50, requiresArg: true, describe: 'Number of spreads, widest first' })
       .option('product', {
         type: 'string',
         array: true,
         nargs: 1,
-        describe: 'Show the price history of this product_id; may be repeated; default: some of the widest spreads',
+        describe: 'Show the price history of this product_id; can be repeated; default: some of the widest spreads',
       })
       .example('$0 report', 'Writes pricelake-report.html about ./lake')
       .example('$0 report --currency EUR --top 200 --output eur.html', 'One currency, a longer table')
       .example('$0 report --product 4006381333931 --product lamp-1', 'The price history of two products')
       .epilogue(
-        `The file needs no network and no other file: mail it, print it, put it on any web server. It has light and dark
-colours, works on a phone and by keyboard, and runs no script but its own. It holds the credits of open-data sites.`,
+        `The file needs no network and no other file: mail it, print it, or put it on any web server. It has light and dark colours, works on a phone and by keyboard, and runs only its own script. It contains the credits of open-data sites.`,
       ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/write-report.js')).writeReport(argv, context)),

@@ -42,18 +42,23 @@ export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
       choices: SHAPES,
       describe: 'Field names of export rows; default: item, CSV flat-camel',
     })
-    .option('fault', { ...repeatable, describe: 'ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; may be repeated' })
+    .option('fault', { ...repeatable, describe: 'ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; can be repeated' })
     .option('reading', {
       ...repeatable,
-      describe: 'NAME=VALUE: how the document is read where it is silent, see below; may be repeated',
+      describe: 'NAME=VALUE: what the service does where the API document is silent, see below; can be repeated',
     })
     .option('clock', {
       ...own,
       type: 'string',
       default: 'frozen',
-      describe: 'frozen: moves only by `sandbox advance`; real, or faster as 60x: runs on, and the world with it',
+      describe:
+        'frozen: moves only with `sandbox advance`; real, or faster such as 60x: time passes, and prices change',
     })
-    .option('start', { ...own, type: 'string', describe: 'Where the clock starts, e.g. 2026-11-20T06:00:00Z' })
+    .option('start', {
+      ...own,
+      type: 'string',
+      describe: 'Time at which the clock starts, such as 2026-11-20T06:00:00Z',
+    })
     .example('$0 sandbox', 'A world of 20,000 listings on any free port')
     .example('$0 sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, as fast as it goes')
     .example('$0 sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial')
@@ -89,26 +94,26 @@ ${WEBHOOK_CALLS}`,
 
 function addWorldOptions(yargs: Argv) {
   return yargs
-    .option('port', { ...own, type: 'number', default: 0, describe: 'Port on 127.0.0.1; 0 takes any free one' })
-    .option('seed', { ...own, type: 'number', default: 1, describe: 'The same seed gives the same world' })
-    .option('items', { ...own, type: 'number', default: 20_000, describe: 'Listings of the made-up world' })
-    .option('sites', { ...own, type: 'number', describe: 'Shops; default grows with --items, 8 to 400' })
-    .option('past-days', { ...own, type: 'number', describe: 'Days of changes behind it; default 90' })
-    .option('data', { ...own, type: 'string', describe: 'Your own Items instead: NDJSON, plain or gzip' })
+    .option('port', { ...own, type: 'number', default: 0, describe: 'Port on 127.0.0.1; 0 takes any free port' })
+    .option('seed', { ...own, type: 'number', default: 1, describe: 'The same seed gives the same data' })
+    .option('items', { ...own, type: 'number', default: 20_000, describe: 'Number of made-up listings' })
+    .option('sites', { ...own, type: 'number', describe: 'Number of shops; default grows with --items, 8 to 400' })
+    .option('past-days', { ...own, type: 'number', describe: 'Days of past changes; default 90' })
+    .option('data', { ...own, type: 'string', describe: 'Your own Items instead, as NDJSON, plain or gzip' })
     .option('changes', {
       ...own,
       type: 'string',
-      describe: 'With --data: the recorded Changes that led to them, oldest first; served instead of a made-up past',
+      describe: 'With --data: the recorded Changes of these Items, oldest first, instead of a made-up past',
     });
 }
 
 function addAccountOptions<T>(yargs: Argv<T>) {
   return yargs
     .option('plan', { ...own, choices: PLANS, default: 'pro' as const, describe: 'Plan of the account' })
-    .option('rate', { ...own, type: 'number', describe: "Requests a second; 0 for no limit; default the plan's" })
+    .option('rate', { ...own, type: 'number', describe: "Requests a second; 0 for no limit; default: the plan's rate" })
     .option('limit', {
       ...repeatable,
-      describe: 'NAME=VALUE, e.g. apiCallsPerMonth=100; null for unlimited; may be repeated',
+      describe: 'NAME=VALUE, such as apiCallsPerMonth=100; null for unlimited; can be repeated',
     })
     .option('overage', {
       type: 'boolean',
@@ -120,9 +125,9 @@ function addAccountOptions<T>(yargs: Argv<T>) {
       choices: KEYS,
       array: true,
       nargs: 1,
-      describe: 'A key that answers 401; may be repeated',
+      describe: 'A key that is answered with 401; can be repeated',
     })
-    .option('overdue-days', { ...own, type: 'number', describe: 'A payment is overdue for so long; 402 from 30 on' });
+    .option('overdue-days', { ...own, type: 'number', describe: 'Days that a payment is overdue; 402 from 30 on' });
 }
 
 export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxOptions> {

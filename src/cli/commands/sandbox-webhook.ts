@@ -13,24 +13,24 @@ export interface WebhookArguments {
 export function addWebhookOptions<T>(yargs: Argv<T>) {
   const own = { requiresArg: true, global: false } as const;
   return yargs
-    .option('webhook', { ...own, type: 'string', describe: 'Endpoint on this machine that events are sent to' })
+    .option('webhook', { ...own, type: 'string', describe: 'Endpoint on this machine to send events to' })
     .option('webhook-secret', {
       ...own,
       type: 'string',
       array: true,
       nargs: 1,
-      describe: 'Signing secret; a second one is a rolled one that is still valid; default: made up',
+      describe: 'Signing secret; a second one is an older one that is still valid; default: made up',
     })
     .option('webhook-time-scale', {
       ...own,
       type: 'number',
-      describe: 'How many times faster retries come and the 24 hours of failures pass; default: as fast as --clock',
+      describe: 'How many times faster retries come and the 24 hours of failures pass; default: the speed of --clock',
     })
     .option('webhook-any-host', {
       type: 'boolean',
       global: false,
       default: false,
-      describe: 'Let events go to other machines as well',
+      describe: 'Allow endpoints on other machines',
     });
 }
 

@@ -15,28 +15,28 @@ interface AdvanceArguments {
 
 const advanceCommand: CommandModule<object, AdvanceArguments> = {
   command: 'advance',
-  describe: 'Move a running sandbox on: its clock, its prices, new and removed listings',
+  describe: 'Let time pass in a running sandbox: its clock, prices, new and removed listings',
   builder: (yargs) =>
     yargs
       .option('url', {
         type: 'string',
         requiresArg: true,
-        describe: 'Base URL the sandbox printed; default PRICELAKE_BASE_URL',
+        describe: 'Base URL that the sandbox printed; default PRICELAKE_BASE_URL',
       })
-      .option('hours', { type: 'number', default: 1, requiresArg: true, describe: 'How far the clock moves' })
+      .option('hours', { type: 'number', default: 1, requiresArg: true, describe: 'Hours that pass' })
       .option('changes', {
         type: 'number',
         requiresArg: true,
         describe: 'Exact number of changes; default: 0.8 % of the items an hour',
       })
       .example('$0 sandbox advance --url http://127.0.0.1:8600 --hours 24', 'A day passes')
-      .example('$0 sandbox advance --hours 1 --changes 5000', 'Five thousand changes, base URL from the environment'),
+      .example('$0 sandbox advance --hours 1 --changes 5000', '5,000 changes; the base URL comes from the environment'),
   handler: (argv) => runCommand(argv, (context) => advanceRunning(argv, context)),
 };
 
 export const sandboxCommand: CommandModule<object, SandboxArguments> = {
   command: 'sandbox',
-  describe: 'Serve the whole API over a made-up world, or over your own items, on this machine',
+  describe: 'Serve the whole API on this machine, with made-up data or your own items',
   builder: (yargs) => addSandboxOptions(yargs.command(advanceCommand)),
   handler: (argv) => runCommand(argv, (context) => serveSandbox(argv, context)),
 };
@@ -89,7 +89,7 @@ function indent(text: string): string {
 async function advanceRunning(argv: AdvanceArguments, context: CommandContext): Promise<CommandReport | undefined> {
   const url = argv.url ?? process.env.PRICELAKE_BASE_URL;
   if (url === undefined || !URL.canParse(url)) {
-    const hint = 'Give --url as the running sandbox printed it, or set PRICELAKE_BASE_URL.';
+    const hint = 'Give the --url that the running sandbox printed, or set PRICELAKE_BASE_URL.';
     throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
   }
   const { hours, changes } = argv;
@@ -97,7 +97,7 @@ async function advanceRunning(argv: AdvanceArguments, context: CommandContext): 
   if (context.json) return answer;
   const { now, ...counts } = answer;
   const list = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  await context.output.write(`${list.join(', ')}; the sandbox's clock stands at ${now}\n`);
+  await context.output.write(`${list.join(', ')}.\nThe sandbox's clock is at ${now}.\n`);
   return undefined;
 }
 

@@ -11,7 +11,7 @@ interface StatusArguments extends RemoteArguments {
 
 export const statusCommand: CommandModule<object, StatusArguments> = {
   command: 'status [pipeline]',
-  describe: 'Show what the lake holds, what waits, how its last runs went and what is left of the month',
+  describe: 'Show what the lake holds, what waits, how the last runs went and what is left of the month',
   builder: (yargs: Argv) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
@@ -20,9 +20,9 @@ export const statusCommand: CommandModule<object, StatusArguments> = {
       .option('online', {
         type: 'boolean',
         default: false,
-        describe: 'Ask the service how far the lake is behind, two calls; naming a pipeline file does so as well',
+        describe: 'Ask the service how far the lake is behind (two calls); the default if you name a pipeline file',
       })
-      .example('$0 status --lake ./lake', 'Without a call: run, cursor, held batch, lock, budget as last seen')
+      .example('$0 status --lake ./lake', 'Without a call: run, cursor, held batch, lock, last known budget')
       .example(
         '$0 status prices.yaml --json',
         'With the lag behind the feed, as one line of JSON',

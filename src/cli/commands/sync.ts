@@ -27,7 +27,7 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
       .option('publish-held', {
         type: 'boolean',
         default: false,
-        describe: 'Publish the batch that a failed gate holds, without a call; nothing else is done',
+        describe: 'Publish the batch that a failed gate holds, without a call, and do nothing else',
       })
       .option('reconcile', {
         type: 'boolean',
@@ -44,25 +44,25 @@ export const syncCommand: CommandModule<object, SyncOptions> = {
       .option('deadline', {
         type: 'string',
         requiresArg: true,
-        describe: 'Stop at the next safe point after so long (90s, 20m, 2h), progress kept, exit 75',
+        describe: 'Stop at the next safe point after this time (90s, 20m, 2h), keep progress, and exit with 75',
       })
       .option('metrics', {
         type: 'string',
         requiresArg: true,
-        describe: "Write the run's metrics to this file (.prom) of the node exporter's textfile collector",
+        describe: "Write the run's metrics to this file (.prom) for the node exporter's textfile collector",
       })
       .option('openlineage', {
         type: 'string',
         requiresArg: true,
-        describe: 'Send events of OpenLineage to this file (a line each) or address; OPENLINEAGE_API_KEY authorises',
+        describe:
+          'Send OpenLineage events to this file (one line each) or address; OPENLINEAGE_API_KEY is the bearer token',
       })
-      .example('$0 sync', 'By prices.yaml in this folder: the first run copies everything, the next ones what changed')
+      .example('$0 sync', 'With prices.yaml in this folder: the first run copies everything, later ones what changed')
       .example('$0 sync --reconcile', 'Compare everything with the service, and repair')
       .example('$0 sync --max-overage 2', 'Let this run bill two blocks of 10,000 export rows')
       .example('$0 sync /etc/prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout')
       .epilogue(
-        `If a run stops for any reason, run the same command again: it continues where it stopped.
-Nothing is published unless the gate checks pass.`,
+        `If a run stops for any reason, run the same command again: it continues where it stopped. Nothing is published unless the gate checks pass.`,
       ) as Argv<SyncOptions>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-sync.js')).runSync(argv, context), RESUME_HINT),

@@ -12,7 +12,7 @@ interface VerifyArguments {
 export const verifyCommand: CommandModule<object, VerifyArguments> = {
   command: 'verify [pipeline]',
   describe:
-    'Prove the lake whole: logs, bytes, rows, statistics, cursors, row equations; and that it is what the service shows',
+    'Prove that the lake is whole: logs, bytes, rows, statistics, cursors, row equations; and that it matches the service',
   builder: (yargs) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
@@ -20,16 +20,15 @@ export const verifyCommand: CommandModule<object, VerifyArguments> = {
       .option('items', {
         type: 'number',
         requiresArg: true,
-        describe: 'Compare so many items with the service, one call each, others in every run',
+        describe: 'Compare this many items with the service, one call each; each run draws others',
       })
       .option('sample', {
         type: 'number',
         requiresArg: true,
-        describe: 'Read the values of at most so many row groups, others in every run; default all',
+        describe: 'Read the values of only this many row groups, others after each sync; default all',
       })
-      .example('$0 verify', 'Read every file and every value; exit 3 when something is wrong')
-      .example('$0 verify --sample 50 --json', 'Every checksum and footer, but the values of 50 row groups')
-
+      .example('$0 verify', 'Read every file and every value; exit 3 if something is wrong')
+      .example('$0 verify --sample 50 --json', 'Every checksum and footer, but the values of only 50 row groups')
       .example('$0 verify --items 500', 'Compare 500 items value by value with the service')
       .epilogue(
         'Makes no call without --items, takes no lock and changes nothing. Repair with rebuild, or with sync --reconcile.',

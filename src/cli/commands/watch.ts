@@ -17,7 +17,7 @@ interface WatchArguments {
 
 export const watchCommand: CommandModule<object, WatchArguments> = {
   command: 'watch [pipeline]',
-  describe: 'Compare your own price list with the market, and say who is below your prices',
+  describe: 'Compare your own price list with the market, and show who is below your prices',
   builder: (yargs) =>
     yargs
       .positional('pipeline', PIPELINE_POSITIONAL)
@@ -26,30 +26,34 @@ export const watchCommand: CommandModule<object, WatchArguments> = {
         type: 'string',
         demandOption: true,
         requiresArg: true,
-        describe: 'Your products, CSV: product,price and, if you like, currency,lowest,highest',
+        describe: 'Your products as CSV: product,price and optionally currency,lowest,highest',
       })
       .option('currency', {
         type: 'string',
         requiresArg: true,
-        describe: 'Currency of lines that name none',
+        describe: 'Currency of lines without one',
         coerce: (code?: string) => code?.toUpperCase(),
       })
-      .option('own-site', { type: 'string', requiresArg: true, describe: 'site_id of your own shop, left out' })
+      .option('own-site', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'site_id of your own shop, which is left out',
+      })
       .option('state', {
         type: 'string',
         requiresArg: true,
-        describe: 'File that keeps what a run found, for the next one; default LIST.watch.parquet',
+        describe: 'File that keeps the result for the next run to compare; default LIST.watch.parquet',
       })
       .option('format', {
         choices: FORMATS,
-        describe: 'Form of the result; default table, which shows the columns in brief',
+        describe: 'Format of the result; default table, which shows fewer columns',
       })
       .option('output', { type: 'string', requiresArg: true, describe: 'Write the result to this file' })
       .example('$0 watch --list mine.csv', 'Your position, and who undercuts you since when')
       .example('$0 watch --list mine.csv --format csv --output found.csv', 'All columns, into a file')
       .epilogue(
-        `product is a GTIN in any form, or a product_id as in table products. lowest and highest are prices that you allow. Exit code 7 says that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
-Prices with a decimal comma are read where semicolons part the columns. A line whose product nobody sells is no mistake: column reason says why nothing was found.
+        `product is a GTIN in any form, or a product_id of table products. lowest and highest are the prices that you allow. Exit code 7 means that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
+If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why nothing was found.
 ${CREDITS_NOTE}`,
       ),
   handler: (argv) =>

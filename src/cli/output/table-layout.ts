@@ -1,17 +1,18 @@
 import { measureWidth, truncateToWidth } from './display-width.js';
+import { wrapText } from './wrap-text.js';
 
 export type Align = 'left' | 'right';
 
 const GAP = '  ';
 /** No column is squeezed below this to fit a terminal: a GTIN stays whole. */
 const LEAST_WIDTH = 14;
-// First strong isolate and its end: a right-to-left text in a cell doesn't reorder its neighbours.
+// First strong isolate and its end, so that right-to-left text in a cell does not reorder its neighbours.
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
- * Lays plain texts out as a table with a header. With a terminal's width, the widest text columns give way first, then
- * the last columns are left out, which a line below names; numbers are never cut.
+ * Lays plain texts out as a table with a header. On a terminal, the widest text columns are cut first; then the last
+ * columns are left out, and a line below names them. Numbers are never cut.
  */
 export function layOutTable(header: string[], rows: string[][], aligns: Align[], terminal?: number): string {
   const all = header.map((name, i) =>
@@ -24,11 +25,11 @@ export function layOutTable(header: string[], rows: string[][], aligns: Align[],
   const rule = widths.map((width) => '─'.repeat(width)).join(GAP);
   const table = `${[format(header), rule, ...rows.map(format)].join('\n')}\n`;
   if (shown === header.length) return table;
-  const note = `… left out for want of width: ${header.slice(shown).join(', ')}`;
-  return `${table}${truncateToWidth(note, terminal ?? note.length)}\n`;
+  const note = `… columns that do not fit: ${header.slice(shown).join(', ')}`;
+  return `${table}${wrapText(note, terminal, '  ')}\n`;
 }
 
-/** How many columns from the left fit when their texts are squeezed; the first is always shown. */
+/** How many columns fit, from the left, once their texts are cut; the first is always shown. */
 function countFitting(wanted: number[], aligns: Align[], terminal: number): number {
   let used = -GAP.length;
   const over = wanted.findIndex((width, i) => {
