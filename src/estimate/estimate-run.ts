@@ -12,7 +12,7 @@ import type { ModeChoice } from '../plan/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
 import { countOverage } from '../plan/export-allowance.js';
 import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-selection.js';
-import { planRepairs, readTables } from '../run/open-run.js';
+import { planRepairs, readTables } from '../run/open-tables.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import type { EstimateSource } from './estimate-source.js';

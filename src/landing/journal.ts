@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
-import { type JournalEntry, readEntry, START_AGAIN, toLine } from './journal-entry.js';
+import type { JournalEntry } from './journal-entry.js';
+import { readEntry, START_AGAIN, toLine } from './journal-line.js';
 
 type Of<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
 

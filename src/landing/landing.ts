@@ -3,7 +3,8 @@ import path from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { Journal, JournalEntries } from './journal.js';
-import { type JournalEntry, toLine } from './journal-entry.js';
+import type { JournalEntry } from './journal-entry.js';
+import { toLine } from './journal-line.js';
 
 const JOURNAL = 'journal.ndjson';
 

@@ -1,39 +1,32 @@
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
-import { removeBackfill } from '../backfill/land-histories.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { DriftWatch } from '../drift/drift-watch.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
-import { listLandedEvents } from '../extract/events.js';
 import type { Io } from '../io/io.js';
-import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-difference.js';
-import { compactLake } from '../lake/compact.js';
-import { isEmptyFile } from '../lake/empty-file.js';
-import { isMisplaced } from '../lake/flatten.js';
-import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { privatePath } from '../lake/layout.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
-import { readPointer } from '../lake/pointer.js';
-import { readTable } from '../lake/read.js';
 import { recoverLake } from '../lake/recover.js';
 import { openSession, type Session } from '../lake/session.js';
 import { finishSwap } from '../lake/swap-lake.js';
-import { createTableViews } from '../lake/views.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
-import { beginRun, dropRun, findUnfinishedRun, type Landing, peekUnfinishedRun } from '../landing/landing.js';
+import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
-import { loadTableSchema } from '../tables/schemas.js';
-import { type DatasetSelection, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import type { DatasetSelection, TableName } from '../tables/table.js';
 import { findItemPath } from '../typing/item-names.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import { removeEvents } from '../webhook/event-files.js';
 import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
+import {
+  acceptTables,
+  placeFiles,
+  planRepairs,
+  type Repairs,
+  readStates,
+  refuseOtherPartitions,
+  type Tables,
+} from './open-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
-
-/** Every table as its log says it is. */
-type Tables = Record<TableName, TableState>;
 
 /** A run at work: what its steps share. */
 export interface Run {
@@ -57,8 +50,7 @@ export interface Run {
   workFolder: string;
   /** Tables as the run found them. */
   tables: Tables;
-  /** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
-  repairs: Partial<Record<TableName, bigint>>;
+  repairs: Repairs;
   /** True when an interrupted run is continued. */
   resumed: boolean;
 }
@@ -160,30 +152,6 @@ async function findRun(
   }
 }
 
-/** Before anything is fetched: the files of a table are all partitioned alike. */
-function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
-  const file = items.files.find((file) => !isEmptyFile(file));
-  if (file === undefined) return;
-  const wanted = pipeline.lake.tables.items?.partitionBy ?? loadTableSchema('items').partitionBy;
-  const present = Object.keys(file.partitionValues);
-  if (wanted.join() === present.join()) return;
-  throw new PricelakeError(
-    'config',
-    `${pipeline.file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
-    { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
-  );
-}
-
-/** Older versions and other writers leave files in folders, where plain reads err: before anything else they come out. */
-async function placeFiles(db: Database, lake: Lake, found: Tables, repairs: Run['repairs'], io: Io): Promise<Tables> {
-  // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
-  if (Object.keys(repairs).length > 0) return found;
-  if (!Object.values(found).some(({ files }) => files.some(isMisplaced))) return found;
-  await compactLake(db, lake, 'misplaced', io);
-  await createTableViews(db, lake);
-  return readTables(lake);
-}
-
 async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: Io): Promise<Landing> {
   const idle = await readIdleRuns(lake);
   // A run that lost its landing midway has left its number in some tables: it is not given twice.
@@ -199,41 +167,6 @@ async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: I
     },
     io,
   );
-}
-
-/** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't continue with. */
-export async function readTables(lake: Lake): Promise<Tables> {
-  return acceptTables(lake, await readStates(lake));
-}
-
-function readStates(lake: Lake): Promise<TableState[]> {
-  return Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
-}
-
-/**
- * What other programs changed, where this run repairs it: it takes a complete copy, and has not committed the tables.
- * @throws PricelakeError `lake_invalid` where it does not
- */
-export async function planRepairs(
-  lake: Lake,
-  states: readonly TableState[],
-  { source }: Pipeline,
-): Promise<Run['repairs']> {
-  const changes = await findForeignChanges(lake, states, await readPointer(lake));
-  if (changes.length === 0) return {};
-  const unfinished = await peekUnfinishedRun(lake.root);
-  const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
-  const isCommitted = states.some(
-    (state) => unfinished !== undefined && readTableStanding(state, unfinished.runNumber) === 'committed',
-  );
-  if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
-  return markAccepted(changes);
-}
-
-function acceptTables(lake: Lake, states: TableState[]): Tables {
-  refuseUnknownColumns(lake, states);
-  for (const state of states) refuseOtherTypes(lake, state);
-  return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
 /** What the run's first journal line says. */
@@ -252,33 +185,4 @@ export function findStanding({ tables, landing, repairs }: Run, table: TableName
 /** True when this run has committed the table already, in an earlier try. */
 export function isCommitted(run: Run, table: TableName): boolean {
   return findStanding(run, table) === 'committed';
-}
-
-/** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */
-export async function dropIdleRun(run: Run): Promise<void> {
-  await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
-  await removeBackfill(run.landing, run.lake.root);
-  await dropRun(run.landing);
-}
-
-/** What this process has called so far. */
-export function noteCalls({ client }: Pick<Run, 'client'>): Extract<JournalEntry, { type: 'calls' }> {
-  return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
-}
-
-/** A try that ends early was mostly refused: the run's row tells so, when a later try writes it. */
-async function noteLastCalls(run: Run): Promise<void> {
-  const { journal } = run.landing;
-  if (journal.last('end') !== undefined || run.client.refusedCalls() === 0) return;
-  await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
-}
-
-/** Lets go of everything; the landing stays, so that an unfinished run can go on. */
-export async function closeRun(run: Run): Promise<void> {
-  await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
-  await run.session.close();
-  await noteLastCalls(run);
-  await run.landing.journal.close().catch(() => {}); // an idle run has closed it
-  await run.client.close();
-  await run.lock.release();
 }

@@ -7,6 +7,7 @@ import { createTableViews, isSmall } from '../lake/views.js';
 import { foldProgress, LANDED_KINDS, sumLanded } from '../landing/run-progress.js';
 import { createItemViews, createRereads, selectRejects, type Tally } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges, findAhead } from '../merge/changes.js';
+import { type Comparison, compareItems } from '../merge/compare-rows.js';
 import {
   judgeReads,
   listStaleReads,
@@ -14,16 +15,8 @@ import {
   type StaleItems,
   selectStaleItems,
 } from '../merge/judge-reads.js';
-import {
-  type Comparison,
-  compareItems,
-  createMergeBase,
-  findNeeds,
-  type ItemsFile,
-  type Merge,
-  type MergeBase,
-  mergeItems,
-} from '../merge/merge.js';
+import { findNeeds, type Merge, mergeItems } from '../merge/merge.js';
+import { createMergeBase, type ItemsFile, type MergeBase } from '../merge/merge-base.js';
 import { selectSites } from '../merge/sites.js';
 import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
 import type { Extract } from '../run/landed-run.js';
@@ -34,6 +27,7 @@ import { setDatasetNames } from '../typing/dataset-names.js';
 import type { ItemValue } from '../typing/item-names.js';
 import type { TypedFile } from '../typing/type-file.js';
 import { hydrateRun, rereadStale } from './extract.js';
+import { fixMoment, type Moment } from './service-time.js';
 
 /** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
 export interface Batch {
@@ -53,14 +47,6 @@ export interface Batch {
   rejects: string | undefined;
   tally: RowTally;
   moment: Moment;
-}
-
-/** The moment that dates what the run finds. */
-export interface Moment {
-  /** By this machine's clock, ISO 8601. */
-  at: string;
-  /** By the service's; null where its answers don't tell, undefined in runs of versions that did not ask. */
-  serviceAt?: string | null | undefined;
 }
 
 /** Of the lake before the run, few statements read the items: a larger table is quicker left in its files. */
@@ -97,16 +83,7 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
   await createMergeBase(db, base, 'unknown');
-  await hydrateRun(run, extract.planned, await findNeeds(db));
-  let itemFiles = await typing.finish();
-  let items = itemFiles.length === typed.length ? whole : { ...whole, reread: await createRereads(db, itemFiles) };
-  if (items.reread.typed > 0n) await measureFeedSkew(db);
-  await judgeReads(db);
-  if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
-    itemFiles = await typing.finish();
-    items = { ...whole, reread: await createRereads(db, itemFiles) };
-    await judgeReads(db);
-  }
+  const { itemFiles, items } = await readNeeded(run, extract, typed, whole);
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const { select: sites, renamed } = await selectSites(db, watermark ?? applyFrom);
@@ -134,6 +111,25 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
     },
     moment,
   };
+}
+
+/** Items read whole, exported ones and rereads. */
+type WholeItems = Awaited<ReturnType<typeof createItemViews>>;
+
+/** Reads whole what the changes told too little of, and judges the reads: what they don't show yet is read once more. */
+async function readNeeded(run: Run, extract: Extract, typed: TypedFile[], whole: WholeItems) {
+  const { db, typing } = run;
+  await hydrateRun(run, extract.planned, await findNeeds(db));
+  let itemFiles = await typing.finish();
+  let items = itemFiles.length === typed.length ? whole : { ...whole, reread: await createRereads(db, itemFiles) };
+  if (items.reread.typed > 0n) await measureFeedSkew(db);
+  await judgeReads(db);
+  if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
+    itemFiles = await typing.finish();
+    items = { ...whole, reread: await createRereads(db, itemFiles) };
+    await judgeReads(db);
+  }
+  return { itemFiles, items };
 }
 
 /** So many values of a field are not gone at once because a service leaves out what is null. */
@@ -165,15 +161,6 @@ async function typeChanges({ typing }: Run, { feed, events, backfill }: Extract)
     files.push(await typing.typeChanges({ path: backfill.file, rows: backfill.changes, origin: 'history' }));
   }
   return files;
-}
-
-/** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
-async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
-  const fixed = journal.last('normalize');
-  if (fixed !== undefined) return fixed;
-  const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
-  await journal.append({ type: 'normalize', ...moment });
-  return moment;
 }
 
 /** Whole rows that are in the table: a reread takes the place of the item's exported row. */

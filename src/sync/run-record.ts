@@ -8,12 +8,13 @@ import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
 import { foldProgress, LANDED_KINDS, type RunProgress, sumLanded } from '../landing/run-progress.js';
+import { type Comparison, NO_COMPARISON } from '../merge/compare-rows.js';
 import { readFeedSkew } from '../merge/judge-reads.js';
-import { type Comparison, NO_COMPARISON } from '../merge/merge.js';
+import { noteCalls } from '../run/close-run.js';
 import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
-import { noteCalls, type Run, readBegin } from '../run/open-run.js';
+import { type Run, readBegin } from '../run/open-run.js';
 import { DERIVED_TABLES } from '../tables/table.js';
 import type { Batch } from './normalize.js';
 

@@ -1,7 +1,24 @@
 import type { Database } from '../duckdb/connection.js';
-import type { Moment } from './normalize.js';
+import type { Run } from '../run/open-run.js';
 
 const DAY_MS = 24 * 3600 * 1000;
+
+/** The moment that dates what the run finds. */
+export interface Moment {
+  /** By this machine's clock, ISO 8601. */
+  at: string;
+  /** By the service's; null where its answers don't tell, undefined in runs of versions that did not ask. */
+  serviceAt?: string | null | undefined;
+}
+
+/** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
+export async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
+  const fixed = journal.last('normalize');
+  if (fixed !== undefined) return fixed;
+  const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
+  await journal.append({ type: 'normalize', ...moment });
+  return moment;
+}
 
 /** What tells the time where the service is. */
 export interface TimeEvidence {

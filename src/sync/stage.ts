@@ -8,8 +8,8 @@ import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
 import type { Candidate, CopiedDatasets, StagedFile, TableName } from '../tables/table.js';
-import type { Batch, Moment } from './normalize.js';
-import { settleServiceTime } from './service-time.js';
+import type { Batch } from './normalize.js';
+import { type Moment, settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
 import { type AddTable, stageDerived } from './stage-derived.js';
 

@@ -1,0 +1,39 @@
+import { PricelakeError } from '../errors/errors.js';
+import { type JournalEntry, journalEntry } from './journal-entry.js';
+
+export const START_AGAIN = "move this run's folder away to start it again; the run then fetches everything again";
+
+/**
+ * A line as its entry.
+ * @param where names the line in errors
+ * @throws PricelakeError `lake_invalid` on a damaged line, or one of a newer version
+ */
+export function readEntry(line: string, where: string): JournalEntry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: START_AGAIN }, { cause });
+  }
+  const entry = journalEntry.safeParse(renameType(value));
+  if (entry.success) return entry.data;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${where} says what this version does not know`,
+    { hint: `a newer version wrote it, or it is damaged: continue with that version, or ${START_AGAIN}` },
+    { cause: entry.error },
+  );
+}
+
+/** Types of entries that versions before 0.2 wrote under other names. */
+const RENAMED: Record<string, JournalEntry['type']> = { fence: 'watermark', let_through: 'waived' };
+
+function renameType(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return value;
+  return { ...value, type: RENAMED[String(value.type)] ?? value.type };
+}
+
+/** An entry as its line, without the newline. */
+export function toLine(entry: JournalEntry): string {
+  return JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+}

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+
+/** int64 as decimal text: JSON's numbers are no place for it. */
+export const int64Text = z
+  .string()
+  .regex(/^-?\d+$/)
+  .transform((text) => BigInt(text));
+
+/** Of what the service was asked for by itself; absent where that was all the key can read. */
+const dataset = int64Text.optional();
+
+/** SHA-256 of the bytes between the end of the entry before of the same file and `end`; older journals have none. */
+const range = { sha256: z.string().optional() };
+/** SHA-256 of a whole file. */
+const wholeFile = { fileSha256: z.string().optional() };
+
+/** A page of items, landed in a file that ends at byte `end` with it. */
+const itemPage = {
+  file: z.string(),
+  rows: z.number(),
+  end: z.number(),
+  readAt: z.string(),
+  dataset,
+  calls: z.number(),
+  ...range,
+};
+
+/** One time that a shard of a snapshot was asked for. */
+const attempt = { shard: z.string(), attempt: z.number() };
+
+/** Journal entries of what the service is asked for, and of what has landed. */
+export const landedEntries = [
+  /** Where the service stood before whole rows were read. */
+  z.strictObject({
+    type: z.literal('watermark'),
+    cursor: int64Text.nullable(),
+    /** Behind it the last hour of changes begins; absent where the feed is read from further back. */
+    from: int64Text.optional(),
+    changedAt: z.string().nullable(),
+    items: int64Text,
+    /** Items of each dataset that was asked for by itself. */
+    counts: z.array(z.strictObject({ dataset: int64Text, items: int64Text })).optional(),
+    at: z.string(),
+    calls: z.number(),
+  }),
+  /** The exports that make a snapshot (section 4, /export): one, or a shard of it each. */
+  z.strictObject({
+    type: z.literal('shards'),
+    shards: z.array(
+      z.strictObject({
+        name: z.string(),
+        status: z.enum(['all', 'active', 'removed']),
+        site: int64Text.nullable(),
+        dataset,
+        rows: int64Text,
+      }),
+    ),
+    reason: z.string(),
+    calls: z.number(),
+  }),
+  /** From here on the rows of the export are counted, and billed, whatever comes of it. */
+  z.strictObject({
+    type: z.literal('export.begin'),
+    ...attempt,
+    readAt: z.string(),
+    announced: int64Text,
+    overage: z.boolean(),
+    /** Blocks of overage that it billed at most. */
+    blocks: int64Text,
+    calls: z.number(),
+  }),
+  z.strictObject({
+    type: z.literal('export.segment'),
+    ...attempt,
+    file: z.string(),
+    bytes: z.number(),
+    rows: z.number(),
+    ...wholeFile,
+  }),
+  /** An export that the service cut at the monthly limit: its rows are paid for and kept, but it is no copy. */
+  z.strictObject({
+    type: z.literal('export.cut'),
+    ...attempt,
+    announced: int64Text,
+    landed: int64Text,
+    matching: z.string(),
+    calls: z.number(),
+  }),
+  z.strictObject({
+    type: z.literal('export.done'),
+    ...attempt,
+    announced: int64Text,
+    landed: int64Text,
+    calls: z.number(),
+  }),
+  /** Where the feed stood before those of several datasets are read; and that one of them was read up to there. */
+  z.strictObject({ type: z.literal('feed.bound'), newest: int64Text, at: z.string(), calls: z.number() }),
+  z.strictObject({ type: z.literal('feed.part'), dataset, cursor: int64Text, calls: z.number() }),
+  z.strictObject({
+    type: z.literal('feed.page'),
+    dataset,
+    after: int64Text,
+    nextCursor: int64Text,
+    hasMore: z.boolean(),
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number(),
+    ...range,
+  }),
+  /** A webhook event, its changes copied. */
+  z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number(), ...range }),
+  z.strictObject({ type: z.literal('events.done') }),
+  z.strictObject({
+    type: z.literal('feed.done'),
+    cursor: int64Text,
+    complete: z.boolean(),
+    at: z.string(),
+    calls: z.number(),
+  }),
+  /** Histories of chosen items that the run has taken over. */
+  z.strictObject({
+    type: z.literal('backfill'),
+    rows: z.number(),
+    bytes: z.number(),
+    ...range,
+    /** Calls that brought them, by our count and by the service's. */
+    made: z.number().optional(),
+    counted: int64Text.optional(),
+    /** Items whose histories were not asked for yet, for lack of calls. */
+    left: z.number().optional(),
+  }),
+  /** In the journal of a backfill: an item whose history has landed, and that all have. */
+  z.strictObject({
+    type: z.literal('backfill.item'),
+    itemId: int64Text,
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number().optional(),
+    ...range,
+  }),
+  z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional(), left: z.number().optional() }),
+  /** In the notes of a lake: items whose histories a published run has taken over. */
+  z.strictObject({ type: z.literal('histories'), itemIds: z.array(int64Text) }),
+  /** Pages of items that changed since a time (null: all), and when the newest of them did. */
+  z.strictObject({
+    type: z.literal('poll.round'),
+    since: z.string().nullable(),
+    newest: z.string().nullable(),
+    dataset,
+  }),
+  z.strictObject({ type: z.literal('poll.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('poll.done'), dataset, calls: z.number() }),
+  /** Counts of /facets that a poll is compared with, and whether the service was seen to return removals by then. */
+  z.strictObject({
+    type: z.literal('listing.counts'),
+    dataset,
+    answer: z.string(),
+    returnsRemovals: z.boolean(),
+    calls: z.number(),
+  }),
+  /** What is read where they don't agree: what changed since the poll, or these pages; then items one by one. */
+  z.strictObject({
+    type: z.literal('listing.plan'),
+    dataset,
+    news: z.boolean(),
+    readings: z.array(
+      z.strictObject({
+        status: z.enum(['active', 'removed']),
+        site: int64Text.nullable(),
+        removals: int64Text.nullable(),
+      }),
+    ),
+    limit: int64Text.nullable(),
+    wanted: int64Text,
+    calls: z.number(),
+  }),
+  z.strictObject({ type: z.literal('listing.page'), ...itemPage }),
+  /** A reading has ended: its files, and how many items the service counts; null where it was not read to the end. */
+  z.strictObject({
+    type: z.literal('listing.read'),
+    dataset,
+    files: z.array(z.string()),
+    total: int64Text.nullable(),
+    calls: z.number(),
+  }),
+  /** An item that the service no longer shows (404). */
+  z.strictObject({ type: z.literal('listing.gone'), itemId: int64Text, calls: z.number() }),
+  z.strictObject({ type: z.literal('listing.acted'), dataset, calls: z.number() }),
+  /** Items at most of which it is not established whether they are listed, and why. */
+  z.strictObject({
+    type: z.literal('listing.done'),
+    unknown: int64Text,
+    reason: z.string(),
+    calls: z.number(),
+  }),
+  z.strictObject({ type: z.literal('products.page'), ...itemPage }),
+  z.strictObject({ type: z.literal('products.done'), whole: z.boolean(), calls: z.number() }),
+  z.strictObject({ type: z.literal('sample.page'), ...itemPage }),
+  /** Sampled items that the service does not show (404), and the end of the sample. */
+  z.strictObject({ type: z.literal('sample.done'), missing: z.array(int64Text), calls: z.number() }),
+  /** An export of changed items, instead of their pages; its rows are named by entries of hydrate.page. */
+  z.strictObject({
+    type: z.literal('hydrate.export'),
+    dataset,
+    announced: int64Text,
+    overage: z.boolean(),
+    blocks: int64Text,
+    calls: z.number(),
+  }),
+  /** `page` numbers a page of changed items; single reads and segments of exports have none. */
+  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, ...wholeFile, page: z.number().optional() }),
+  z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
+  /** Items are read one by one, since a list showed less than the feed told; once a run. */
+  z.strictObject({ type: z.literal('hydrate.again'), items: z.number(), calls: z.number() }),
+  z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
+  /** Answer of /facets, asked after a complete copy. */
+  z.strictObject({ type: z.literal('facets'), answer: z.string(), calls: z.number() }),
+] as const;

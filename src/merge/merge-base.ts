@@ -1,0 +1,68 @@
+import type { Database } from '../duckdb/connection.js';
+import type { DataFile, TableState } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { FEW_ROWS, selectColumns } from './batch.js';
+
+/** A published file of items and where it stands. */
+export interface ItemsFile extends DataFile {
+  absolutePath: string;
+}
+
+/**
+ * Where the rows so far are. `first`: whole rows make the lake. `lake`: the published files that hold touched items.
+ * `poll`: the same, and whole rows of items that changed take their place. `reload`: as `poll`, with whole rows of all
+ * items; what they lack is marked gone.
+ */
+export type MergeBase = { kind: 'first' } | LakeBase;
+
+export interface LakeBase extends Pick<TableState, 'hasOlderFiles'> {
+  kind: 'lake' | 'poll' | 'reload';
+  files: ItemsFile[];
+  /** True where `items` is quickly read as a whole. */
+  isSmall: boolean;
+}
+
+/**
+ * Makes `base_items`: the rows so far of all items that may change. Needs `exported_items`, `pending_changes`, table
+ * `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
+ */
+export async function createMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<void> {
+  if (base.kind === 'first') return db.define('view', 'base_items', 'SELECT * FROM exported_items');
+  const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL
+    UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
+    UNION SELECT item_id FROM doubted_items`;
+  const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
+  const select = await selectLakeBase(db, base, `item_id IN (${ids})${sites}`);
+  if (base.kind === 'lake') return db.define(base.isSmall ? 'table' : 'view', 'base_items', select);
+  const news = 'FROM exported_items SEMI JOIN different_items USING (item_id)';
+  const different = await db.row('SELECT count(*) AS n FROM different_items');
+  await db.define(
+    base.isSmall && (different?.n as bigint) <= FEW_ROWS ? 'table' : 'view',
+    'base_items',
+    `SELECT ${selectColumns('items')} ${news} UNION ALL SELECT * FROM (${select}) ANTI JOIN (${news}) USING (item_id)`,
+  );
+}
+
+async function selectLakeBase(db: Database, base: LakeBase, condition: string): Promise<string> {
+  const columns = selectColumns('items');
+  if (base.isSmall) return `SELECT ${columns} FROM items WHERE ${condition}`;
+  const touched = await findFilesWith(db, base, condition);
+  return `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched, base)}`;
+}
+
+/** The published files that hold rows of a condition. */
+export async function findFilesWith(db: Database, base: LakeBase, condition: string): Promise<ItemsFile[]> {
+  const { files } = base;
+  if (files.length === 0) return [];
+  const rows = await db.rows(
+    `SELECT DISTINCT filename FROM ${readFiles(files, base, 'filename = true')} WHERE ${condition}`,
+  );
+  const names = new Set(rows.map((row) => row.filename));
+  return files.filter((file) => names.has(file.absolutePath));
+}
+
+/** SQL of the rows of published files. */
+export function readFiles(files: ItemsFile[], { hasOlderFiles }: LakeBase, more?: string): string {
+  const relations = files.map((file) => toRelationFile(file, file.absolutePath));
+  return tableRelation('items', relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
+}

@@ -1,0 +1,35 @@
+import { removeBackfill } from '../backfill/land-histories.js';
+import { listLandedEvents } from '../extract/events.js';
+import type { JournalEntry } from '../landing/journal-entry.js';
+import { dropRun } from '../landing/landing.js';
+import { removeEvents } from '../webhook/event-files.js';
+import type { Run } from './open-run.js';
+
+/** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */
+export async function dropIdleRun(run: Run): Promise<void> {
+  await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
+  await removeBackfill(run.landing, run.lake.root);
+  await dropRun(run.landing);
+}
+
+/** What this process has called so far. */
+export function noteCalls({ client }: Pick<Run, 'client'>): Extract<JournalEntry, { type: 'calls' }> {
+  return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
+}
+
+/** A try that ends early was mostly refused: the run's row tells so, when a later try writes it. */
+async function noteLastCalls(run: Run): Promise<void> {
+  const { journal } = run.landing;
+  if (journal.last('end') !== undefined || run.client.refusedCalls() === 0) return;
+  await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
+}
+
+/** Lets go of everything; the landing stays, so that an unfinished run can go on. */
+export async function closeRun(run: Run): Promise<void> {
+  await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
+  await run.session.close();
+  await noteLastCalls(run);
+  await run.landing.journal.close().catch(() => {}); // an idle run has closed it
+  await run.client.close();
+  await run.lock.release();
+}

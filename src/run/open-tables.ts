@@ -1,0 +1,78 @@
+import type { Pipeline } from '../config/pipeline-file.js';
+import type { Database } from '../duckdb/connection.js';
+import { PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-difference.js';
+import { compactLake } from '../lake/compact.js';
+import { isEmptyFile } from '../lake/empty-file.js';
+import { isMisplaced } from '../lake/flatten.js';
+import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
+import type { Lake } from '../lake/lake.js';
+import { readPointer } from '../lake/pointer.js';
+import { readTable } from '../lake/read.js';
+import { createTableViews } from '../lake/views.js';
+import { peekUnfinishedRun } from '../landing/landing.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import { readTableStanding } from './table-standing.js';
+
+/** Every table as its log says it is. */
+export type Tables = Record<TableName, TableState>;
+
+/** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
+export type Repairs = Partial<Record<TableName, bigint>>;
+
+/** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't continue with. */
+export async function readTables(lake: Lake): Promise<Tables> {
+  return acceptTables(lake, await readStates(lake));
+}
+
+export function readStates(lake: Lake): Promise<TableState[]> {
+  return Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+}
+
+/**
+ * What other programs changed, where this run repairs it: it takes a complete copy, and has not committed the tables.
+ * @throws PricelakeError `lake_invalid` where it does not
+ */
+export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {
+  const changes = await findForeignChanges(lake, states, await readPointer(lake));
+  if (changes.length === 0) return {};
+  const unfinished = await peekUnfinishedRun(lake.root);
+  const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
+  const isCommitted = states.some(
+    (state) => unfinished !== undefined && readTableStanding(state, unfinished.runNumber) === 'committed',
+  );
+  if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
+  return markAccepted(changes);
+}
+
+export function acceptTables(lake: Lake, states: TableState[]): Tables {
+  refuseUnknownColumns(lake, states);
+  for (const state of states) refuseOtherTypes(lake, state);
+  return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
+}
+
+/** Before anything is fetched: the files of a table are all partitioned alike. */
+export function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
+  const file = items.files.find((file) => !isEmptyFile(file));
+  if (file === undefined) return;
+  const wanted = pipeline.lake.tables.items?.partitionBy ?? loadTableSchema('items').partitionBy;
+  const present = Object.keys(file.partitionValues);
+  if (wanted.join() === present.join()) return;
+  throw new PricelakeError(
+    'config',
+    `${pipeline.file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
+    { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
+  );
+}
+
+/** Older versions and other writers leave files in folders, where plain reads err: before anything else they come out. */
+export async function placeFiles(db: Database, lake: Lake, found: Tables, repairs: Repairs, io: Io): Promise<Tables> {
+  // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
+  if (Object.keys(repairs).length > 0) return found;
+  if (!Object.values(found).some(({ files }) => files.some(isMisplaced))) return found;
+  await compactLake(db, lake, 'misplaced', io);
+  await createTableViews(db, lake);
+  return readTables(lake);
+}
