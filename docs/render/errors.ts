@@ -6,25 +6,25 @@ import { packagePath } from '../../src/io/package-path.js';
 
 /** Exit codes with what happened and what to do, in the order of the page. */
 const EXITS: [code: string, happened: string, next: string][] = [
-  ['0', 'The command is done, or nothing was new.', ''],
-  ['1', 'Something unexpected, or a full disk.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
+  ['0', 'The command is done.', ''],
+  ['1', 'Something unexpected happened, or the disk is full.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
   ['2', 'The command line, the pipeline file or the folder is wrong.', 'Correct what the message names.'],
   ['3', 'A check or a proof failed.', 'Read [held batches](../concepts/held-batches.md).'],
-  ['4', 'The service refuses the key or the plan.', 'Renew the key, or change the plan in the portal.'],
+  ['4', 'The service refuses the key or the plan.', 'Set a valid key, or change the plan in the portal.'],
   [
     '5',
     "The budget or the month's quota is used up.",
     'Wait until `nextRunAt`, or [raise the budget](../guides/budget.md).',
   ],
-  ['6', 'Another run holds the lake.', 'Nothing: that run does the work.'],
+  ['6', 'Another run holds the lake.', 'Nothing: the other run does the work.'],
   [
     '7',
-    '`watch` found a shop below a lowest allowed price.',
-    'Read its result: `below_now` and `below_first` name the shops.',
+    '`watch` found a shop below a price that you allow.',
+    'Read the result: `below_now` and `below_first` name the shops.',
   ],
   [
     '75',
-    'A fault that may pass, or `--deadline`.',
+    'A temporary fault, or `--deadline` has passed.',
     'Run again later. `nextRunAt` says when, if the service named a time.',
   ],
   ['130', 'SIGINT stopped the command.', 'Run it again. It continues where it stopped.'],

@@ -1,8 +1,8 @@
 -- name: export_rows
 -- severity: gate
--- description: In the last run, every row that the service announced for its exports landed.
+-- description: In the last run, every export brought as many rows as the service announced.
 -- found: [export brought|exports brought] fewer or more rows than the service announced
--- next: An export ended early; the next run takes it again from the landing's last whole part.
+-- next: Read the run's row in runs, then run pricelake sync --reconcile to take a complete copy.
 SELECT run_id, export_rows, export_rows_landed
 FROM runs
 WHERE run_number = (SELECT max(run_number) FROM runs)

@@ -1,10 +1,10 @@
 -- name: facet_counts
 -- severity: warn
--- description: After the last complete copy, listed items by website, category and currency were as many as the service counts.
--- found: [count differs|counts differ] from what the service counts
--- next: Compare the items of one value: /items with the filter site, category or currency, and the lake's; then sync --reconcile.
--- parameter: share DOUBLE default 0.01: largest share of a count that is let pass, as the service moves while it is read
--- parameter: listings BIGINT default 5: difference in listings that is let pass in any case
+-- description: After the last complete copy, the lake had as many listed items by website, category and currency as the service counted.
+-- found: [count differs|counts differ] from the service's
+-- next: Compare the items of one website, category or currency in /items and in the lake; then run pricelake sync --reconcile.
+-- parameter: share DOUBLE default 0.01: largest accepted difference as a share, because the service changes while it is read
+-- parameter: listings BIGINT default 5: difference in listings that is always accepted
 SELECT run_id, difference.*
 FROM (
   SELECT

@@ -1,8 +1,8 @@
 -- name: gtin_check_digit
 -- severity: warn
--- description: A GTIN has 8, 12, 13 or 14 digits, the last of them the right check digit. One violation is one GTIN.
+-- description: Every GTIN has 8, 12, 13 or 14 digits and a correct check digit. Each violation is one GTIN.
 -- found: [GTIN has|GTINs have] a wrong length or check digit
--- next: Its offers still match by the digits they have; look at an item's page, the shop may show a number of its own.
+-- next: Its offers still match by their digits. Look at an item's page: the shop may use a number of its own.
 -- scope: gtin
 WITH numbered AS (
   SELECT gtin, TRY_CAST(gtin AS BIGINT) AS n, count(*) AS items, min(item_id) AS first_item_id

@@ -1,8 +1,8 @@
 -- name: history_day
 -- severity: error
--- description: A change is in the folder of the day (UTC) on which it was observed. Within a run only its own are looked at.
--- found: [change is|changes are] in the folder of another day
--- next: Readers that skip folders by day miss these changes; look at the run that wrote them.
+-- description: Every change is in the partition of the day (UTC) on which it was observed. A run checks only its own changes.
+-- found: [change is|changes are] in the partition of another day
+-- next: Readers that select files by day miss these changes; look at the run that wrote them.
 SELECT change_id, item_id, observed_at, observed_date, run_id
 FROM history
 WHERE observed_date <> DATE '1970-01-01' + floor(epoch_us(observed_at) / 86400000000)::INTEGER

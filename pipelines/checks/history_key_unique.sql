@@ -1,8 +1,8 @@
 -- name: history_key_unique
 -- severity: gate
--- description: Every change id is in history once, and every other change once for its item, time and kind. Within a run only its own are looked at.
--- found: [change stands|changes stand] in history more than once
--- next: Look at the rows of the keys in the sample; two runs that applied one page show two run_ids.
+-- description: Every change id is in history once; changes without an id are there once for each item, time and kind. A run checks only its own changes.
+-- found: [change is|changes are] in history more than once
+-- next: Look at the rows with the keys in the sample; two different run_ids mean that two runs applied the same page.
 WITH scope AS (
   -- Ids below the run's first were checked when they were written.
   SELECT CASE

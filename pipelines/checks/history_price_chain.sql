@@ -1,8 +1,8 @@
 -- name: history_price_chain
 -- severity: warn
--- description: The previous price of a change is the last price that the item's changes before it told. Within a run only its items are looked at.
--- found: [change tells|changes tell] another previous price than the change before
--- next: A gap in the feed shows like this; compare the item with /items/{id}/history, then run pricelake sync --reconcile.
+-- description: The previous price of a change is the last price in the item's earlier changes. A run checks only the items that it changed.
+-- found: [change has|changes have] another previous price than the change before
+-- next: A gap in the feed can cause this. Compare the item with /items/{id}/history, then run pricelake sync --reconcile.
 -- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')

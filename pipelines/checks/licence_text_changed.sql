@@ -1,8 +1,8 @@
 -- name: licence_text_changed
 -- severity: warn
--- description: In the last run, no website's licence text became another.
--- found: [website has|websites have] another licence text since the last run
--- next: Read the new text: what may be done with the data may have changed; ATTRIBUTION.md and new files have it.
+-- description: In the last run, no website's licence text changed.
+-- found: [website has|websites have] a new licence text since the last run
+-- next: Read the new text: it may change what you can do with the data. ATTRIBUTION.md and new files have it.
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
 ),

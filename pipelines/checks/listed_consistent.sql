@@ -1,7 +1,7 @@
 -- name: listed_consistent
 -- severity: error
--- description: An item is listed exactly while it has no removal time and is not gone.
--- found: [item is|items are] listed and removed at once, or neither
+-- description: An item is listed exactly if it has no removal time and is not gone.
+-- found: [item is|items are] both listed and removed, or neither
 -- next: Look at the last change of the items in the sample in history.
 -- scope: row
 SELECT item_id, is_listed, removed_at, gone_at, change_id

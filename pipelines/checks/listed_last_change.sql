@@ -1,6 +1,6 @@
 -- name: listed_last_change
 -- severity: error
--- description: An item is removed exactly if its last change says so, unless it changed, was found or was removed since. Within a run only its items are looked at.
+-- description: An item is removed exactly if its last change says so, unless it changed, was found or was removed since. A run checks only the items that it changed.
 -- found: [item is|items are] listed although the last change says otherwise, or the other way round
 -- next: Compare the item with /items/{id} and its history; pricelake sync --reconcile repairs items.
 -- within_run: item_id

@@ -1,8 +1,8 @@
 -- name: offer_duplicate
 -- severity: warn
--- description: No two listed items of a website are the same page.
--- found: [page is|pages are] listed by [its website|their websites] more than once
--- next: Such a product counts more offers than there are; two sources of one website often overlap (items.source_id).
+-- description: No website lists the same page twice.
+-- found: [page is|pages are] listed more than once by [its website|their websites]
+-- next: The product counts too many offers. Two sources of one website often overlap (items.source_id).
 -- scope: site_id, url
 SELECT site_id, url, count(*) AS items, min(item_id) AS first_item_id, max(item_id) AS last_item_id
 FROM items

@@ -1,9 +1,9 @@
 -- name: pack_size_suspected
 -- severity: warn
--- description: No offer that lies far from the others costs a whole number of times as much, or a whole part: other pack sizes under one product.
--- found: [offer costs|offers cost] a whole number of times what others ask: another pack size, or a lost decimal point
--- next: Compare the titles of the product's offers: a pack of six has the GTIN of one piece, or 10 and 100 are a decimal point.
--- parameter: tolerance DOUBLE default 0.03: how far from the whole number, as a share of it
+-- description: No offer costs two or more whole times as much as the others, or a whole fraction of it, which suggests another pack size.
+-- found: [offer costs|offers cost] a multiple or a fraction of the usual price: another pack size, or a lost decimal point
+-- next: Compare the titles of the product's offers: a pack of six may have the GTIN of one piece. Factors of 10 and 100 suggest a decimal point.
+-- parameter: tolerance DOUBLE default 0.03: accepted distance from the whole number, as a share of it
 WITH far_off AS (
   SELECT
     items.item_id,

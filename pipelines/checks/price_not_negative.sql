@@ -2,7 +2,7 @@
 -- severity: error
 -- description: No price is below zero.
 -- found: [price is|prices are] below zero
--- next: Look at the item's page; a sign that a scrape took for a minus comes from the source.
+-- next: Look at the item's page; the scrape may have taken a dash for a minus.
 -- scope: row
 SELECT item_id, site_id, price, previous_price, currency
 FROM items

@@ -1,6 +1,6 @@
 -- name: price_spread_daily_consistent
 -- severity: error
--- description: Figures of every product and day are in order, min to max, over two or more shops. Within a run only its own are looked at.
+-- description: In every daily price spread the figures are in order, min to max, over two or more shops. A run checks only its own rows.
 -- found: [daily price spread has|daily price spreads have] figures out of order
 -- next: The figures are derived; if history is right, this is a fault of the analysis.
 SELECT day, product_id, currency, offers, shops, "min", p25, median, p75, "max", inlier_min, inlier_max

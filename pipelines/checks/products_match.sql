@@ -1,9 +1,9 @@
 -- name: products_match
 -- severity: warn
--- description: In the last run, products derived from items were those of the service: offers, shops and price ranges.
--- found: [product differs|products differ] from what the service derives
--- next: The API document does not show how brand and part number are matched; compare the product with /products/{id}.
--- parameter: share DOUBLE default 0.02: largest share of the products compared that may differ
+-- description: In the last run, products derived from items had the same offers, shops and price ranges as the service's products.
+-- found: [product differs|products differ] from the service's
+-- next: Compare the product with /products/{id}; the API document does not say how the service matches brand and part number.
+-- parameter: share DOUBLE default 0.02: largest share of the compared products that may differ
 SELECT run_id, products_compared, mismatch.product, mismatch.differences
 FROM (
   SELECT

@@ -1,8 +1,8 @@
 -- name: row_equation
 -- severity: gate
--- description: In the last run, rows received are rows written, rejected and deduplicated.
--- found: [run received|runs received] rows that are not accounted for
--- next: A row was lost or counted twice; keep the landing and compare its parts with items and history.
+-- description: In the last run, received = written + rejected + deduplicated.
+-- found: [run has|runs have] rows that are not accounted for
+-- next: A row was lost or counted twice; keep the landing and compare its files with items and history.
 SELECT run_id, received, written, rejected, deduplicated
 FROM runs
 WHERE run_number = (SELECT max(run_number) FROM runs)

@@ -1,8 +1,8 @@
 -- name: sample_matches
 -- severity: error
--- description: In the last run, the sampled items were in the lake as the service shows them.
+-- description: In the last run, the sampled items in the lake matched the service.
 -- found: [sampled item differs|sampled items differ] from what the service shows
--- next: Compare the items in the sample with /items/{id}; pricelake sync --reconcile compares and repairs all.
+-- next: Compare the items in the sample with /items/{id}; pricelake sync --reconcile compares and repairs everything.
 SELECT run_id, sampled, mismatch.item_id, mismatch.differences
 FROM (
   SELECT

@@ -1,9 +1,9 @@
 -- name: schema_drift
 -- severity: warn
--- description: In the last run, answers had the fields and the types that the API document describes.
+-- description: In the last run, answers had the fields and types of the API document.
 -- found: [field is|fields are] not as the API document describes
--- next: The service has changed. Unknown fields of items are kept in items.extra; see runs.schema_drift of the runs before.
--- parameter: accept VARCHAR default none: fields that are known to drift, with commas between
+-- next: The service has changed. Unknown fields of items are kept in items.extra; runs.schema_drift shows the drift of earlier runs.
+-- parameter: accept VARCHAR default none: fields that are known to drift, separated by commas
 SELECT drift.*
 FROM (
   SELECT unnest(from_json(schema_drift, '[{"answer": "VARCHAR", "finding": "VARCHAR", "field": "VARCHAR",

@@ -2,7 +2,7 @@
 -- severity: gate
 -- description: Every item's website is a current row of sites.
 -- found: [item is|items are] of a website that is not in sites
--- next: Without its site an item has no licence text; look at the site ids in the sample in the landed part.
+-- next: Without its website, an item has no licence text; look at the site ids in the landed file.
 -- scope: row
 SELECT item_id, site_id
 FROM items

@@ -1,8 +1,8 @@
 -- name: site_names
 -- severity: error
--- description: Items name their website as sites does.
--- found: [item names its website|items name their websites] otherwise than sites does
--- next: A website was renamed; the next run that reads one of its items whole puts all of them right.
+-- description: Items have the same website names as sites.
+-- found: [item has|items have] another website name than sites
+-- next: A website was renamed; the next run that reads one of its items whole corrects all of them.
 -- scope: row
 SELECT items.item_id, items.site_id, sites.name, items.site_name, sites.host, items.site_host
 FROM items

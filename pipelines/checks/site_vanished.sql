@@ -2,10 +2,10 @@
 -- severity: warn
 -- description: In the last run, no website lost most of its listings.
 -- found: [website|websites] lost most of [its|their] listings in the last run
--- next: A shop that closed looks like this, and so does a source that stopped seeing its pages; ask the service.
+-- next: The shop may have closed, or a source may have stopped finding its pages; ask the service.
 -- within_run: site_id
--- parameter: share DOUBLE default 0.5: largest share of a website's listings that may go in one run
--- parameter: listings BIGINT default 20: smallest number of listings lost that tells
+-- parameter: share DOUBLE default 0.5: largest share of a website's listings that may vanish in one run
+-- parameter: listings BIGINT default 20: smallest number of lost listings to report
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
 ),

@@ -1,8 +1,8 @@
 -- name: sources_healthy
 -- severity: warn
 -- description: Most sources of every dataset collect without problems.
--- found: [dataset has|datasets have] many sources that do not collect
--- next: The others are being repaired; until then their listings stay as they were last seen (items.last_seen_at).
+-- found: [dataset has|datasets have] many sources with problems
+-- next: Until the service repairs the others, their listings stay as they were last seen (items.last_seen_at).
 -- parameter: share DOUBLE default 0.8: smallest share of a dataset's sources that must be healthy
 SELECT dataset_id, name, models, healthy_models
 FROM datasets

@@ -2,7 +2,7 @@
 -- severity: warn
 -- description: An item was first seen before it was last seen, changed or removed.
 -- found: [item was|items were] last seen, changed or removed before [it was|they were] first seen
--- next: Compare the item with /items/{id}; what is derived by day counts from first_seen_at on.
+-- next: Compare the item with /items/{id}; daily figures count from first_seen_at on.
 -- scope: row
 SELECT item_id, first_seen_at, last_seen_at, last_changed_at, removed_at
 FROM items

@@ -1,30 +1,30 @@
 /** Stable codes that callers branch on; the CLI maps each to an exit code (docs/reference/errors.md). */
 export type ErrorCode =
-  | 'usage' // a flag or argument is wrong
+  | 'usage' // an option or argument is wrong
   | 'config' // the pipeline file is wrong
   | 'unauthorized' // 401
   | 'plan_refuses' // 402
   | 'quota' // the plan's calls or export rows of the month are used up
-  | 'budget' // what the pipeline file or the command line allows is used up, or would be
+  | 'budget' // the pipeline file or the command line does not allow more
   | 'not_found' // 404
-  | 'bad_request' // 400: a parameter of ours was refused
-  | 'contract' // the service answered something the API document does not allow
-  | 'unavailable' // network faults and 5xx that outlasted the retries
-  | 'snapshot_incomplete' // an export ended early, or did so before and is not tried yet
+  | 'bad_request' // 400: the service refused a parameter
+  | 'contract' // the service sent an answer that the API document does not allow
+  | 'unavailable' // network faults and 5xx after all retries
+  | 'snapshot_incomplete' // an export ended early, now or in an earlier run, and is not due for another try
   | 'lake_locked' // another run holds the lake
   | 'lake_invalid' // the folder holds something else, or is damaged
   | 'lake_read_only' // the folder can't be written: permissions, or a read-only file system
   | 'disk_full'
-  | 'open_files' // the system lets the process open no more files
+  | 'open_files' // the process may not open more files
   | 'gate_failed' // a gate check failed: the batch is held
-  | 'offline' // a command that makes no call would need one
+  | 'offline' // a command that makes no calls would need one
   | 'landing_gone' // the raw bytes that rebuild needs are no longer kept
   | 'nothing_held' // --publish-held, but no batch is held
   | 'check_failed'
-  | 'verify_failed' // verify found something that is not as it must be
-  | 'below_allowed' // watch found a shop below a lowest allowed price of the list
+  | 'verify_failed' // verify found a fault
+  | 'below_allowed' // watch found a shop below a price that the list allows
   | 'query' // the user's SQL is wrong
-  | 'deadline' // --deadline has passed: stopped with progress kept
+  | 'deadline' // --deadline has passed; progress is kept
   | 'stopped'; // SIGINT or SIGTERM
 
 export interface ErrorFacts {
