@@ -1,14 +1,17 @@
 /**
- * npm run bench:analysis [-- --items 1000000 --changes 3500000 --pairs 3] [--lake DIR]
+ * npm run bench:analysis [-- --items 1000000 --changes 3500000 --pairs 3] [--lake DIR] [--each]
  * What an analyst waits for, against plain DuckDB on the same Parquet: ratios of pairs measured in one run.
  * The lake is a copy of the sandbox, whose world moved for 90 days before, or one that is there. Prints Markdown.
+ * With --each: every analysis of pipelines/analysis by `pricelake query`, on a lake that is made in SQL (bench/sql-lake.ts).
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { listAnalyses } from '../src/analyze/analysis.js';
 import { type BenchSandbox, CLI, type Cost, measure, startSandbox } from './processes.js';
+import { makeSqlLake } from './sql-lake.js';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +19,7 @@ const { values } = parseArgs({
     changes: { type: 'string', default: '3500000' },
     pairs: { type: 'string', default: '3' },
     lake: { type: 'string' },
+    each: { type: 'boolean', default: false },
   },
 });
 
@@ -85,8 +89,41 @@ async function makeLake(): Promise<void> {
 
 const derive = (...args: string[]) => measure(script('./derive.mjs'), args);
 
+/** What the analyses need that read a variable without a default. */
+const NEEDED: Record<string, string[]> = {
+  law_of_one_price: ['--fx', path.join(WORK, 'rates.csv')],
+  offers: ['--set', 'product=4000000000007'],
+  daily_spreads: ['--set', 'product=4000000000007'],
+  offer_prices: ['--set', 'first_day=2026-11-01', '--set', 'last_day=2026-11-19'],
+};
+
+async function timeEach(): Promise<void> {
+  await writeFile(
+    path.join(WORK, 'rates.csv'),
+    'date,currency,rate\n2025-11-01,PLN,4.2\n2026-06-01,PLN,4.3\n2025-11-01,CZK,25\n2026-08-01,CZK,24.5\n',
+  );
+  console.log('| analysis | s | CPU s | peak memory | load |');
+  console.log('| --- | --- | --- | --- | --- |');
+  for (const name of listAnalyses()) {
+    const { seconds, cpuSeconds, peakBytes } = await measure(CLI, [
+      ...['query', '--lake', LAKE, '--analysis', name, '--format', 'parquet', '--output', OUT],
+      ...(NEEDED[name] ?? []),
+    ]);
+    const memory = `${Math.round(peakBytes / 2 ** 20)} MB`;
+    const cells = [`\`${name}\``, seconds.toFixed(1), cpuSeconds.toFixed(1), memory, loadavg()[0]?.toFixed(1)];
+    console.log(`| ${cells.join(' | ')} |`);
+  }
+}
+
 await rm(WORK, { recursive: true, force: true });
 await mkdir(WORK, { recursive: true });
+if (values.each) {
+  if (values.lake === undefined)
+    await makeSqlLake(LAKE, { items: Number(values.items), changes: Number(values.changes) });
+  await timeEach();
+  await rm(WORK, { recursive: true, force: true });
+  process.exit();
+}
 if (values.lake === undefined) await makeLake();
 console.log('| | by hand s | ours s | ratio | by hand CPU s | ours CPU s | by hand memory | peak memory | load |');
 console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');

@@ -15,19 +15,29 @@ WITH span AS (
     last_day
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
 ),
--- Stretches of a listing with a price and without a gap.
-spells AS MATERIALIZED (
-  SELECT
-    item_id, site_id, from_day, to_day, began, ended,
-    lag(to_at) OVER in_order IS NOT DISTINCT FROM from_at AS goes_on,
-    lead(from_at) OVER in_order IS NOT DISTINCT FROM to_at AND to_at IS NOT NULL AS is_followed,
-    row_number() OVER in_order = 1 AS is_first
-  FROM price_spells
-  WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
-  WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
+-- Per shop and day, how many listings came and went. A spell that begins where another ended on the spot is neither.
+days AS MATERIALIZED (
+  SELECT site_id, day, sum(new) AS new, sum(relisted) AS relisted, sum(removed) AS removed
+  FROM (
+    SELECT
+      site_id,
+      from_day AS day,
+      count(*) FILTER (ended_before IS NULL) AS new,
+      count(*) FILTER (ended_before <> from_at) AS relisted,
+      -count(*) FILTER (ended_before = from_at) AS removed
+    FROM price_spells
+    WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
+    GROUP BY site_id, from_day
+    UNION ALL
+    SELECT site_id, to_day, 0, 0, count(*)
+    FROM price_spells
+    WHERE to_day IS NOT NULL AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    GROUP BY site_id, to_day
+  )
+  GROUP BY site_id, day
 ),
 shops AS (
-  SELECT site_id, (min(from_day) - DATE '1970-01-05')::BIGINT // 7 AS shop_week FROM spells GROUP BY site_id
+  SELECT site_id, (min(day) - DATE '1970-01-05')::BIGINT // 7 AS shop_week FROM days GROUP BY site_id
 ),
 weeks AS (
   SELECT
@@ -39,39 +49,23 @@ weeks AS (
   FROM shops, span
 ),
 moves AS (
-  SELECT
-    site_id,
-    (day - DATE '1970-01-05')::BIGINT // 7 AS week,
-    count(*) FILTER (move = 'new') AS new,
-    count(*) FILTER (move = 'relisted') AS relisted,
-    count(*) FILTER (move = 'removed') AS removed
-  FROM (
-    SELECT site_id, from_day AS day, CASE WHEN is_first THEN 'new' ELSE 'relisted' END AS move
-    FROM spells
-    WHERE NOT goes_on
-    UNION ALL
-    SELECT site_id, to_day, 'removed' FROM spells WHERE to_day IS NOT NULL AND NOT is_followed
-  )
+  SELECT site_id, (day - DATE '1970-01-05')::BIGINT // 7 AS week, sum(new) AS new, sum(relisted) AS relisted, sum(removed) AS removed
+  FROM days
   GROUP BY ALL
 ),
 stocks AS (
-  SELECT
-    weeks.site_id,
-    weeks.week,
-    count(spells.item_id) AS listed
+  SELECT weeks.site_id, weeks.week, coalesce(sum(new + relisted - removed), 0)::BIGINT AS listed
   FROM weeks
-  LEFT JOIN spells
-    ON spells.site_id = weeks.site_id AND spells.from_day <= weeks.last_day
-    AND (spells.to_day IS NULL OR spells.to_day > weeks.last_day)
+  LEFT JOIN days ON days.site_id = weeks.site_id AND days.day <= weeks.last_day
   GROUP BY ALL
 )
 SELECT
   weeks.site_id,
   sites.name AS shop,
   DATE '1970-01-05' + (7 * weeks.week)::INTEGER AS week,
-  coalesce(new, 0) AS new,
-  coalesce(relisted, 0) AS relisted,
-  coalesce(removed, 0) AS removed,
+  coalesce(new, 0)::BIGINT AS new,
+  coalesce(relisted, 0)::BIGINT AS relisted,
+  coalesce(removed, 0)::BIGINT AS removed,
   listed,
   100 * (coalesce(new, 0) + coalesce(relisted, 0)) / nullif(lag(listed) OVER in_order, 0) AS entry_pct,
   100 * coalesce(removed, 0) / nullif(lag(listed) OVER in_order, 0) AS exit_pct,

@@ -6,13 +6,13 @@
 -- Source: Baye, Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004),
 -- and Information, Search, and Price Dispersion, Handbook of Economics and Information Systems (2006).
 -- Exact: prices and gap. Percentages, mean and value_of_information are doubles, each divided once.
--- Limits: prices without shipping, as listed. A product that two shops describe differently is in no comparison. Wrong prices
--- are not left out: raise min_shops, and look at the highest ones first.
+-- Limits: prices without shipping, as listed. A product that two shops describe differently is in no comparison. Only offers
+-- that count are compared (offers.is_counted).
 -- Optional variables: currency · category (slug) · min_shops (2) · top (50), by cv_pct
 WITH shop_prices AS (
   SELECT product_id, currency, site_id, min(price) AS price
-  FROM items
-  WHERE is_listed AND price > 0 AND product_id IS NOT NULL AND currency IS NOT NULL
+  FROM offers
+  WHERE is_counted AND price > 0
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
   GROUP BY product_id, currency, site_id
 ),

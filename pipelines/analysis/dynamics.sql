@@ -9,7 +9,7 @@
 -- Economic Association 16 (2018); Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008).
 -- Exact: counts, and lengths as intervals before they are divided. Everything else is a double.
 -- Limits: complete spells are short ones: of a span, long spells are more often cut off, so read implied_days beside the
--- lengths. A change is dated by when the service saw it. Sales count as changes: see sales. Factor-ten jumps also count.
+-- lengths. A change is dated by when the service saw it. Sales count as changes: see sales. Suspect prices are left out, and so are the changes to and from them (price_spells).
 -- Optional variables: by (category or shop) · currency · category (slug) · since, until (DATE; 90 days up
 -- to the last closed one)
 WITH span AS (
@@ -20,26 +20,17 @@ WITH span AS (
 ),
 spells AS MATERIALIZED (
   SELECT
-    spells.* EXCLUDE (category_slug),
-    CASE WHEN coalesce(getvariable('by'), 'category') = 'category' THEN spells.category_slug END AS category_slug,
+    item_id, product_id, site_id, currency, price, from_at, to_at, from_day, to_day, began,
+    CASE WHEN coalesce(getvariable('by'), 'category') = 'category' THEN category_slug END AS category_slug,
     CASE WHEN getvariable('by') = 'shop' THEN site_id END AS group_site_id,
     since_day, until_day,
     -- Only a change on the spot: a price after a gap is a new listing's.
-    CASE WHEN before_to = from_at AND before_currency = currency AND from_day BETWEEN since_day AND until_day THEN before_price END AS old_price
-  FROM (
-    SELECT
-      price_spells.*,
-      category_slug,
-      lag(price) OVER in_order AS before_price,
-      lag(currency) OVER in_order AS before_currency,
-      lag(to_at) OVER in_order AS before_to
-    FROM price_spells
-    JOIN (SELECT item_id, category_slug FROM items) USING (item_id)
-    WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
-  ) AS spells, span
-  WHERE (to_day IS NULL OR to_day >= since_day) AND from_day <= until_day
+    CASE WHEN from_day BETWEEN since_day AND until_day THEN price_before END AS old_price,
+    began IS NOT NULL AND coalesce(ended = 'CHANGED' AND to_day <= until_day, false) AS is_complete
+  FROM price_spells, span
+  WHERE coalesce(to_day >= since_day, true) AND from_day <= until_day AND NOT is_suspect
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
-    AND (getvariable('category') IS NULL OR spells.category_slug = getvariable('category'))
+    AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
 ),
 figures AS (
   SELECT
@@ -58,7 +49,7 @@ figures AS (
     count(*) FILTER (began IS NOT NULL AND NOT is_complete) AS cut_off,
     median(epoch_us(to_at) - epoch_us(from_at)) FILTER (is_complete) / 86400000000 AS median_days,
     avg(epoch_us(to_at) - epoch_us(from_at)) FILTER (is_complete) / 86400000000 AS mean_days
-  FROM (SELECT *, began IS NOT NULL AND coalesce(ended = 'CHANGED' AND to_day <= until_day, false) AS is_complete FROM spells)
+  FROM spells
   GROUP BY category_slug, group_site_id, currency
 ),
 -- Weeks from Monday on, by shop and product.

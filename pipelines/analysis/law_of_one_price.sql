@@ -9,7 +9,7 @@
 -- the Real Exchange Rate, Quarterly Journal of Economics 129 (2014).
 -- Exact: counts. Everything else is a double; logs of prices and rates are never rounded in between.
 -- Limits: with few weeks the persistence is estimated too low (Nickell 1981). Rates are those of your file, the newest up to
--- each week's end; where rates don't move there is no pass_through. Taxes and shipping differ between countries.
+-- each week's end; where rates don't move there is no pass_through. Taxes and shipping differ between countries. Suspect prices are left out (price_spells).
 -- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM 'rates.csv';
 -- SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv --fx-base EUR
 -- Variables: base (ISO 4217), and, none of which need be set: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
@@ -34,17 +34,34 @@ week_rates AS (
   UNION ALL
   SELECT week, getvariable('base')::VARCHAR, 0 FROM sundays
 ),
-local_prices AS MATERIALIZED (
-  SELECT product_id, currency, week, ln(min(price)::DOUBLE) AS log_price, any_value(log_rate) AS log_rate
-  FROM price_spells
-  JOIN sundays ON from_day <= day AND (to_day IS NULL OR to_day > day)
-  JOIN week_rates USING (week, currency)
-  WHERE product_id IS NOT NULL
+-- Products in two or more currencies that there are rates of, in the weeks at whose ends a price stood.
+spells AS MATERIALIZED (
+  SELECT
+    product_id, currency, price,
+    (from_day - DATE '1970-01-05')::BIGINT // 7 AS first_week,
+    coalesce((to_day - DATE '1970-01-05')::BIGINT // 7, end_week) AS last_week
+  FROM price_spells, span
+  WHERE product_id IS NOT NULL AND NOT is_suspect
+    AND coalesce((to_day - DATE '1970-01-05')::BIGINT // 7 > end_week - weeks, true)
+    AND currency IN (SELECT currency FROM week_rates)
     AND (
       getvariable('category') IS NULL
       OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
     )
-  GROUP BY product_id, currency, week
+),
+compared AS (
+  SELECT product_id FROM spells GROUP BY product_id HAVING min(currency) <> max(currency)
+),
+weekly AS (
+  SELECT product_id, currency, unnest(range(greatest(first_week, end_week - weeks), least(last_week, end_week))) AS week, price
+  FROM spells
+  SEMI JOIN compared USING (product_id)
+  CROSS JOIN span
+),
+local_prices AS MATERIALIZED (
+  SELECT product_id, currency, week, ln(price::DOUBLE) AS log_price, log_rate
+  FROM (SELECT product_id, currency, week, min(price) AS price FROM weekly GROUP BY product_id, currency, week)
+  JOIN week_rates USING (week, currency)
 ),
 gaps AS MATERIALIZED (
   SELECT

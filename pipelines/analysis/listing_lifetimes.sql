@@ -18,9 +18,7 @@ WITH span AS (
   FROM items
 ),
 spells AS (
-  SELECT
-    item_id, site_id, from_day, to_day,
-    coalesce(from_day - lag(to_day) OVER (PARTITION BY item_id ORDER BY from_at) > gap_days, false) AS is_apart
+  SELECT item_id, site_id, from_day, to_day, DATE '1970-01-01' + (epoch_us(ended_before) // 86400000000)::INTEGER AS day_before, gap_days
   FROM price_spells, span
   WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
 ),
@@ -28,9 +26,15 @@ shops AS (
   SELECT site_id, min(from_day) AS shop_day FROM spells GROUP BY site_id
 ),
 first_lives AS (
-  SELECT item_id, site_id, min(from_day) AS born_day, CASE WHEN count(to_day) = count(*) THEN max(to_day) END AS end_day
-  FROM (SELECT *, sum(is_apart::INTEGER) OVER (PARTITION BY item_id ORDER BY from_day, to_day NULLS LAST) AS life FROM spells)
-  WHERE life = 0
+  SELECT
+    item_id,
+    site_id,
+    min(from_day) AS born_day,
+    coalesce(
+      min(day_before) FILTER (from_day - day_before > gap_days),
+      CASE WHEN count(to_day) = count(*) THEN max(to_day) END
+    ) AS end_day
+  FROM spells
   GROUP BY item_id, site_id
 ),
 lives AS MATERIALIZED (

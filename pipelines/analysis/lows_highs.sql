@@ -6,8 +6,8 @@
 -- Exact: price, lowest, highest and counts. mean, days_known and lower_pct are doubles; the mean is the exact sum of
 -- price times microseconds, divided once.
 -- Limits: the time before the first change that is known counts as if the price before it had stood since the listing was first
--- seen; is_whole is then false. Time in which the listing was gone counts nowhere. A wrong entry of an hour
--- is also a lowest price.
+-- seen; is_whole is then false. Time in which the listing was gone counts nowhere, nor does a suspect price (price_spells) or a
+-- listing whose price of today is a placeholder or off by a factor of 10, 100 or 1,000 (offers).
 -- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100
 -- listings): those with the lowest price in percent of their mean of all that is known
 WITH now_us AS (
@@ -22,6 +22,7 @@ current_prices AS (
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
+    AND item_id NOT IN (SELECT item_id FROM offers WHERE NOT is_counted AND list_has_any(findings, ['scale', 'placeholder']))
 ),
 -- A price that stands has stood until the service looked last; a later change of it counts as long as it has stood.
 spells AS MATERIALIZED (
@@ -37,7 +38,7 @@ spells AS MATERIALIZED (
   FROM price_spells
   JOIN current_prices USING (item_id)
   CROSS JOIN now_us
-  WHERE price_spells.currency = current_prices.currency
+  WHERE price_spells.currency = current_prices.currency AND NOT is_suspect
 ),
 known AS (
   SELECT item_id, currency, sum((price * 10000)::HUGEINT * (to_us - from_us)) / (10000 * nullif(sum(to_us - from_us), 0)) AS mean

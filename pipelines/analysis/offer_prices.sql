@@ -2,18 +2,12 @@
 -- at this price. Variables: first_day, last_day (DATE); run SET VARIABLE first_day = DATE '2026-10-01'; and so on before.
 -- (FROM '….sql') stands for the query of that file: told_prices.sql says what is told of prices and in which order.
 -- An item without a change has had its price since it was first seen. Product and website are those of today, on all days.
-WITH offers AS (
+WITH past_offers AS (FROM 'past_offers.sql'),
+offers AS (
   SELECT
-    item_id,
-    product_id,
-    site_id,
-    coalesce(price, -1) AS price,
-    coalesce(previous_price, -1) AS price_before,
-    currency,
-    price_changed_at,
-    coalesce(removed_at, gone_at) AS removed_at,
+    *,
     coalesce(DATE '1970-01-01' + (epoch_us(first_seen_at) // 86400000000)::INTEGER, getvariable('first_day')) AS seen_day
-  FROM items
+  FROM past_offers
   WHERE product_id IS NOT NULL
 ),
 told AS (FROM 'told_prices.sql'),
@@ -22,7 +16,7 @@ left_before AS (
   SELECT
     item_id,
     arg_max(kind, moment) AS kind,
-    arg_max(kind, moment) FILTER (kind IN ('NEW', 'RELISTED', 'REMOVED')) AS listing,
+    arg_max(listing, moment) AS listing,
     arg_max_null(price, moment) AS price,
     arg_max_null(currency, moment) AS currency,
     true AS is_seen
@@ -49,10 +43,6 @@ steps AS (
   FROM offers
   LEFT JOIN left_before USING (item_id)
   UNION ALL
-  SELECT
-    item_id, day, told_at, nth, kind,
-    CASE WHEN kind IN ('NEW', 'RELISTED', 'REMOVED') THEN kind END,
-    price, price_before, last_price, currency, currency_before
   FROM told
   WHERE day >= getvariable('first_day')
 ),

@@ -7,15 +7,17 @@
 -- Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004).
 -- Exact: counts and ranks; ties share the mean of their ranks. Correlations and percentages are doubles.
 -- Limits: products in min_shops or more shops on both days; where all shops ask one price, no correlation exists and the pair
--- is left out (tied tells how many). Days before the lake's first change miss listings that were gone by then.
+-- is left out (tied tells how many). At most so many products as the variable products says are compared: those with the lowest MD5 of
+-- their id, the same ones each time; all_products tells of how many. Suspect prices are left out (price_spells). Days before the lake's first change miss listings that were gone by then.
 -- Optional variables: currency · category (slug) · lags (1,7,14,30,60,90: days) · days (4: so many first
--- days, every step (28) days back from the last one that leaves room for the longest lag) · step · min_shops (3)
+-- days, every step (28) days back from the last one that leaves room for the longest lag) · step · min_shops (3) · products (20000)
 WITH settings AS (
   SELECT
     string_split(coalesce(getvariable('lags')::VARCHAR, '1,7,14,30,60,90'), ',')::INTEGER[] AS lags,
     coalesce(getvariable('days')::INTEGER, 4) AS days,
     coalesce(getvariable('step')::INTEGER, 28) AS step,
     greatest(2, coalesce(getvariable('min_shops')::BIGINT, 3)) AS min_shops,
+    coalesce(getvariable('products')::BIGINT, 20000) AS most_products,
     last_day - list_max(lags) AS last_first_day
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
 ),
@@ -30,77 +32,106 @@ wanted_days AS (
   UNION
   SELECT later_day FROM day_pairs
 ),
-spells AS MATERIALIZED (
+spells AS (
   SELECT product_id, currency, site_id, price, from_day, to_day
   FROM price_spells
-  WHERE product_id IS NOT NULL AND (to_day IS NULL OR to_day > (SELECT min(day) FROM wanted_days))
+  WHERE product_id IS NOT NULL AND NOT is_suspect AND coalesce(to_day > (SELECT min(day) FROM wanted_days), true)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
       OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
     )
 ),
-compared AS (
-  SELECT product_id, currency
+-- The same products on every machine and in every run.
+compared AS MATERIALIZED (
+  SELECT product_id, currency, count(*) OVER () AS all_products
   FROM spells
   GROUP BY product_id, currency
   HAVING count(DISTINCT site_id) >= (SELECT min_shops FROM settings)
+  ORDER BY md5(product_id), product_id, currency
+  LIMIT (SELECT most_products FROM settings)
 ),
-shop_prices AS MATERIALIZED (
+chosen AS MATERIALIZED (
+  FROM spells SEMI JOIN compared USING (product_id, currency)
+),
+shop_prices AS (
   SELECT product_id, currency, day, site_id, min(price) AS price
-  FROM spells
-  SEMI JOIN compared USING (product_id, currency)
+  FROM chosen
   JOIN wanted_days ON from_day <= day AND (to_day IS NULL OR to_day > day)
   GROUP BY product_id, currency, day, site_id
 ),
-placed AS MATERIALIZED (
+-- The shops of a product on a day with their prices, and those that share the lowest one.
+day_prices AS MATERIALIZED (
   SELECT
-    *,
-    price = min(price) OVER at_day AS is_lowest,
-    count(*) OVER at_day AS shops
-  FROM shop_prices
-  WINDOW at_day AS (PARTITION BY product_id, currency, day)
+    product_id,
+    currency,
+    day,
+    [shop.site_id FOR shop IN shops] AS sites,
+    [shop.price FOR shop IN shops] AS prices,
+    [shop.site_id FOR shop IN shops IF shop.price = lowest] AS cheapest
+  FROM (
+    SELECT product_id, currency, day, list_sort(list({'site_id': site_id, 'price': price})) AS shops, min(price) AS lowest
+    FROM shop_prices
+    GROUP BY product_id, currency, day
+  )
 ),
-both_days AS (
-  SELECT lag, first_day, one.product_id, one.currency, one.price AS first_price, two.price AS later_price
+pairs AS (
+  SELECT
+    lag,
+    one.sites = two.sites AS is_same,
+    one.sites AS first_sites,
+    one.prices AS first_prices,
+    two.sites AS later_sites,
+    two.prices AS later_prices,
+    one.cheapest AS first_cheapest,
+    two.cheapest AS later_cheapest
   FROM day_pairs
-  JOIN placed AS one ON one.day = first_day
-  JOIN placed AS two
-    ON two.day = later_day AND two.product_id = one.product_id AND two.currency = one.currency AND two.site_id = one.site_id
-  QUALIFY count(*) OVER (PARTITION BY lag, first_day, one.product_id, one.currency) >= (SELECT min_shops FROM settings)
+  JOIN day_prices AS one ON one.day = first_day
+  LEFT JOIN day_prices AS two ON two.day = later_day AND two.product_id = one.product_id AND two.currency = one.currency
 ),
+-- Prices of the shops that sell on both days, in the order of the shops.
+both_days AS (
+  SELECT
+    lag,
+    CASE WHEN is_same THEN first_prices ELSE [first_prices[i] FOR i IN range(1, len(first_sites) + 1) IF list_contains(later_sites, first_sites[i])] END
+      AS first_prices,
+    CASE WHEN is_same THEN later_prices ELSE [later_prices[i] FOR i IN range(1, len(later_sites) + 1) IF list_contains(first_sites, later_sites[i])] END
+      AS later_prices
+  FROM pairs
+  WHERE len(later_sites) > 1
+),
+sorted AS (
+  SELECT *, list_sort(first_prices) AS first_up, list_reverse_sort(first_prices) AS first_down, list_sort(later_prices) AS later_up,
+    list_reverse_sort(later_prices) AS later_down
+  FROM both_days
+  WHERE len(first_prices) >= (SELECT min_shops FROM settings)
+),
+-- Ranks less their mean: ties lie between the first and the last place of their price.
 ranked AS (
   SELECT
-    lag, first_day, product_id, currency,
-    rank() OVER (PARTITION BY lag, first_day, product_id, currency ORDER BY first_price)
-      + (count(*) OVER (PARTITION BY lag, first_day, product_id, currency, first_price) - 1) / 2 AS first_rank,
-    rank() OVER (PARTITION BY lag, first_day, product_id, currency ORDER BY later_price)
-      + (count(*) OVER (PARTITION BY lag, first_day, product_id, currency, later_price) - 1) / 2 AS later_rank
-  FROM both_days
+    lag,
+    first_up[1] < first_up[-1] AND later_up[1] < later_up[-1] AS is_told,
+    [(list_position(first_up, price) - list_position(first_down, price))::DOUBLE FOR price IN first_prices] AS first_ranks,
+    [(list_position(later_up, price) - list_position(later_down, price))::DOUBLE FOR price IN later_prices] AS later_ranks
+  FROM sorted
 ),
 correlated AS (
-  SELECT lag, count(correlation) AS pairs, count(*) - count(correlation) AS tied, avg(correlation) AS rank_correlation
-  FROM (
-    SELECT
-      lag,
-      CASE
-        WHEN min(first_rank) < max(first_rank) AND min(later_rank) < max(later_rank) THEN corr(first_rank, later_rank)
-      END AS correlation
-    FROM ranked
-    GROUP BY lag, first_day, product_id, currency
-  )
+  SELECT
+    lag,
+    count(*) FILTER (is_told) AS pairs,
+    count(*) FILTER (NOT is_told) AS tied,
+    avg(list_cosine_similarity(first_ranks, later_ranks)) FILTER (is_told) AS rank_correlation
+  FROM ranked
   GROUP BY lag
 ),
 stayed AS (
   SELECT
     lag,
-    count(*) AS lowest,
-    count(*) FILTER (two.is_lowest) AS still_lowest,
-    count(*) FILTER (two.site_id IS NOT NULL) AS still_listed
-  FROM day_pairs
-  JOIN placed AS one ON one.day = first_day AND one.is_lowest AND one.shops >= (SELECT min_shops FROM settings)
-  LEFT JOIN placed AS two
-    ON two.day = later_day AND two.product_id = one.product_id AND two.currency = one.currency AND two.site_id = one.site_id
+    sum(len(first_cheapest))::BIGINT AS lowest,
+    sum(len(list_intersect(first_cheapest, coalesce(later_cheapest, []))))::BIGINT AS still_lowest,
+    sum(len(list_intersect(first_cheapest, coalesce(later_sites, []))))::BIGINT AS still_listed
+  FROM pairs
+  WHERE len(first_sites) >= (SELECT min_shops FROM settings)
   GROUP BY lag
 )
 SELECT
@@ -112,7 +143,9 @@ SELECT
   still_lowest,
   100 * still_lowest / lowest AS stay_pct,
   still_listed,
-  100 * still_lowest / nullif(still_listed, 0) AS stay_listed_pct
+  100 * still_lowest / nullif(still_listed, 0) AS stay_listed_pct,
+  (SELECT count(*) FROM compared) AS products,
+  coalesce((SELECT any_value(all_products) FROM compared), 0) AS all_products
 FROM stayed
 LEFT JOIN correlated USING (lag)
 ORDER BY lag

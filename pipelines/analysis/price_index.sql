@@ -8,7 +8,7 @@
 -- Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022).
 -- Exact: items, matched. The indices are doubles; equal to pyindexnum within 1e-9.
 -- Limits: no quantities are known, so each listing counts alike. A listing that goes and one that comes in its place are
--- two. The last period may not be over. Listings that were gone before the lake began are missing from its past. Where no
+-- two. Suspect prices are left out (price_spells). The last period may not be over. Listings that were gone before the lake began are missing from its past. Where no
 -- listing links a period to those before it, an index is null from there on. The regression is made again with each new
 -- period, so tpd is revised; set since to bound it: its time grows with the cube of the number of periods.
 -- Optional variables: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
@@ -31,9 +31,10 @@ spells AS (
   SELECT
     item_id,
     currency,
-    ln(price::DOUBLE) AS log_price,
+    -- In integers of 1e-15 sums are exact, so that a price that stays gives no change at all.
+    round(ln(price::DOUBLE) * 1e15)::BIGINT AS log_price,
     CASE WHEN contains(by_what, 'category') THEN category_slug END AS category_slug,
-    CASE WHEN contains(by_what, 'shop') THEN price_spells.site_id END AS site_id,
+    CASE WHEN contains(by_what, 'shop') THEN site_id END AS site_id,
     CASE unit
       WHEN 'month' THEN year(from_day) * 12 + month(from_day) - 1
       WHEN 'week' THEN (from_day - DATE '1970-01-05')::BIGINT // 7
@@ -46,7 +47,7 @@ spells AS (
     END AS end_period
   FROM (
     SELECT
-      *,
+      item_id, currency, price, category_slug, site_id, from_day, unit, by_what,
       -- The first day at whose end it does not stand; behind the last period where it stands at the end of all.
       CASE
         WHEN to_day <= until_day THEN to_day
@@ -55,13 +56,12 @@ spells AS (
         ELSE until_day + 1
       END AS last_day
     FROM price_spells, settings
-    WHERE from_day <= until_day AND (to_day IS NULL OR to_day > from_day)
+    WHERE from_day <= until_day AND (to_day IS NULL OR to_day > from_day) AND NOT is_suspect
       AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
       AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+      AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
       AND coalesce(to_day, until_day + 1) > since_day
-  ) AS price_spells
-  JOIN (SELECT item_id, category_slug FROM items) USING (item_id)
-  WHERE getvariable('category') IS NULL OR category_slug = getvariable('category')
+  )
 ),
 since_period AS (
   SELECT
@@ -73,25 +73,73 @@ since_period AS (
   FROM (SELECT unit, since_day AS since FROM settings)
 ),
 dated AS (
-  SELECT category_slug, currency, site_id, item_id, log_price, unnest(range(greatest(first_period, since_period), end_period)) AS period
+  SELECT * REPLACE (greatest(first_period, since_period) AS first_period)
   FROM spells, since_period
+  WHERE greatest(first_period, since_period) < end_period
 ),
--- Periods of a group without any price are left out; the others are numbered.
-periods AS MATERIALIZED (
+bounds AS (
+  SELECT min(first_period) AS first_bound, max(end_period) AS end_bound FROM dated
+),
+-- Listings with prices in the same periods are summed up before periods are compared: a pattern holds a bit a period, or the
+-- listing itself where there are more periods than bits.
+listings AS (
   SELECT
-    dense_rank() OVER (ORDER BY category_slug, currency, site_id) AS key,
-    row_number() OVER (PARTITION BY category_slug, currency, site_id ORDER BY period) AS t,
-    *,
-    count(*) OVER (PARTITION BY category_slug, currency, site_id) AS periods
-  FROM (SELECT category_slug, currency, site_id, period, count(*) AS items FROM dated GROUP BY ALL)
+    category_slug, currency, site_id, item_id,
+    CASE
+      WHEN any_value(end_bound - first_bound) <= 120
+        THEN sum((1::HUGEINT << (end_period - first_bound)::INTEGER) - (1::HUGEINT << (first_period - first_bound)::INTEGER))
+      ELSE item_id
+    END::HUGEINT AS pattern
+  FROM dated, bounds
+  GROUP BY category_slug, currency, site_id, item_id
+),
+patterns AS MATERIALIZED (
+  SELECT row_number() OVER () AS pattern_key, dense_rank() OVER (ORDER BY category_slug, currency, site_id) AS key, *
+  FROM (SELECT category_slug, currency, site_id, pattern, count(*) AS n FROM listings GROUP BY ALL)
+),
+-- What the sums of a pattern change by at the beginning of a period.
+steps AS (
+  SELECT pattern_key, period, sum(log_price) AS log_step, sum(present) AS step
+  FROM (
+    SELECT pattern_key, unnest([dated.first_period, dated.end_period]) AS period, unnest([log_price, -log_price]) AS log_price, unnest([1, -1]) AS present
+    FROM dated
+    JOIN listings
+      ON listings.item_id = dated.item_id AND listings.currency = dated.currency
+      AND listings.category_slug IS NOT DISTINCT FROM dated.category_slug AND listings.site_id IS NOT DISTINCT FROM dated.site_id
+    JOIN patterns
+      ON patterns.pattern = listings.pattern AND patterns.currency = listings.currency
+      AND patterns.category_slug IS NOT DISTINCT FROM listings.category_slug AND patterns.site_id IS NOT DISTINCT FROM listings.site_id
+  )
+  GROUP BY pattern_key, period
+),
+-- A pattern and period: of n listings the sum of their log prices. Periods of a group without any price are left out; the
+-- others are numbered.
+sums AS MATERIALIZED (
+  SELECT *, dense_rank() OVER (PARTITION BY key ORDER BY period) AS t, count(*) OVER (PARTITION BY pattern_key) AS m
+  FROM (
+    SELECT
+      pattern_key,
+      key,
+      n,
+      unnest(range(period, coalesce(lead(period) OVER in_order, period)))::BIGINT AS period,
+      sum(log_step) OVER in_order AS total,
+      sum(step) OVER in_order AS present
+    FROM steps
+    JOIN patterns USING (pattern_key)
+    WINDOW in_order AS (PARTITION BY pattern_key ORDER BY period)
+  )
+  WHERE present > 0
+),
+periods AS MATERIALIZED (
+  SELECT *, count(*) OVER (PARTITION BY key) AS periods
+  FROM (
+    SELECT key, category_slug, currency, site_id, period, t, items
+    FROM (SELECT key, period, t, sum(n)::BIGINT AS items FROM sums GROUP BY ALL)
+    JOIN (SELECT DISTINCT key, category_slug, currency, site_id FROM patterns) USING (key)
+  )
 ),
 prices AS MATERIALIZED (
-  SELECT key, t::INTEGER AS t, item_id, log_price
-  FROM dated
-  JOIN periods
-    ON periods.period = dated.period AND periods.currency = dated.currency
-    AND periods.category_slug IS NOT DISTINCT FROM dated.category_slug
-    AND periods.site_id IS NOT DISTINCT FROM dated.site_id
+  SELECT key, t::INTEGER AS t, pattern_key, n, total, m FROM sums
 ),
 groups AS (
   SELECT key, any_value(periods)::INTEGER AS periods, least(any_value(periods), any_value(most_periods))::INTEGER AS width
@@ -100,9 +148,9 @@ groups AS (
 ),
 -- Mean log price relatives of all pairs of periods that an index needs, both ways.
 pairs AS (
-  SELECT one.key, one.t AS a, two.t AS b, count(*) AS matched, avg(two.log_price - one.log_price) AS change
+  SELECT one.key, one.t AS a, two.t AS b, sum(one.n)::BIGINT AS matched, sum(two.total - one.total) / (1e15 * matched) AS change
   FROM prices AS one
-  JOIN prices AS two USING (key, item_id)
+  JOIN prices AS two USING (key, pattern_key)
   JOIN groups USING (key)
   WHERE two.t > one.t AND (two.t - one.t < width OR one.t = 1)
   GROUP BY ALL
@@ -156,21 +204,20 @@ spliced AS (
 ),
 -- Time-product dummy: least squares of log price on listing and period. With the listings' means taken out, a linear system
 -- of the periods is left, the first one's being zero: counts less the shared presence, and what prices are above the means.
-means AS (
-  SELECT key, item_id, count(*) AS n, avg(log_price) AS mean FROM prices GROUP BY key, item_id
-),
 shared AS (
-  SELECT one.key, one.t AS a, two.t AS b, sum(1 / n) AS weight
+  SELECT one.key, one.t AS a, two.t AS b, sum(one.n / one.m) AS weight
   FROM prices AS one
-  JOIN prices AS two USING (key, item_id)
-  JOIN means USING (key, item_id)
+  JOIN prices AS two USING (key, pattern_key)
   WHERE one.t > 1 AND two.t > 1
   GROUP BY ALL
 ),
+means AS (
+  SELECT pattern_key, sum(total) AS total FROM prices GROUP BY pattern_key
+),
 above AS (
-  SELECT key, t, count(*) AS n, sum(log_price - mean) AS total
+  SELECT key, t, sum(n)::BIGINT AS n, sum((m * prices.total - means.total) / (1e15 * m)) AS total
   FROM prices
-  JOIN means USING (key, item_id)
+  JOIN means USING (pattern_key)
   WHERE t > 1
   GROUP BY key, t
 ),

@@ -1,20 +1,29 @@
 -- Who moves first: of two shops that sell the same products, how often the follower moved a price up or down within some
 -- hours after the leader had moved its own the same way, and how long that took. follow_pct is the share of the leader's
 -- moves on products of both that were followed; lead_pct tells who leads: 100 when only the leader ever came first, 50
--- when they take turns. Moves at the same instant lead nowhere.
+-- when they take turns. Moves at the same instant lead nowhere. A move of about 10, 100 or 1,000 times (from 6.3 to 15.8 times, and so
+-- on) is a slip or its correction, and is left out.
 -- Optional variables: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · top (50)
-WITH moves AS (
+WITH moved AS (
+  SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
+  FROM (
+    SELECT item_id, currency, kind, observed_at, price, previous_price
+    FROM history
+    WHERE price <> previous_price AND price > 0 AND previous_price > 0
+  )
+),
+moves AS (
   SELECT DISTINCT
     items.product_id,
-    coalesce(history.currency, items.currency) AS currency,
+    coalesce(moved.currency, items.currency) AS currency,
     items.site_id,
-    history.observed_at AS moved_at,
-    history.price > history.previous_price AS is_up
-  FROM history
+    moved.observed_at AS moved_at,
+    moved.price > moved.previous_price AS is_up
+  FROM moved
   JOIN items USING (item_id)
-  WHERE history.price <> history.previous_price AND history.price > 0 AND history.previous_price > 0
-    AND history.kind <> 'REMOVED' AND items.product_id IS NOT NULL
-    AND (getvariable('currency') IS NULL OR coalesce(history.currency, items.currency) = getvariable('currency'))
+  WHERE moved.kind <> 'REMOVED' AND items.product_id IS NOT NULL
+    AND NOT (abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3)
+    AND (getvariable('currency') IS NULL OR coalesce(moved.currency, items.currency) = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
       OR items.product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))

@@ -32,6 +32,8 @@ SELECT
   coalesce(ordered.currency, CASE WHEN ordered.price IS NULL THEN next_currency_before END, offers.currency) AS currency,
   kind,
   next_kind,
+  offers.first_seen_at,
+  offers.price_changed_at,
   told_at,
   next_told_at,
   day,

@@ -4,21 +4,13 @@
 -- are the days (UTC) at whose end it stood.
 -- began: NEW, RELISTED or CHANGED, what the spell began with; null where that is not known: the price is older than
 -- the first change that is known, and from_at is when the listing was first seen. ended: CHANGED or REMOVED; null while
--- it stands. A listing that never changed begins NEW when it was first seen. Product and website are those of today.
+-- it stands. A listing that never changed begins NEW when it was first seen. Product, website and category are those of today.
+-- ended_before: when the listing's spell before it ended, null for the first that is known; equal to from_at where nothing lies
+-- between. price_before: what it then cost in the same currency. is_suspect: a price of 0.01 or less, or about 10, 100 or 1,000 times
+-- (from 6.3 to 15.8 times, and so on) above or below the middle of all prices that the listing has had, if there are three or more. A
+-- suspect price is never a price_before.
 -- (FROM '….sql') stands for the query of that file.
-WITH offers AS (
-  SELECT
-    item_id,
-    product_id,
-    site_id,
-    coalesce(price, -1) AS price,
-    coalesce(previous_price, -1) AS price_before,
-    currency,
-    price_changed_at,
-    coalesce(removed_at, gone_at) AS removed_at,
-    first_seen_at
-  FROM items
-),
+WITH offers AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
 steps AS (
   SELECT
@@ -28,16 +20,14 @@ steps AS (
   FROM offers
   WHERE first_seen_at IS NOT NULL
   UNION ALL
-  SELECT
-    item_id, day, told_at, nth, kind,
-    CASE WHEN kind IN ('NEW', 'RELISTED', 'REMOVED') THEN kind END,
-    price, price_before, last_price, currency, currency_before
   FROM told
 ),
 price_runs AS (FROM 'price_runs.sql'),
 runs AS (
   SELECT
-    price_runs.* EXCLUDE (told_at, kind, next_kind),
+    item_id,
+    price,
+    currency,
     coalesce(told_at, first_seen_at) AS from_at,
     next_told_at AS to_at,
     CASE
@@ -47,33 +37,78 @@ runs AS (
     END AS began,
     CASE WHEN next_kind <> 'REMOVED' THEN 'CHANGED' ELSE next_kind END AS ended
   FROM price_runs
-  JOIN (SELECT item_id, first_seen_at, price_changed_at FROM offers) USING (item_id)
 ),
--- A change of something else than the price goes on with the spell.
-marked AS (
+neighbours AS (
   SELECT
     *,
-    lag(to_at) OVER in_order IS DISTINCT FROM from_at OR lag(price) OVER in_order <> price
-      OR lag(currency) OVER in_order <> currency AS is_first
+    lag(to_at) OVER in_order AS ended_before,
+    lag(price) OVER in_order AS price_before,
+    lag(currency) OVER in_order AS currency_before,
+    lead(from_at) OVER in_order AS next_from_at,
+    lead(price) OVER in_order AS next_price,
+    lead(currency) OVER in_order AS next_currency
   FROM runs
   WHERE from_at < coalesce(to_at, TIMESTAMPTZ 'infinity') AND price > 0 AND currency IS NOT NULL
   WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
 ),
-numbered AS (
-  SELECT *, sum(is_first::INTEGER) OVER (PARTITION BY item_id ORDER BY from_at) AS spell
-  FROM marked
+-- A change of something else than the price goes on with the spell: most runs are a spell, others are parts of one.
+marked AS MATERIALIZED (
+  SELECT
+    * EXCLUDE (currency_before, next_from_at, next_price, next_currency, price_before),
+    CASE WHEN ended_before = from_at AND currency_before = currency THEN price_before END AS price_before,
+    coalesce(ended_before <> from_at OR neighbours.price_before <> price OR currency_before <> currency, true) AS is_first,
+    coalesce(next_from_at <> to_at OR next_price <> price OR next_currency <> currency, true) AS is_last
+  FROM neighbours
+),
+spells AS MATERIALIZED (
+  SELECT * EXCLUDE (is_first, is_last) FROM marked WHERE is_first AND is_last
+  UNION ALL
+  SELECT * EXCLUDE (is_first, is_last, last_to_at, last_ended) REPLACE (last_to_at AS to_at, last_ended AS ended)
+  FROM (
+    SELECT *, lead(to_at) OVER in_order AS last_to_at, lead(ended) OVER in_order AS last_ended
+    FROM marked
+    WHERE is_first <> is_last
+    WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
+  )
+  WHERE is_first
+),
+-- The middle price of a listing, the lower one of two: three prices tell which one is wrong.
+typical AS (
+  SELECT item_id, currency, quantile_disc(price, 0.5)::DOUBLE AS typical_price
+  FROM spells
+  GROUP BY item_id, currency
+  HAVING count(*) >= 3
+),
+compared AS (
+  SELECT
+    spells.*,
+    log10(price::DOUBLE / typical_price) AS tens,
+    log10(price_before::DOUBLE / typical_price) AS tens_before,
+    listing.product_id,
+    listing.site_id,
+    listing.category_slug
+  FROM spells
+  JOIN (SELECT item_id, product_id, site_id, category_slug FROM items) AS listing USING (item_id)
+  LEFT JOIN typical USING (item_id, currency)
 )
 SELECT
   item_id,
-  any_value(product_id) AS product_id,
-  any_value(site_id) AS site_id,
-  any_value(currency) AS currency,
-  any_value(price)::DECIMAL(18, 4) AS price,
-  min(from_at) AS from_at,
-  CASE WHEN count(to_at) = count(*) THEN max(to_at) END AS to_at,
-  DATE '1970-01-01' + (epoch_us(min(from_at)) // 86400000000)::INTEGER AS from_day,
-  CASE WHEN count(to_at) = count(*) THEN DATE '1970-01-01' + (epoch_us(max(to_at)) // 86400000000)::INTEGER END AS to_day,
-  arg_min_null(began, from_at) AS began,
-  arg_max_null(ended, from_at) AS ended
-FROM numbered
-GROUP BY item_id, spell
+  product_id,
+  site_id,
+  currency,
+  price::DECIMAL(18, 4) AS price,
+  from_at,
+  to_at,
+  DATE '1970-01-01' + (epoch_us(from_at) // 86400000000)::INTEGER AS from_day,
+  DATE '1970-01-01' + (epoch_us(to_at) // 86400000000)::INTEGER AS to_day,
+  began,
+  ended,
+  ended_before,
+  CASE
+    WHEN price_before <= 0.01 OR coalesce(abs(tens_before - round(tens_before)) <= 0.2 AND abs(round(tens_before)) BETWEEN 1 AND 3, false)
+      THEN NULL
+    ELSE price_before
+  END::DECIMAL(18, 4) AS price_before,
+  price <= 0.01 OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false) AS is_suspect,
+  category_slug
+FROM compared

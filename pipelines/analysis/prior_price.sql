@@ -10,7 +10,8 @@
 -- Limits: this says nothing about lawfulness. The data doesn't hold what a shop announced, and the article applies to
 -- announced reductions alone; Member States may provide otherwise for progressive reductions, goods that
 -- deteriorate, and products on the market for less than 30 days. A price is dated by when the service saw it: one that stood
--- between two looks is not known. Read lowest_before with days_known.
+-- between two looks is not known; the time of a suspect price (price_spells) counts as unknown, and a change to or from it is no
+-- cut. Read lowest_before with days_known.
 -- Optional variables: days (30): the length of the period before · currency · category (slug) · site_id ·
 -- product (product_id) · since, until (DATE; 30 days up to the last one): cuts of these days · top (100), the latest first
 WITH span AS (
@@ -20,57 +21,51 @@ WITH span AS (
     coalesce(getvariable('days')::BIGINT, 30) * 86400000000 AS before_us
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
 ),
-spells AS MATERIALIZED (
-  SELECT
-    item_id, product_id, site_id, currency, price, from_at, from_day, began,
-    epoch_us(from_at) AS from_us,
-    coalesce(epoch_us(to_at), 9223372036854775807) AS to_us
+chosen AS (
   FROM price_spells
   WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
-    AND (
-      getvariable('category') IS NULL
-      OR item_id IN (SELECT item_id FROM items WHERE category_slug = getvariable('category'))
-    )
+    AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
 ),
-changes AS (
-  SELECT
-    *,
-    lag(price) OVER in_order AS price_before,
-    lag(to_us) OVER in_order = from_us AND lag(currency) OVER in_order = currency AS goes_on
-  FROM spells
-  WINDOW in_order AS (PARTITION BY item_id ORDER BY from_us)
-),
-all_cuts AS (
-  SELECT *, lag(from_at) OVER (PARTITION BY item_id ORDER BY from_us) AS cut_before_at
-  FROM changes
-  WHERE goes_on AND price < price_before
-),
-cuts AS (
-  SELECT item_id, product_id, site_id, currency, from_at, from_us, price, price_before, before_us,
-    CASE WHEN epoch_us(cut_before_at) >= from_us - before_us THEN cut_before_at END AS earlier_cut_at
-  FROM all_cuts, span
-  WHERE from_day BETWEEN since_day AND until_day
+cuts AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, currency, from_at, epoch_us(from_at) AS from_us, price, price_before, before_us
+  FROM chosen, span
+  WHERE price < price_before AND NOT is_suspect AND from_day BETWEEN since_day AND until_day
   ORDER BY from_us DESC, item_id
   LIMIT coalesce(getvariable('top')::BIGINT, 100)
+),
+spells AS MATERIALIZED (
+  SELECT
+    item_id, currency, price, price_before, is_suspect, from_at, began,
+    epoch_us(from_at) AS from_us,
+    coalesce(epoch_us(to_at), 9223372036854775807) AS to_us
+  FROM chosen
+  SEMI JOIN cuts USING (item_id)
+),
+earlier_cuts AS (
+  SELECT cuts.item_id, cuts.from_us, max(spells.from_at) AS earlier_cut_at
+  FROM cuts
+  JOIN spells
+    ON spells.item_id = cuts.item_id AND spells.price < spells.price_before AND NOT spells.is_suspect
+    AND spells.from_us < cuts.from_us AND spells.from_us >= cuts.from_us - before_us
+  GROUP BY cuts.item_id, cuts.from_us
 ),
 -- Before its first spell a listing that was new then was not listed; of any other nothing is known.
 firsts AS (
   SELECT item_id, min(from_us) AS first_us, arg_min_null(began, from_us) IS NOT DISTINCT FROM 'NEW' AS was_new
   FROM spells
-  SEMI JOIN cuts USING (item_id)
   GROUP BY item_id
 ),
 covered AS (
   SELECT
     cuts.item_id,
     cuts.from_us,
-    min(spells.price) AS lowest_before,
+    min(spells.price) FILTER (NOT is_suspect) AS lowest_before,
     coalesce(sum(least(spells.to_us, cuts.from_us) - greatest(spells.from_us, cuts.from_us - before_us))
-      FILTER (spells.began IS NOT NULL), 0) AS known_us,
+      FILTER (spells.began IS NOT NULL AND NOT is_suspect), 0) AS known_us,
     coalesce(sum(least(spells.to_us, cuts.from_us) - greatest(spells.from_us, cuts.from_us - before_us))
-      FILTER (spells.began IS NULL), 0) AS unsure_us
+      FILTER (spells.began IS NULL OR is_suspect), 0) AS unsure_us
   FROM cuts
   JOIN spells
     ON spells.item_id = cuts.item_id AND spells.currency = cuts.currency
@@ -84,6 +79,7 @@ parts AS (
   FROM cuts
   JOIN covered USING (item_id, from_us)
   JOIN firsts USING (item_id)
+  LEFT JOIN earlier_cuts USING (item_id, from_us)
 )
 SELECT
   parts.item_id,

@@ -6,8 +6,8 @@
 -- Source: Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008), sale filters for
 -- V-shaped cuts, asymmetric ones included.
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
--- Limits: the shop's own words are not known: a cut that returns is called a sale, whether or not it was announced as one. What
--- an outlier or a wrong entry does, looks like a sale.
+-- Limits: the shop's own words are not known: a cut that returns is called a sale, whether or not it was announced as one. Suspect
+-- prices are left out, and so are the changes to and from them (price_spells).
 -- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category
 -- (slug) · since, until (DATE; 180 days up to the last closed one): cuts of these days
 WITH span AS (
@@ -18,7 +18,7 @@ WITH span AS (
     coalesce(getvariable('by')::VARCHAR, 'shop') AS by_what
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
 ),
--- Instants as microseconds; those of what still stands end with the span.
+-- Instants as microseconds; those of what still stands end with the span. What ended before the first cut that matters is not read.
 spells AS MATERIALIZED (
   SELECT
     item_id,
@@ -26,42 +26,47 @@ spells AS MATERIALIZED (
     CASE WHEN contains(by_what, 'category') THEN category_slug END AS category_slug,
     CASE WHEN contains(by_what, 'shop') THEN site_id END AS site_id,
     price,
+    price_before,
     epoch_us(from_at) AS from_us,
     coalesce(epoch_us(to_at), until_us) AS to_us,
-    to_at IS NULL AS stands,
-    since_us, until_us,
-    return_days * 86400000000 AS return_us,
-    lag(price) OVER in_order AS before_price,
-    coalesce(lag(epoch_us(to_at)) OVER in_order = epoch_us(from_at) AND lag(currency) OVER in_order = currency, false) AS goes_on
+    since_us,
+    until_us,
+    return_us
   FROM price_spells
-  JOIN (SELECT item_id, category_slug FROM items) USING (item_id)
   CROSS JOIN (
     SELECT
-      *,
+      by_what,
+      return_days * 86400000000 AS return_us,
       (since_day - DATE '1970-01-01')::BIGINT * 86400000000 AS since_us,
-      (until_day + 1 - DATE '1970-01-01')::BIGINT * 86400000000 AS until_us
+      (until_day + 1 - DATE '1970-01-01')::BIGINT * 86400000000 AS until_us,
+      since_day - return_days AS first_day
     FROM span
   )
-  WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  WHERE NOT is_suspect AND epoch_us(from_at) < until_us AND coalesce(to_day >= first_day, true)
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
-    AND epoch_us(from_at) < until_us
-  WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
+),
+all_cuts AS MATERIALIZED (
+  FROM spells WHERE price < price_before AND from_us >= since_us - return_us
 ),
 -- Stretches of a listing without a gap.
 stretches AS MATERIALIZED (
-  SELECT *, sum((NOT goes_on)::INTEGER) OVER (PARTITION BY item_id ORDER BY from_us) AS stretch FROM spells
+  SELECT item_id, price, price_before, from_us, to_us, sum((price_before IS NULL)::INTEGER) OVER (PARTITION BY item_id ORDER BY from_us) AS stretch
+  FROM spells
+  SEMI JOIN all_cuts USING (item_id)
 ),
 cuts AS (
   SELECT
-    cut.item_id, cut.stretch, cut.currency, cut.category_slug, cut.site_id, cut.from_us AS cut_us, cut.since_us, cut.until_us,
-    cut.return_us, cut.before_price,
-    arg_min(later.price, later.from_us) FILTER (later.price >= cut.before_price) AS return_price,
-    min(later.from_us) FILTER (later.price >= cut.before_price) AS back_us
-  FROM stretches AS cut
+    all_cuts.* EXCLUDE (price, to_us, from_us),
+    all_cuts.from_us AS cut_us,
+    cut.stretch,
+    arg_min(later.price, later.from_us) AS return_price,
+    min(later.from_us) AS back_us
+  FROM all_cuts
+  JOIN stretches AS cut USING (item_id, from_us)
   LEFT JOIN stretches AS later
-    ON later.item_id = cut.item_id AND later.stretch = cut.stretch
-    AND later.from_us > cut.from_us AND later.from_us <= cut.from_us + cut.return_us AND later.from_us < cut.until_us
-  WHERE cut.goes_on AND cut.price < cut.before_price AND cut.from_us >= cut.since_us - cut.return_us
+    ON later.item_id = cut.item_id AND later.stretch = cut.stretch AND later.price >= cut.price_before
+    AND later.from_us > cut.from_us AND later.from_us <= cut.from_us + return_us AND later.from_us < until_us
   GROUP BY ALL
 ),
 -- A cut before the first price has returned belongs to the sale that is on.
@@ -97,9 +102,9 @@ figures AS (
     count(back_us) FILTER (cut_us >= since_us) AS sales,
     count(*) FILTER (cut_us >= since_us AND back_us IS NULL AND NOT is_undecided) AS lasting,
     count(*) FILTER (cut_us >= since_us AND is_undecided) AS undecided,
-    count(*) FILTER (cut_us >= since_us AND return_price = before_price) AS returned_exactly,
-    median(100 * (before_price - low_price)::DOUBLE / before_price::DOUBLE) FILTER (cut_us >= since_us) AS median_depth_pct,
-    avg(100 * (before_price - low_price)::DOUBLE / before_price::DOUBLE) FILTER (cut_us >= since_us) AS mean_depth_pct,
+    count(*) FILTER (cut_us >= since_us AND return_price = price_before) AS returned_exactly,
+    median(100 * (price_before - low_price)::DOUBLE / price_before::DOUBLE) FILTER (cut_us >= since_us) AS median_depth_pct,
+    avg(100 * (price_before - low_price)::DOUBLE / price_before::DOUBLE) FILTER (cut_us >= since_us) AS mean_depth_pct,
     median(back_us - cut_us) FILTER (cut_us >= since_us) / 86400000000 AS median_days,
     avg(back_us - cut_us) FILTER (cut_us >= since_us) / 86400000000 AS mean_days,
     coalesce(sum(greatest(0, back_us - greatest(cut_us, since_us))), 0) AS sale_us
@@ -110,7 +115,7 @@ figures AS (
 listed AS (
   SELECT category_slug, site_id, currency, count(DISTINCT item_id) AS listings,
     sum(least(to_us, until_us) - greatest(from_us, since_us)) AS listed_us
-  FROM stretches
+  FROM spells
   WHERE to_us > since_us
   GROUP BY category_slug, site_id, currency
 )

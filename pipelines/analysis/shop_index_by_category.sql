@@ -1,13 +1,12 @@
 -- Shops against the market, in all and by category: of the products that two or more shops sell in one currency, how
 -- many a shop has the lowest price of (ties count for all who share it), and its price index: 100 is the median price of
 -- each product, averaged geometrically, so that half and twice the price cancel out; the middle 50 % of its products lie between index_p25 and
--- index_p75. Prices far from all others are left
--- out. A row without a category is the shop as a whole.
+-- index_p75. Only offers that count are compared (offers.is_counted). A row without a category is the shop as a whole.
 -- Optional variables: currency · category (slug or path; with those below it) · min_products (5): with so many compared products
 WITH lowest AS (
   SELECT product_id, currency, site_id, min(price) AS price
-  FROM items
-  WHERE is_listed AND price > 0
+  FROM offers
+  WHERE is_counted AND price > 0
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
   GROUP BY product_id, currency, site_id
 ),
@@ -16,12 +15,12 @@ compared AS (
     lowest.site_id,
     products.category_slug,
     products.category_name,
-    lowest.price = spread.inlier_min AS is_cheapest,
-    lowest.price::DOUBLE / spread.inlier_median::DOUBLE AS ratio
+    lowest.price = spread.trusted_min AS is_cheapest,
+    lowest.price::DOUBLE / spread.trusted_median::DOUBLE AS ratio
   FROM lowest
   JOIN price_spread AS spread USING (product_id, currency)
   JOIN products USING (product_id)
-  WHERE lowest.price BETWEEN spread.inlier_min AND spread.inlier_max
+  WHERE spread.trusted_shops > 1
     AND (getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql'))
 ),
 figures AS (

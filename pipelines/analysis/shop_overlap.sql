@@ -7,12 +7,12 @@
 -- Jevons index between shops (Consumer Price Index Manual, IMF and others, 2020). Position against the market is in
 -- shop_index_by_category, leaders and followers in price_leaders.
 -- Exact: counts and comparisons. Percentages and price_level are doubles.
--- Limits: listings without a product are in no shop's range here.
+-- Limits: listings without a product are in no shop's range here, nor are offers that don't count (offers.is_counted).
 -- Optional variables: currency · category (slug) · min_products (5) that both list · top (100)
 WITH shop_prices AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price
-  FROM items
-  WHERE is_listed AND price > 0 AND product_id IS NOT NULL AND currency IS NOT NULL
+  FROM offers
+  WHERE is_counted AND price > 0
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (
       getvariable('category') IS NULL

@@ -25,6 +25,7 @@ SELECT
   observed_at AS told_at,
   coalesce(change_id, list_position(['NEW', 'RELISTED', 'CHANGED', 'REMOVED'], kind) - 5) AS nth,
   kind,
+  CASE WHEN kind <> 'CHANGED' THEN kind END AS listing,
   CASE
     WHEN kind = 'REMOVED' THEN -1
     -- Found by a later read: what comes next tells the price that it had at first.
@@ -53,6 +54,7 @@ SELECT
   price_changed_at,
   -9,
   'PRICE',
+  NULL,
   price,
   price_before,
   price_before,
@@ -66,6 +68,7 @@ SELECT
   DATE '1970-01-01' + (epoch_us(removed_at) // 86400000000)::INTEGER,
   removed_at,
   9223372036854775807,
+  'REMOVED',
   'REMOVED',
   -1,
   price,

@@ -4,6 +4,7 @@ import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/
 import { Database } from '../../src/duckdb/connection.js';
 import { DAY, START } from './history-world.js';
 import {
+  isSuspect,
   LAST_CLOSED_DAY,
   type Listing,
   loadPriceWorld,
@@ -11,14 +12,24 @@ import {
   priceOn,
   SEEN_AT,
   type Segment,
+  trustPrices,
 } from './price-world.js';
 
 let db: Database;
 let world: Listing[];
+/** The same without suspect prices. */
+let trusted: Listing[];
+/** Whether an offer of today counts: of the listings with a number that leaves 3 by 8 it has a wrong price. */
+const isCounted = ({ itemId }: Listing) => itemId % 8 !== 3;
 
 beforeAll(async () => {
   db = await Database.open();
   world = await loadPriceWorld(db, makePriceWorld(2026));
+  trusted = world.map(trustPrices);
+  await db.run(`CREATE TEMP TABLE offers AS
+    SELECT item_id, product_id, currency, site_id, price, item_id % 8 <> 3 AS is_counted,
+      CASE WHEN item_id % 8 = 3 THEN ['scale'] ELSE [] END AS findings
+    FROM items WHERE is_listed AND price IS NOT NULL`);
   await createSpellsView(db);
   await db.run('CREATE TEMP TABLE spells AS FROM price_spells');
   await db.run('DROP VIEW price_spells');
@@ -82,12 +93,13 @@ function shopPrices(listings: readonly Listing[], priceOf: (listing: Listing) =>
   }
   return prices;
 }
-const byProduct = () => groupBy(world, ({ productId, currency }) => `${productId}|${currency}`);
+const byProduct = (listings: readonly Listing[]) =>
+  groupBy(listings, ({ productId, currency }) => `${productId}|${currency}`);
 
 test('dispersion', async () => {
   const rows = await ask('dispersion', { top: '999' });
   let found = 0;
-  for (const [key, listings] of byProduct()) {
+  for (const [key, listings] of byProduct(world.filter(isCounted))) {
     const prices = [...shopPrices(listings, current).values()].sort((a, b) => a - b);
     const row = rows.find(({ product_id, currency }) => `${product_id}|${currency}` === key);
     if (prices.length < 2) expect(row).toBeUndefined();
@@ -127,7 +139,7 @@ test('persistence', async () => {
     const lowest: { stays: boolean; isListed: boolean }[] = [];
     for (let n = 0; n < 3; n++) {
       const first = LAST_CLOSED_DAY - 40 - 20 * n;
-      for (const listings of byProduct().values()) {
+      for (const listings of byProduct(trusted).values()) {
         const before = shopPrices(listings, (listing) => priceOn(listing, first));
         const later = shopPrices(listings, (listing) => priceOn(listing, first + lag));
         const both = [...before.keys()].filter((site) => later.has(site));
@@ -182,7 +194,7 @@ describe('dynamics', () => {
     const rows = await ask('dynamics', { by, since: formatDay(since), until: formatDay(until) });
     const keyOf = ({ category, siteId, currency }: Listing) => `${by === 'category' ? category : siteId}|${currency}`;
     const weeks = changingWeeks(since, until);
-    for (const [key, listings] of groupBy(world, keyOf)) {
+    for (const [key, listings] of groupBy(trusted, keyOf)) {
       const row =
         rows.find((one) => `${one[by === 'category' ? 'category_slug' : 'site_id']}|${one.currency}` === key) ?? {};
       const inSpan = ({ from, to }: Segment) => dayOf(from) <= until && (to === Infinity || dayOf(to) >= since);
@@ -199,7 +211,8 @@ describe('dynamics', () => {
         segment.isTold &&
         segment.to !== Infinity &&
         dayOf(segment.to) <= until &&
-        listings.some(({ segments }) =>
+        // Whatever follows on the spot, a suspect price as well.
+        world.some(({ segments }) =>
           segments.some(({ from }, k) => from === segment.to && segments[k - 1] === segment),
         );
       const complete = parts
@@ -238,7 +251,7 @@ describe('dynamics', () => {
 
   /** Each shop's changes of a product in a week, with the share of its other shops that changed it as well. */
   function changingWeeks(since: number, until: number) {
-    return [...byProduct()].flatMap(([, listings]) => {
+    return [...byProduct(trusted)].flatMap(([, listings]) => {
       const changes = new Map<
         string,
         { siteId: number; week: number; category: string; currency: string; key: string }
@@ -278,7 +291,7 @@ test('sales', async () => {
     return_days: String(limit),
   });
   const end = (until + 1) * DAY;
-  for (const [key, listings] of groupBy(world, ({ siteId, currency }) => `${siteId}|${currency}`)) {
+  for (const [key, listings] of groupBy(trusted, ({ siteId, currency }) => `${siteId}|${currency}`)) {
     const sales: { depth: number; days: number; isExact: boolean }[] = [];
     let [cuts, lasting, undecided, saleTime, listedTime] = [0, 0, 0, 0, 0];
     for (const { segments } of listings) {
@@ -337,11 +350,15 @@ test('sales', async () => {
 test('prior_price', async () => {
   const rows = await ask('prior_price', { since: formatDay(5), until: formatDay(LAST_CLOSED_DAY), top: '99999' });
   let cuts = 0;
-  for (const { itemId, segments } of world) {
+  for (const listing of world) {
+    const { itemId, segments } = listing;
+    const isWrong = (segment: Segment) => isSuspect(listing, segment);
     for (const [k, cut] of segments.entries()) {
       const before = segments[k - 1];
       if (
         before?.to !== cut.from ||
+        isWrong(before) ||
+        isWrong(cut) ||
         cut.units >= before.units ||
         dayOf(cut.from) < 5 ||
         dayOf(cut.from) > LAST_CLOSED_DAY
@@ -351,14 +368,19 @@ test('prior_price', async () => {
       const start = cut.from - 30 * DAY;
       const inside = segments.filter(({ from, to }) => from < cut.from && to > start);
       const overlap = ({ from, to }: Segment) => (Math.min(to, cut.from) - Math.max(from, start)) / DAY;
-      const known = inside.filter(({ isTold }) => isTold).reduce((sum, one) => sum + overlap(one), 0);
-      const unsure = inside.filter(({ isTold }) => !isTold).reduce((sum, one) => sum + overlap(one), 0);
+      const known = inside.filter((one) => one.isTold && !isWrong(one)).reduce((sum, one) => sum + overlap(one), 0);
+      const unsure = inside.filter((one) => !one.isTold || isWrong(one)).reduce((sum, one) => sum + overlap(one), 0);
       const [first] = segments;
       const older = first?.isTold ? 0 : Math.max(0, (first?.from ?? 0) - start) / DAY;
-      const lowest = Math.min(...inside.map(({ units }) => units));
+      const lowest = Math.min(...inside.filter((one) => !isWrong(one)).map(({ units }) => units));
       const earlier = segments.findLast(
-        ({ from, units }, j) =>
-          j < k && from >= start && segments[j - 1]?.to === from && units < (segments[j - 1]?.units ?? 0),
+        (one, j) =>
+          j < k &&
+          one.from >= start &&
+          segments[j - 1]?.to === one.from &&
+          one.units < (segments[j - 1]?.units ?? 0) &&
+          !isWrong(one) &&
+          !isWrong(segments[j - 1] as Segment),
       );
       const row =
         rows.find(
@@ -391,7 +413,7 @@ test('prior_price', async () => {
 
 test('lows_highs', async () => {
   const rows = await ask('lows_highs', { top: '99999' });
-  const listed = world.filter((listing) => current(listing) !== null);
+  const listed = trusted.filter((listing) => current(listing) !== null && isCounted(listing));
   expect(rows).toHaveLength(5 * listed.length);
   for (const listing of listed) {
     const price = current(listing) ?? 0;
@@ -427,7 +449,9 @@ test('shop_overlap', async () => {
   const rows = await ask('shop_overlap', { min_products: '1', top: '999' });
   const ranges = (siteId: number, currency: string) => {
     const own = groupBy(
-      world.filter((one) => one.siteId === siteId && one.currency === currency && current(one) !== null),
+      world.filter(
+        (one) => one.siteId === siteId && one.currency === currency && current(one) !== null && isCounted(one),
+      ),
       ({ productId }) => productId,
     );
     return new Map(
@@ -563,7 +587,7 @@ test('law_of_one_price', async () => {
   const gaps = new Map<string, { gap: number; local: number; rate: number; product: string; week: number }>();
   for (let week = lastWeek - 15; week < lastWeek; week++) {
     const rate = Math.log(Math.round((rates[sunday(week)]?.rate ?? 0) * 1e6) / 1e6);
-    for (const [product, listings] of groupBy(world, ({ productId }) => productId)) {
+    for (const [product, listings] of groupBy(trusted, ({ productId }) => productId)) {
       const lowest = (currency: string) =>
         Math.min(
           ...listings.filter((one) => one.currency === currency).map((one) => priceOn(one, sunday(week)) ?? Infinity),

@@ -23,9 +23,10 @@ beforeAll(async () => {
       (cents * 0.01)::DECIMAL(18, 4) AS price,
       -- A month's price stands from some day of it to the first of the next one.
       (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
-      (DATE '2025-02-01' + to_months(month))::DATE AS to_day
+      (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
+      false AS is_suspect, 'toys' AS category_slug
     FROM panel`);
-  await db.run(`CREATE TEMP TABLE items AS SELECT DISTINCT item AS item_id, 'toys' AS category_slug,
+  await db.run(`CREATE TEMP TABLE items AS SELECT DISTINCT item AS item_id, 
     TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
   await db.run(`CREATE TEMP TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
     NULL::VARCHAR AS attribution FROM range(1, 4)`);
@@ -97,11 +98,8 @@ test('price indices by week and day hold the prices at their ends', async () => 
 });
 
 test('an index is null from where no listing links a period to those before it', async () => {
-  await db.run(
-    "INSERT INTO items VALUES (901, 'alone', TIMESTAMPTZ '2026-04-30 00:00:00Z'), (902, 'alone', TIMESTAMPTZ '2026-04-30 00:00:00Z')",
-  );
-  await db.run(`INSERT INTO price_spells VALUES (901, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-03-01'),
-    (902, 'p', 1, 'EUR', 7, DATE '2025-03-01', DATE '2025-05-01')`);
+  await db.run(`INSERT INTO price_spells VALUES (901, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-03-01', false, 'alone'),
+    (902, 'p', 1, 'EUR', 7, DATE '2025-03-01', DATE '2025-05-01', false, 'alone')`);
   const rows = await ask({ category: 'alone' });
   await setVariables(db, { category: null });
   expect(rows.map((row) => [row.jevons, row.geks_jevons, row.tpd])).toEqual([

@@ -36,18 +36,42 @@ export function makePriceWorld(seed: number): Listing[] {
       if (random.fraction() < 0.2) continue;
       const currency = siteId > 4 ? 'PLN' : 'EUR';
       const firstSeenAt = random.fraction() < 0.5 ? 0 : random.integer(40 * 24) * HOUR + random.integer(3_600_000_000);
+      const itemId = 1000 + listings.length;
+      const usual = Math.round((level * (currency === 'PLN' ? 4.3 : 1)) / 100) * 100;
       listings.push({
-        itemId: 1000 + listings.length,
+        itemId,
         productId: `p${String(product).padStart(2, '0')}`,
         siteId,
         category: product < 7 ? 'toys' : 'tools',
         currency,
         firstSeenAt,
-        segments: makeSegments(random, firstSeenAt, Math.round((level * (currency === 'PLN' ? 4.3 : 1)) / 100) * 100),
+        segments: mistype(makeSegments(random, firstSeenAt, usual), itemId),
       });
     }
   }
   return listings;
+}
+
+/** Of each fifth listing one price of the past is a hundred times too high, or too low. */
+function mistype(segments: Segment[], itemId: number): Segment[] {
+  const wrong = 1 + (itemId % 3);
+  if (itemId % 5 > 0 || wrong > segments.length - 2) return segments;
+  return segments.map((one, k) =>
+    k === wrong ? { ...one, units: itemId % 2 ? one.units / 100 : one.units * 100 } : one,
+  );
+}
+
+/** Without the prices that are about 10, 100 or 1,000 times as high or low as the listing's middle price. */
+export function trustPrices(listing: Listing): Listing {
+  return { ...listing, segments: listing.segments.filter((segment) => !isSuspect(listing, segment)) };
+}
+
+export function isSuspect({ segments }: Listing, { units }: Segment): boolean {
+  if (segments.length < 3) return false;
+  const middle = segments.map((one) => one.units).sort((a, b) => a - b)[Math.ceil(segments.length / 2) - 1] as number;
+  const tens = Math.log10(units / middle);
+  const nearest = Math.abs(Math.round(tens));
+  return Math.abs(tens - Math.round(tens)) <= 0.2 && nearest >= 1 && nearest <= 3;
 }
 
 function makeSegments(random: ReturnType<typeof createSeeded>, firstSeenAt: number, level: number): Segment[] {

@@ -1,0 +1,13 @@
+-- part of: offer_prices and price_spells
+-- The listings whose past is told, as told_prices and price_runs read them: -1 stands for no price.
+SELECT
+  item_id,
+  product_id,
+  site_id,
+  coalesce(price, -1) AS price,
+  coalesce(previous_price, -1) AS price_before,
+  currency,
+  price_changed_at,
+  coalesce(removed_at, gone_at) AS removed_at,
+  first_seen_at
+FROM items
