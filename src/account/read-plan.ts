@@ -52,14 +52,19 @@ export async function openPlan(
   { client, io, lake, pipeline, caps }: Pick<Caller, 'client' | 'io'> & Bounds,
   journal: Pick<Journal, 'entries'>,
 ): Promise<PlannedRun> {
-  const plan = await fetchPlan(client);
-  const allowed = allowance(plan, pipeline.budget, reduceCaps(caps, journal));
-  limitClient(client, plan, allowed);
+  const { plan, allowed } = await fetchAllowance(client, pipeline.budget, reduceCaps(caps, journal));
   return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
 }
 
-/** Holds the client to the plan's rate (section 8) and to the calls that are left. */
-export function limitClient(client: ApiClient, plan: SeenPlan, allowed: Allowance): void {
+/** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
+export async function fetchAllowance(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
+  const plan = await fetchPlan(client);
+  const allowed = allowance(plan, budget, caps);
+  limitClient(client, plan, allowed);
+  return { plan, allowed };
+}
+
+function limitClient(client: ApiClient, plan: SeenPlan, allowed: Allowance): void {
   client.setRate(plan.limits.ratePerSecond ?? null);
   const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
   client.setCallLimit(calls, (made) => refuseCall(allowed, made));

@@ -106,20 +106,6 @@ export const changeItem = z.looseObject({
   site: siteRef,
 });
 
-/** Section 2, Change. */
-export const change = z.looseObject({
-  id: int64,
-  kind: z.enum(CHANGE_KINDS),
-  observedAt: dateTime,
-  price: decimal.nullable(),
-  previousPrice: decimal.nullable(),
-  changes,
-  item: changeItem.nullable(),
-});
-
-/** Section 2, ChangePage. */
-export const changePage = z.looseObject({ changes: z.array(change), hasMore: z.boolean(), nextCursor: int64 });
-
 /** Section 2, HistoryEntry. */
 export const historyEntry = z.looseObject({
   id: int64,
@@ -129,6 +115,12 @@ export const historyEntry = z.looseObject({
   previousPrice: decimal.nullable(),
   changes,
 });
+
+/** Section 2, Change: a history entry that names its item. */
+export const change = historyEntry.extend({ item: changeItem.nullable() });
+
+/** Section 2, ChangePage. */
+export const changePage = z.looseObject({ changes: z.array(change), hasMore: z.boolean(), nextCursor: int64 });
 
 /** Section 2, Facets. */
 export const facets = z.looseObject({

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { fetchPlan, limitClient, pickUsage } from '../account/read-plan.js';
+import { fetchAllowance, fetchPlan, pickUsage } from '../account/read-plan.js';
 import type { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
@@ -11,7 +11,7 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
-import { allowance, countBesideRun, countCallsLeft } from '../plan/allowance.js';
+import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
 import { listReadHistories } from './read-histories.js';
 
@@ -47,9 +47,7 @@ export async function takeHistories(
     const { baseUrl, apiKey } = pipeline.source;
     const client = connect({ baseUrl, apiKey, signal: locked.stop }, io);
     try {
-      const plan = await fetchPlan(client);
-      const allowed = allowance(plan, pipeline.budget);
-      limitClient(client, plan, allowed);
+      const { plan, allowed } = await fetchAllowance(client, pipeline.budget);
       const waiting = await listWaitingHistories(lake.root);
       const portion = choosePortion(missing, waiting, countCallsLeft(allowed, 0n));
       const left = missing.length + waiting.length - portion.length;

@@ -5,16 +5,7 @@ import { landFacets } from '../extract/facets.js';
 import { skipSample } from '../extract/sample.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
-
-/** Counts of listed items that the service gives by website, category and currency, compared with those of the lake. */
-export interface FacetComparison {
-  compared: bigint;
-  different: bigint;
-  /** JSON text of an array, at most 100, the widest first: facet, id, name, service, lake. */
-  differences: string;
-}
-
-export const NO_FACET_COMPARISON: FacetComparison = { compared: 0n, different: 0n, differences: '[]' };
+import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
 /**
  * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
@@ -32,26 +23,27 @@ export async function askFacets(
   return answer;
 }
 
-/** Compares the service's counts with view `items`, the lake as it would be. */
+/**
+ * Compares the counts of listed items that the service gives by website, category and currency with view `items`, the
+ * lake as it would be. Of each difference: facet, id, name, service, lake; the widest first.
+ */
 export async function compareFacets(
   { db, io }: Pick<Run, 'db' | 'io'>,
   answer: string | undefined,
-): Promise<FacetComparison> {
-  if (answer === undefined) return NO_FACET_COMPARISON;
+): Promise<FoundDifferences> {
+  if (answer === undefined) return NOTHING_COMPARED;
   await loadFacets(db, answer);
   await db.run('CREATE OR REPLACE TEMP VIEW counted_items AS SELECT * FROM items');
   await db.run(`CREATE OR REPLACE TEMP TABLE compared_facets AS ${readModel('compare_facets')}`);
-  const row = await db.row(`SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
+  const found = await readDifferences(
+    db,
+    `SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
     (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')
      FROM (FROM compared_facets WHERE service <> lake ORDER BY abs(service - lake) DESC, facet, id LIMIT 100) AS d) AS differences
-    FROM compared_facets`);
-  const comparison = {
-    compared: row?.compared as bigint,
-    different: row?.different as bigint,
-    differences: String(row?.differences),
-  };
-  io.log('debug', 'facets.compared', { compared: comparison.compared, different: comparison.different });
-  return comparison;
+    FROM compared_facets`,
+  );
+  io.log('debug', 'facets.compared', { compared: found.compared, different: found.different });
+  return found;
 }
 
 /** Table `landed_facets`, ids as text: those of currencies are codes. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { fetchPlan, limitClient } from '../account/read-plan.js';
+import { fetchAllowance } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
@@ -8,7 +8,6 @@ import { type Lake, openLake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { openSession } from '../lake/session.js';
 import { Journal } from '../landing/journal.js';
-import { allowance } from '../plan/allowance.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { type SampleComparison, sampleItems } from './compare-sample.js';
 
@@ -31,9 +30,7 @@ export async function compareItemSample(
   const { db, workFolder: folder } = session;
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
   try {
-    const plan = await fetchPlan(client);
-    const allowed = allowance(plan, pipeline.budget);
-    limitClient(client, plan, allowed);
+    await fetchAllowance(client, pipeline.budget);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
     const landing = { runNumber: 0n, runId, folder, journal };
     return await sampleItems({ db, landing, client, typing, io }, size, await readKnownUntil(lake, db));

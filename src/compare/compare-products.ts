@@ -5,26 +5,17 @@ import { skipSample } from '../extract/sample.js';
 import { loadServiceProducts } from '../merge/service-products.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
-
-/** Products of the service compared with those derived from items (section 1: the matching is shown in words only). */
-export interface ProductComparison {
-  compared: bigint;
-  different: bigint;
-  /** JSON text of an array, at most 100: the service's id and what differs. */
-  differences: string;
-}
-
-export const NO_PRODUCT_COMPARISON: ProductComparison = { compared: 0n, different: 0n, differences: '[]' };
+import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
 /**
  * Lands products of the service (all of them, or a page as a sample), and compares them with views `products` and
- * `product_prices`. Leaves them typed in table `landed_service_products`.
+ * `product_prices` (section 1 shows the matching in words only). Of each difference: the service's id and what differs. Leaves them typed in table `landed_service_products`.
  */
-export async function compareProducts(run: Run, { plan: { comparisons, parts } }: Extract): Promise<ProductComparison> {
+export async function compareProducts(run: Run, { plan: { comparisons, parts } }: Extract): Promise<FoundDifferences> {
   const { db, landing, io, workFolder } = run;
   const isWanted = comparisons.products === 'all';
   const [part] = listParts(run.client, parts);
-  if (comparisons.products === 'none' || part === undefined) return NO_PRODUCT_COMPARISON;
+  if (comparisons.products === 'none' || part === undefined) return NOTHING_COMPARED;
   const count = await db.row('SELECT count(*) AS n FROM products');
   const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
   const files = await landProducts(part.client, landing, only, io).catch((error: unknown) => {
@@ -32,19 +23,17 @@ export async function compareProducts(run: Run, { plan: { comparisons, parts } }
     if (isWanted) throw error;
     return skipSample(error, io);
   });
-  if (files === undefined) return NO_PRODUCT_COMPARISON;
+  if (files === undefined) return NOTHING_COMPARED;
   await loadServiceProducts(db, files, workFolder, run.drift.look);
   await db.run(`CREATE OR REPLACE TEMP TABLE different_products AS ${readModel('compare_products')}`);
-  const row = await db.row(`SELECT
+  const found = await readDifferences(
+    db,
+    `SELECT
     (SELECT count(*) FROM landed_service_products) AS compared,
     (SELECT count(*) FROM different_products) AS different,
     (SELECT coalesce(CAST(to_json(list({'product': service_id, 'differences': differences})) AS VARCHAR), '[]')
-     FROM (FROM different_products ORDER BY service_id LIMIT 100)) AS differences`);
-  const comparison = {
-    compared: row?.compared as bigint,
-    different: row?.different as bigint,
-    differences: String(row?.differences),
-  };
-  io.log('debug', 'products.compared', { compared: comparison.compared, different: comparison.different });
-  return comparison;
+     FROM (FROM different_products ORDER BY service_id LIMIT 100)) AS differences`,
+  );
+  io.log('debug', 'products.compared', { compared: found.compared, different: found.different });
+  return found;
 }

@@ -1,5 +1,4 @@
 import { stringify } from 'lossless-json';
-import pLimit from 'p-limit';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
@@ -7,13 +6,9 @@ import type { Reading } from '../plan/choose-readings.js';
 import type { DatasetPart } from './dataset-client.js';
 import { facetsAnswer } from './facets.js';
 import { ItemFiles } from './item-files.js';
+import { landSingleItems } from './land-single-items.js';
 import { ListingJournal } from './listing-journal.js';
 import { readItemPage } from './page.js';
-import { runSideBySide } from './side-by-side.js';
-import { readItem } from './single-item.js';
-
-/** Requests side by side; the rate stays the client's. */
-const CONCURRENCY = 4;
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
@@ -65,24 +60,14 @@ export async function landReading(
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
-/** Reads items one by one (section 4, /items/{id}: also when no longer listed) and lands them, or that they are gone. */
+/** Reads items one by one, and lands them or that they are gone. */
 export async function landSingles(
-  { client, dataset }: DatasetPart,
+  part: DatasetPart,
   landing: Landing,
   itemIds: readonly bigint[],
   io: Io,
 ): Promise<void> {
-  const files = new ItemFiles(landing, 'listing.page');
-  const inOrder = pLimit(1);
-  try {
-    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
-      const body = await readItem(client, id);
-      const calls = client.calls();
-      if (body === undefined) return landing.journal.append({ type: 'listing.gone', itemId: id, calls });
-      const entry = { rows: 1, readAt: io.now().toISOString(), dataset, calls };
-      await inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
-    });
-  } finally {
-    await files.close();
-  }
+  await landSingleItems(part, landing, 'listing.page', itemIds, io, (itemId) =>
+    landing.journal.append({ type: 'listing.gone', itemId, calls: part.client.calls() }),
+  );
 }

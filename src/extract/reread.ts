@@ -1,14 +1,9 @@
-import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
-import { ItemFiles } from './item-files.js';
+import { landSingleItems } from './land-single-items.js';
 import { skipSample } from './sample.js';
-import { runSideBySide } from './side-by-side.js';
-import { readItem } from './single-item.js';
 
-/** Requests side by side; the rate stays the client's. */
-const CONCURRENCY = 4;
 /** More items than that wait for the next run: lists have caught up with the feed by then. */
 const MOST = 500;
 
@@ -32,18 +27,6 @@ export async function landRereads(
   const isAffordable = callsLeft === null || BigInt(itemIds.length) * 10n <= callsLeft;
   if (itemIds.length === 0 || itemIds.length > MOST || !isAffordable) return;
   await journal.append({ type: 'hydrate.again', items: itemIds.length, calls: client.calls() });
-  const files = new ItemFiles(landing, 'hydrate.page');
-  const inOrder = pLimit(1);
-  try {
-    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
-      const body = await readItem(client, id);
-      if (body === undefined) return;
-      const entry = { rows: 1, readAt: io.now().toISOString(), calls: client.calls() };
-      await inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
-    });
-  } catch (error) {
-    skipSample(error, io);
-  } finally {
-    await files.close();
-  }
+  const part = { client, dataset: undefined };
+  await landSingleItems(part, landing, 'hydrate.page', itemIds, io).catch((error: unknown) => skipSample(error, io));
 }

@@ -1,15 +1,10 @@
-import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import { type ErrorCode, PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../landing/landing.js';
-import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { cutItemTails, type ItemFile, listItemFiles } from './item-files.js';
+import { landSingleItems } from './land-single-items.js';
 import { readLandedIds } from './landed-ids.js';
-import { runSideBySide } from './side-by-side.js';
-import { readItem } from './single-item.js';
-
-/** Requests side by side; the rate stays the client's. */
-const CONCURRENCY = 4;
 
 /** Items read again to compare them with the lake. */
 export interface LandedSample {
@@ -63,18 +58,8 @@ async function readSample(client: ApiClient, landing: Landing, itemIds: readonly
   for (const { path } of listItemFiles(landing, 'sample.page')) {
     for await (const id of readLandedIds(path, (name) => name === 'id')) left.delete(id);
   }
-  const files = new ItemFiles(landing, 'sample.page');
-  const inOrder = pLimit(1);
   const missing: bigint[] = [];
-  try {
-    await runSideBySide(CONCURRENCY, [...left], async (id) => {
-      const body = await readItem(client, id);
-      if (body === undefined) return missing.push(id);
-      const entry = { rows: 1, readAt: io.now().toISOString(), calls: client.calls() };
-      return inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
-    });
-  } finally {
-    await files.close();
-  }
+  const part = { client, dataset: undefined };
+  await landSingleItems(part, landing, 'sample.page', [...left], io, (id) => missing.push(id));
   return missing;
 }

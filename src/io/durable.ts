@@ -1,10 +1,25 @@
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Syncs a folder, so that the names in it survive a power cut. */
-export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
+export function syncFolder(path: string): Promise<void> {
+  return openAndSync(path, 'r', async () => {});
+}
+
+/** Syncs the bytes of a file that another writer closed. */
+export function syncFile(path: string): Promise<void> {
+  return openAndSync(path, 'r+', async () => {});
+}
+
+/** Writes a file whose bytes survive a power cut; its name does so when its folder is synced. With `wx`, a new one. */
+export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
+  return openAndSync(path, flags, (handle) => handle.writeFile(data));
+}
+
+async function openAndSync(path: string, flags: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(path, flags);
   try {
+    await write(handle);
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,30 +1,10 @@
-import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
-import { syncFolder } from '../io/durable.js';
+import { syncFolder, writeSynced } from '../io/durable.js';
 import { type Lake, temporaryPath } from './layout.js';
 
-export { makeFolder, syncFolder } from '../io/durable.js';
-
-/** Syncs the bytes of a file that another writer closed. */
-export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+export { makeFolder, syncFile, syncFolder } from '../io/durable.js';
 
 /** Writes a file beside and renames it into place: readers see the old text or the new one. Equal text: no write. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { fetchPlan, limitClient, pickUsage } from '../account/read-plan.js';
+import { fetchAllowance, fetchPlan, pickUsage } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import { backfillFolder, landHistories } from '../backfill/land-histories.js';
 import type { Pipeline } from '../config/pipeline-file.js';
@@ -9,7 +9,6 @@ import type { Io } from '../io/io.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
-import { allowance } from '../plan/allowance.js';
 import { withRemote } from '../remote/with-remote.js';
 import { refuseNarrowing } from '../run/dataset-selection.js';
 import { type RunReport, syncPipeline } from './sync.js';
@@ -45,9 +44,7 @@ export async function backfillHistory(
     const { baseUrl, apiKey } = pipeline.source;
     const client = createClient({ baseUrl, apiKey, signal: stop }, io);
     try {
-      const plan = await fetchPlan(client);
-      const allowed = allowance(plan, pipeline.budget);
-      limitClient(client, plan, allowed);
+      const { plan } = await fetchAllowance(client, pipeline.budget);
       await mkdir(backfillFolder(lake.root), { recursive: true });
       const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
       const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);

@@ -1,8 +1,7 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { NO_USAGE, type Usage } from '../account/count-usage.js';
-import { type FacetComparison, NO_FACET_COMPARISON } from '../compare/compare-facets.js';
-import { NO_PRODUCT_COMPARISON, type ProductComparison } from '../compare/compare-products.js';
 import { NO_SAMPLE, type SampleComparison } from '../compare/compare-sample.js';
+import { type FoundDifferences, NOTHING_COMPARED } from '../compare/found-differences.js';
 import { listDrift } from '../drift/list-drift.js';
 import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
@@ -77,16 +76,16 @@ const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicate
 /** What comparisons with the service found. */
 export interface Findings extends Comparison {
   compared: SampleComparison;
-  products: ProductComparison;
-  facets: FacetComparison;
+  products: FoundDifferences;
+  facets: FoundDifferences;
   usage: Usage;
 }
 
 const NO_FINDINGS: Findings = {
   ...NO_COMPARISON,
   compared: NO_SAMPLE,
-  products: NO_PRODUCT_COMPARISON,
-  facets: NO_FACET_COMPARISON,
+  products: NOTHING_COMPARED,
+  facets: NOTHING_COMPARED,
   usage: NO_USAGE,
 };
 

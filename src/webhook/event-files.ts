@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { link, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
-import { makeFolder, syncFolder } from '../io/durable.js';
+import { makeFolder, syncFolder, writeSynced } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 
 /**
@@ -93,7 +93,7 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;
   try {
-    await writeSynced(temporary, bytes);
+    await writeSynced(temporary, bytes, 'wx');
     await link(temporary, target);
   } catch (error) {
     if (!hasSystemCode(error, 'EEXIST')) throw error;
@@ -104,16 +104,6 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
   // From here on the name survives a power cut as well.
   await syncFolder(path.dirname(target));
   return isNew;
-}
-
-async function writeSynced(file: string, bytes: Buffer): Promise<void> {
-  const handle = await open(file, 'wx');
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 export async function listNames(folder: string): Promise<string[]> {

@@ -1,0 +1,36 @@
+import pLimit from 'p-limit';
+import type { Io } from '../io/io.js';
+import type { Landing } from '../landing/landing.js';
+import type { DatasetPart } from './dataset-client.js';
+import { ItemFiles, type PageEntry } from './item-files.js';
+import { runSideBySide } from './side-by-side.js';
+import { readItem } from './single-item.js';
+
+/** Requests side by side; the rate stays the client's. */
+const CONCURRENCY = 4;
+
+/**
+ * Reads items one by one (section 4, /items/{id}: also when no longer listed) and lands each as a page of its own.
+ * @param onMissing is told which ones the service does not show (404)
+ */
+export async function landSingleItems(
+  { client, dataset }: DatasetPart,
+  landing: Landing,
+  page: PageEntry,
+  itemIds: readonly bigint[],
+  io: Io,
+  onMissing: (id: bigint) => unknown = () => {},
+): Promise<void> {
+  const files = new ItemFiles(landing, page);
+  const inOrder = pLimit(1);
+  try {
+    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
+      const body = await readItem(client, id);
+      if (body === undefined) return onMissing(id);
+      const entry = { rows: 1, readAt: io.now().toISOString(), dataset, calls: client.calls() };
+      return inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
+    });
+  } finally {
+    await files.close();
+  }
+}
