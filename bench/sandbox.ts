@@ -49,7 +49,7 @@ async function askPages({ baseUrl, key }: BenchSandbox, what: string): Promise<n
   return Number(await read(process.execPath, [script, baseUrl, key, what, String(PAGES)]));
 }
 
-/** Resident memory of a process in MB, now and at its peak; Linux alone tells. */
+/** Resident memory of a process in MB, now and at its peak; only on Linux. */
 async function readMemory(pid: number): Promise<{ now: number; peak: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const megabytes = (name: string) =>
@@ -57,7 +57,7 @@ async function readMemory(pid: number): Promise<{ now: number; peak: number }> {
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
 }
 
-/** Seconds that all processors together spent on a process; Linux alone tells. */
+/** Seconds that all processors together spent on a process; only on Linux. */
 async function readCpu(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);

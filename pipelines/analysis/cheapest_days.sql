@@ -1,6 +1,7 @@
--- Which shop was cheapest how often: products times closed days on which a shop had the lowest price (of several at the
--- same price the one with the lowest site id), and its share of all.
--- Optional variables: currency · category (slug or path; with those below it) · since (DATE; 30 days up to the last closed one)
+-- How often each shop was the cheapest: products times closed days on which it had the lowest price (on a tie, the shop
+-- with the lowest site id), and its share of all.
+-- Optional variables: currency · category (slug or path; with those below it) · since (DATE; 30 days up to the last
+-- closed one)
 WITH span AS (
   SELECT coalesce(getvariable('since')::DATE, max(day) - 29) AS since FROM price_spread_daily
 ),

@@ -1,7 +1,7 @@
--- Every listed offer with a price, and what speaks against comparing it (docs/concepts/spreads.md): placeholder, currency,
--- stale, scale, pack, outlier, duplicate. Offers without a finding are counted: one a shop, the cheapest.
--- An offer is judged by itself first; what is left, one price a shop, is what all are compared with.
--- (FROM 'pack_sizes.sql') stands for the query of that file.
+-- Every listed offer with a price, and the reasons not to compare it (docs/concepts/spreads.md): placeholder, currency,
+-- stale, scale, pack, outlier, duplicate. Offers without a finding count: the cheapest of each shop. Each offer is
+-- first judged by itself. All offers are then compared with those that passed, one price for each shop.
+-- (FROM 'pack_sizes.sql') is replaced by the query of that file.
 WITH priced AS (
   SELECT
     item_id,
@@ -33,7 +33,7 @@ alone AS MATERIALIZED (
     coalesce(abs(jump - round(jump)) <= 0.2 AND abs(round(jump)) BETWEEN 1 AND 3, false) AS is_jump,
     coalesce(days_unseen > 14, false) AS is_stale,
     coalesce(usual_currency <> currency, false) AS is_foreign,
-    -- What is in a pack, as one number. That a thing is one piece tells nothing.
+    -- What is in a pack, as one number. That a thing is one piece means nothing.
     CASE unit WHEN 'kg' THEN 4 * millionths WHEN 'l' THEN 4 * millionths + 1 WHEN 'm' THEN 4 * millionths + 2
       WHEN 'piece' THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END END AS pack
   FROM sized
@@ -48,7 +48,7 @@ packed AS (
   SELECT
     alone.*,
     usual_pack,
-    -- Pieces tell nothing of weight, volume or length.
+    -- Pieces say nothing about weight, volume or length.
     coalesce(
       CASE WHEN pack % 4 = usual_pack % 4 THEN abs(pack // 4 - usual_pack // 4) > 0.05 * (usual_pack // 4)
         ELSE pack % 4 <> 3 AND usual_pack % 4 <> 3 END,
@@ -78,7 +78,7 @@ price_groups AS MATERIALIZED (
   GROUP BY product_id, currency
 ),
 outlier_limits AS (FROM 'outlier_limits.sql'),
--- An alias is planned again wherever it is used, so what others are made of stands in a step of its own.
+-- An alias is planned again wherever it is used, so what others are made of is in a separate step.
 joined AS (
   SELECT
     packed.*,

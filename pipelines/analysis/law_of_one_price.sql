@@ -1,18 +1,20 @@
--- Whether a product costs the same in shops of different currencies, at exchange rates that you bring: a row a pair of
--- currencies, from prices at the ends of weeks. One price a currency counts, the lowest of its shops. gap is 100 * ln(first price in
--- base / second price in base): median_gap, its mean size mean_abs_gap, and law_pct, the share of gaps of at most 1.
--- persistence: how much of a gap is left a week later (least squares with a mean for each product), and half_life_weeks,
--- ln(0.5) / ln(persistence). pass_through: by what share of a move of the rate the relative price in local money moves
--- over pass_weeks weeks, with its standard error; 1: prices follow the rate at once.
--- Source: Gorodnichenko and Talavera, Price Setting in Online Markets: Basic Facts, International Comparisons, and Cross-Border
--- Integration, American Economic Review 107 (2017); Cavallo, Neiman and Rigobon, Currency Unions, Product Introductions, and
--- the Real Exchange Rate, Quarterly Journal of Economics 129 (2014).
+-- Whether a product costs the same in shops of different currencies, at exchange rates that you provide: one row for
+-- each pair of currencies, from prices at the ends of weeks. Only the lowest price in each currency counts. gap is 100
+-- * ln(first price in base / second price in base): median_gap, its mean size mean_abs_gap, and law_pct, the share of
+-- gaps up to 1. persistence: how much of a gap is left a week later (least squares with a mean for each product), and
+-- half_life_weeks, ln(0.5) / ln(persistence). pass_through: how much of a change of the rate shows in relative local
+-- prices within pass_weeks weeks, with its standard error; 1 means all of it.
+-- Source: Gorodnichenko and Talavera, Price Setting in Online Markets: Basic Facts, International Comparisons, and
+-- Cross-Border Integration, American Economic Review 107 (2017); Cavallo, Neiman and Rigobon, Currency Unions, Product
+-- Introductions, and the Real Exchange Rate, Quarterly Journal of Economics 129 (2014).
 -- Exact: counts. Everything else is a double; logs of prices and rates are never rounded in between.
--- Limits: with few weeks the persistence is estimated too low (Nickell 1981). Rates are those of your file, the newest up to
--- each week's end; where rates don't move there is no pass_through. Taxes and shipping differ between countries. Suspect prices are left out (price_spells).
--- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM 'rates.csv';
--- SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv --fx-base EUR
--- Variables: base (ISO 4217), and, none of which need be set: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
+-- Limits: with few weeks the persistence is estimated too low (Nickell 1981). Rates are those of your file, the newest
+-- up to each week's end; if rates don't move, there is no pass_through. Taxes and shipping differ between countries.
+-- Suspect prices are left out (price_spells).
+-- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate
+-- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
+-- --fx-base EUR
+-- Variables: base (ISO 4217), and optionally: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
 WITH span AS (
   SELECT
     last_day,

@@ -1,15 +1,16 @@
--- Today's price of a listing within its range: a row for each of the last 7, 30, 90 and 365 days and for all that is known
--- (days is null). lowest and highest of all prices that stood in these days, today's included; mean: weighted by how long each
--- stood; days_known: for how long the price is known; prices: how many different ones there were; rank: 1 where none was
--- lower; lower_pct: for what share of the known time the price was lower than today's.
--- Source: definitions of this project; time-weighted means as in the Consumer Price Index Manual (IMF and others, 2020).
+-- Today's price of a listing within its range: one row for each of the last 7, 30, 90 and 365 days, and one for the
+-- whole known past (days is null). lowest and highest of all prices in these days, including today's; mean: weighted by
+-- how long each price lasted; days_known: days for which the price is known; prices: number of different prices; rank:
+-- 1 if none was lower; lower_pct: share of the known time in which the price was lower than today's.
+-- Source: definitions of this project; time-weighted means as in the Consumer Price Index Manual (IMF and others,
+-- 2020).
 -- Exact: price, lowest, highest and counts. mean, days_known and lower_pct are doubles; the mean is the exact sum of
 -- price times microseconds, divided once.
--- Limits: the time before the first change that is known counts as if the price before it had stood since the listing was first
--- seen; is_whole is then false. Time in which the listing was gone counts nowhere, nor does a suspect price (price_spells) or a
--- listing whose price of today is a placeholder or off by a factor of 10, 100 or 1,000 (offers).
--- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100
--- listings): those with the lowest price in percent of their mean of all that is known
+-- Limits: the time before the first known change counts as if the price had been the same since the listing was first
+-- seen; is_whole is then false. Time in which the listing was gone does not count. Suspect prices (price_spells) are
+-- left out, and so are listings whose current price is a placeholder or wrong by a factor of 10, 100 or 1,000 (offers).
+-- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100 listings): those
+-- whose price is lowest in percent of their mean over the whole known past
 WITH now_us AS (
   SELECT epoch_us(max(last_seen_at)) AS until_us FROM items
 ),
@@ -24,7 +25,7 @@ current_prices AS (
     AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
     AND item_id NOT IN (SELECT item_id FROM offers WHERE NOT is_counted AND list_has_any(findings, ['scale', 'placeholder']))
 ),
--- A price that stands has stood until the service looked last; a later change of it counts as long as it has stood.
+-- A current price has lasted until the service last looked; a later change counts for as long as it lasted.
 spells AS MATERIALIZED (
   SELECT
     item_id,

@@ -1,4 +1,4 @@
--- The listed offers of a product, cheapest first in each currency, with what speaks against comparing them.
+-- The listed offers of a product, cheapest first in each currency, with the reasons not to compare them.
 -- Variables: product (product_id) · currency (optional)
 SELECT
   items.currency,

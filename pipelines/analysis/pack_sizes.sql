@@ -1,10 +1,9 @@
--- part of: judged_offers
--- How much is in a pack: by the shop's attributes, else by the title (6 x 0.5 l, 40.000 g, 750ml, 10 kom). From
--- listed_offers; gives its columns without title and attributes, and unit (kg, l, piece or m) with millionths, the
--- quantity in millionths of the unit. Both are null where nothing tells.
--- Attributes: quantity with unit; else size, volume, content, netContent, netWeight or packSize in words.
--- Numbers in words have a decimal point or comma; where both stand, the last one is it. Three decimals behind 1 to 9 g or ml
--- are thousands (1.000 g is a kilogram), behind more they are decimals (40.000 g). 3G to 6G are networks.
+-- part of: judged_offers How much is in a pack: by the shop's attributes, else by the title (6 x 0.5 l, 40.000 g,
+-- 750ml, 10 kom). From listed_offers; gives its columns without title and attributes, and unit (kg, l, piece or m) with
+-- millionths, the quantity in millionths of the unit. Both are null if unknown. Attributes: quantity with unit; else
+-- size, volume, content, netContent, netWeight or packSize in words. Numbers in words have a decimal point or comma; if
+-- a number has both, the last one is the decimal sign. Three digits after it are thousands in 1 to 9 g or ml (1.000 g
+-- is a kilogram), else decimals (40.000 g). 3G to 6G are networks.
 WITH told AS (
   SELECT
     *,
@@ -33,7 +32,7 @@ found AS (
     END AS size
   FROM told
 ),
--- A column that others are made of stands in a step of its own: an alias is planned again wherever it is used.
+-- A column that others are made of is in a separate step, because an alias is planned again wherever it is used.
 named AS (
   SELECT
     * EXCLUDE (size),

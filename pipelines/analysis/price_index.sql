@@ -1,19 +1,21 @@
--- How prices as a whole moved from period to period, without weights: the price of a listing in a period is the one at the
--- end of its last day, and only prices of the same listing are compared. A row a group and period, 100 in the group's first:
--- jevons: matched-model Jevons, chained; jevons_direct: the same against the first period alone; geks_jevons: GEKS over
--- matched Jevons in a rolling window, extended by the mean splice on the published index; tpd: time-product dummy, one
--- regression over all periods. matched is the number of listings that the period before has as well.
--- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 8 and 10; Eurostat, Guide on Multilateral Methods in
--- the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution Bias in
--- Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022).
+-- How prices as a whole moved from period to period, without weights: the price of a listing in a period is the one at
+-- the end of its last day, and only prices of the same listing are compared. One row for each group and period; the
+-- group's first period is 100: jevons: matched-model Jevons, chained; jevons_direct: the same against the first period
+-- only; geks_jevons: GEKS over matched Jevons in a rolling window, extended by the mean splice on the published index;
+-- tpd: time-product dummy, one regression over all periods. matched is the number of listings that the previous period
+-- has as well.
+-- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 8 and 10; Eurostat, Guide on Multilateral
+-- Methods in the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution
+-- Bias in Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022).
 -- Exact: items, matched. The indices are doubles; equal to pyindexnum within 1e-9.
--- Limits: no quantities are known, so each listing counts alike. A listing that goes and one that comes in its place are
--- two. Suspect prices are left out (price_spells). The last period may not be over. Listings that were gone before the lake began are missing from its past. Where no
--- listing links a period to those before it, an index is null from there on. The regression is made again with each new
--- period, so tpd is revised; set since to bound it: its time grows with the cube of the number of periods.
+-- Limits: quantities are unknown, so each listing has the same weight. A listing and its successor are two listings.
+-- Suspect prices are left out (price_spells). The last period may be incomplete. Listings that were gone before the
+-- lake began are missing. If no listing links a period to the earlier ones, the index is null from there on. Each new
+-- period repeats the regression, so tpd is revised; its time grows with the cube of the number of periods, so set since
+-- to limit it.
 -- Optional variables: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
--- (25) · currency · category (slug) · site_id · until (DATE; the last day the lake knows) · since (DATE; by month all
--- that is known, else 52 weeks or 60 days)
+-- (25) · currency · category (slug) · site_id · until (DATE; the last day the lake knows) · since (DATE; by month
+-- everything that is known, otherwise 52 weeks or 60 days)
 WITH settings AS (
   SELECT
     coalesce(getvariable('period')::VARCHAR, 'month') AS unit,
@@ -26,7 +28,7 @@ WITH settings AS (
     ) AS since_day
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS known_day FROM items)
 ),
--- Months, weeks from Monday on, and days as numbers; a spell counts in each period at whose end it stands.
+-- Months, weeks from Monday on, and days as numbers; a spell counts in each period at whose end it is current.
 spells AS (
   SELECT
     item_id,
@@ -48,7 +50,7 @@ spells AS (
   FROM (
     SELECT
       item_id, currency, price, category_slug, site_id, from_day, unit, by_what,
-      -- The first day at whose end it does not stand; behind the last period where it stands at the end of all.
+      -- The first day at whose end it is no longer current; after the last period if it is current at the end of all.
       CASE
         WHEN to_day <= until_day THEN to_day
         WHEN unit = 'month' THEN (date_trunc('month', until_day) + INTERVAL 1 MONTH)::DATE

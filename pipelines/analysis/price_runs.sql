@@ -1,6 +1,5 @@
--- part of: offer_prices and price_spells
--- From each thing told of an offer to the next: what it cost, -1 where it was not offered. From offers, and steps: what is
--- told (told_prices.sql) and one step without a time where an offer begins.
+-- part of: offer_prices and price_spells What an offer cost from one known instant to the next, -1 if it was not
+-- offered. From offers, and steps: what is known (told_prices.sql), and one step without a time where an offer begins.
 WITH ordered AS (
   SELECT
     *,
@@ -24,7 +23,7 @@ SELECT
     -- Values change between a removal and a re-listing, too: that lists nothing.
     WHEN kind IN ('CHANGED', 'PRICE') AND listing_so_far = 'REMOVED'
       AND coalesce(next_listing <> 'REMOVED', offers.removed_at IS NOT NULL) THEN -1
-    -- Before the first listing that is known there was none, whatever the own row tells of the price.
+    -- Before the first listing that is known there was none, whatever its own row says about the price.
     WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED') THEN -1
     WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
     ELSE coalesce(ordered.price, next_price_before, next_last_price, offers.price)

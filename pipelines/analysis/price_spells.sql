@@ -1,15 +1,14 @@
--- part of: catalog.sql, as view price_spells
--- What every listing cost from one instant to another, for as long as it stood at one price: a price spell. The analyses of
--- the past read it. One row a spell: from from_at until before to_at, null while it stands. from_day until before to_day
--- are the days (UTC) at whose end it stood.
--- began: NEW, RELISTED or CHANGED, what the spell began with; null where that is not known: the price is older than
--- the first change that is known, and from_at is when the listing was first seen. ended: CHANGED or REMOVED; null while
--- it stands. A listing that never changed begins NEW when it was first seen. Product, website and category are those of today.
--- ended_before: when the listing's spell before it ended, null for the first that is known; equal to from_at where nothing lies
--- between. price_before: what it then cost in the same currency. is_suspect: a price of 0.01 or less, or about 10, 100 or 1,000 times
--- (from 6.3 to 15.8 times, and so on) above or below the middle of all prices that the listing has had, if there are three or more. A
--- suspect price is never a price_before.
--- (FROM '….sql') stands for the query of that file.
+-- part of: catalog.sql, as view price_spells Price spells: how long each listing had each price. Analyses of the past
+-- read this view. One row for each spell: it lasts from from_at until before to_at, which is null if the price is
+-- current. from_day until before to_day are the days (UTC) at whose end the listing had the price. began: NEW, RELISTED
+-- or CHANGED, how the spell began; null if the price is older than the first known change: from_at is then when the
+-- listing was first seen. ended: CHANGED or REMOVED; null if the price is current. A listing that never changed begins
+-- NEW when it was first seen. Product, website and category are today's. ended_before: when the listing's previous
+-- spell ended; null for the first known one, equal to from_at if there is no gap. price_before: its price then, in the
+-- same currency. is_suspect: a price of 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from
+-- 6.3 to 15.8, and so on) from the middle of the listing's prices, if there are three or more. A suspect price is never
+-- a price_before.
+-- (FROM '….sql') is replaced by the query of that file.
 WITH offers AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
 steps AS (

@@ -1,7 +1,7 @@
 -- Price spread: how much the prices of one product differ, per currency, for products in two or more shops; and how far
 -- that can be trusted (docs/concepts/spreads.md). The trusted figures and the grade are those of the counted offers.
--- (FROM 'spread_figures.sql') stands for the query of that file, which makes the figures: pricelake query --analysis
--- price_spread runs both.
+-- (FROM 'spread_figures.sql') is replaced by the query of that file, which computes the figures: pricelake query
+-- --analysis price_spread runs both.
 WITH priced AS (
   SELECT
     product_id,

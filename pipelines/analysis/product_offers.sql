@@ -1,6 +1,6 @@
--- The offers of some products with what speaks against comparing them, cheapest first, those no longer listed last.
--- Variables: product_ids, currencies: two lists of the same length, a product and the currency of its offers · top (10):
--- so many offers a product
+-- The offers of some products with the reasons not to compare them, cheapest first, removed ones last.
+-- Variables: product_ids, currencies: two lists of the same length, a product and the currency of its offers · top
+-- (10): this many offers of each product
 WITH chosen AS (
   SELECT unnest(getvariable('product_ids')::VARCHAR[]) AS product_id, unnest(getvariable('currencies')::VARCHAR[]) AS currency
 )

@@ -1,15 +1,15 @@
--- Temporary price cuts and lasting ones, by shop and category. A sale is a cut after which, on the same listing, a price at or
--- above the one before the cut follows within some days; further cuts until then belong to it. A cut without that is lasting,
--- and undecided where fewer days than that have passed or the listing ended before. sales_pct: sales in percent of the cuts
--- that are decided; returned_pct: sales that ended at exactly the price before; depth: the lowest price of the sale in
--- percent below the price before; days: its length; on_sale_pct: the share of all listed time that fell on sales.
+-- Temporary price cuts and lasting ones, by shop and category. A sale is a cut after which the listing returns to the
+-- previous price or a higher one within some days; further cuts until then belong to it. Other cuts are lasting. A cut
+-- is undecided if fewer days have passed, or if the listing ended before. sales_pct: sales in percent of the decided
+-- cuts; returned_pct: sales that ended at exactly the previous price; depth: the lowest price of the sale in percent
+-- below the previous price; days: its length; on_sale_pct: the share of all listed time that fell on sales.
 -- Source: Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008), sale filters for
 -- V-shaped cuts, asymmetric ones included.
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
--- Limits: the shop's own words are not known: a cut that returns is called a sale, whether or not it was announced as one. Suspect
--- prices are left out, and so are the changes to and from them (price_spells).
--- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category
--- (slug) · since, until (DATE; 180 days up to the last closed one): cuts of these days
+-- Limits: what the shop announced is unknown: a cut that is taken back is called a sale. Suspect prices, and changes to
+-- and from them, are left out (price_spells).
+-- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category (slug) ·
+-- since, until (DATE; 180 days up to the last closed one): cuts of these days
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
@@ -18,7 +18,7 @@ WITH span AS (
     coalesce(getvariable('by')::VARCHAR, 'shop') AS by_what
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
 ),
--- Instants as microseconds; those of what still stands end with the span. What ended before the first cut that matters is not read.
+-- Instants as microseconds; current prices end with the span. What ended before the first cut that matters is not read.
 spells AS MATERIALIZED (
   SELECT
     item_id,

@@ -1,8 +1,10 @@
--- Shops against the market, in all and by category: of the products that two or more shops sell in one currency, how
--- many a shop has the lowest price of (ties count for all who share it), and its price index: 100 is the median price of
--- each product, averaged geometrically, so that half and twice the price cancel out; the middle 50 % of its products lie between index_p25 and
--- index_p75. Only offers that count are compared (offers.is_counted). A row without a category is the shop as a whole.
--- Optional variables: currency · category (slug or path; with those below it) · min_products (5): with so many compared products
+-- Shops against the market, in all and by category: for how many of the products that two or more shops sell in one
+-- currency a shop has the lowest price (on a tie, all of them count), and its price index. 100 is the median price of
+-- each product; the index is a geometric mean, so half and twice the price cancel out. The middle 50 % of its products
+-- are between index_p25 and index_p75. Only offers that count are compared (offers.is_counted). A row without a
+-- category is the shop as a whole.
+-- Optional variables: currency · category (slug or path; with those below it) · min_products (5): only shops with this
+-- many compared products
 WITH lowest AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers

@@ -1,5 +1,5 @@
--- How many products have which spread, in steps of 5 percent; all from 100 percent on are one step (up_to is null).
--- By the prices that can be trusted, grades A and B. Optional variables: currency
+-- How many products have which spread, in steps of 5 percent; everything from 100 percent on is one step (up_to is
+-- null). Uses trusted prices, grades A and B. Optional variables: currency
 WITH trusted AS (
   SELECT coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
   FROM price_spread

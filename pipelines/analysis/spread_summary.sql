@@ -1,6 +1,6 @@
--- Price spreads in figures, one row; the quantiles are of the spreads that can be trusted (grades A and B).
--- Optional variables: currency · min_shops: what counts as sold in many shops (4, or as many as the
--- most-sold product has: from four shops on, a price far from all others can be told)
+-- Price spreads in figures, one row; the quantiles use trusted spreads (grades A and B).
+-- Optional variables: currency · min_shops: how many shops count as many (4, or as many as the most-sold product has;
+-- outliers can be found from four shops on)
 WITH selected AS (
   SELECT
     *,

@@ -1,9 +1,9 @@
--- part of: offer_prices and price_spells
--- What is told of the prices of offers, in any order. From offers (items with item_id, price and price_before, -1 for none,
--- currency, price_changed_at and removed_at). A change tells the price behind it, and the first one known also what was
--- before it: nothing where it is NEW or RELISTED, else an offer at the price before. The item's own row tells its last
--- price change (kind PRICE) and its removal, if no change does. -1 stands for a price that is known to be none, and nth
--- orders what is told of one instant: the own row's price, changes without an id, those with one, the own row's removal.
+-- part of: offer_prices and price_spells What is known about the prices of offers, in any order. From offers (items
+-- with item_id, price and price_before, -1 for none, currency, price_changed_at and removed_at). A change says which
+-- price follows it. The first known change also says what was before it: nothing if it is NEW or RELISTED, else an
+-- offer at the previous price. The item's own row says its last price change (kind PRICE) and its removal, if no change
+-- does. -1 means that there is known to be no price. nth orders entries of one instant: the own row's price, changes
+-- without an id, those with one, the own row's removal.
 WITH known_changes AS (
   SELECT
     *,
@@ -28,19 +28,19 @@ SELECT
   CASE WHEN kind <> 'CHANGED' THEN kind END AS listing,
   CASE
     WHEN kind = 'REMOVED' THEN -1
-    -- Found by a later read: what comes next tells the price that it had at first.
+    -- Found by a later read: the next entry has the price that it had at first.
     WHEN kind = 'NEW' AND origin = 'diff' THEN NULL
     ELSE coalesce(price, -1)
   END AS price,
   CASE
     WHEN kind IN ('NEW', 'RELISTED') THEN -1
-    -- A removal need not tell the price.
+    -- A removal may come without the price.
     WHEN kind = 'REMOVED' THEN last_price
     ELSE coalesce(last_price, -1)
   END AS price_before,
   last_price,
   currency,
-  -- An item may change its currency: the pair tells the one before.
+  -- An item may change its currency: the pair has the previous one.
   CASE
     WHEN contains(changes, '"currency"') AND json_extract_string(changes, '$.currency[1]') = currency
       THEN json_extract_string(changes, '$.currency[0]')

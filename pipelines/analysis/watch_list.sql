@@ -1,11 +1,11 @@
--- part of: watch
--- Your own prices against the shops that sell the same product: one row a line of watch_list (line, product, product_id, currency,
--- price, lowest, highest, reason). One price a shop counts, its lowest; a shop at the same price is neither above nor below.
--- position is 1 where no shop is cheaper. undercut_since and below_since are when it began that, without a break, some shop is
--- below your price or your lowest allowed one. below_first is the shop with which it began, whether or not it still is below;
--- below_followed the others in their order. …_known is false where that price is older than the first change that is known.
+-- part of: watch Your own prices against the shops that sell the same product: one row for each line of watch_list
+-- (line, product, product_id, currency, price, lowest, highest, reason). Only the lowest price of each shop counts; a
+-- shop at the same price is neither above nor below. position is 1 if no shop is cheaper. undercut_since and
+-- below_since are since when at least one shop has been below your price, or below your lowest allowed price.
+-- below_first is the first of these shops, even if it no longer is below; below_followed are the others in order.
+-- …_known is false if that price is older than the first known change.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
--- Variable, which need not be set: own_site (site_id): your own shop, left out
+-- Optional variable: own_site (site_id): your own shop, left out
 WITH offers AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM items
@@ -51,7 +51,7 @@ market AS (
   WHERE reason IS NULL
   GROUP BY line
 ),
--- Who is below a bound, and from when to when: instants as microseconds, what stands without an end.
+-- Who is below a bound, and from when to when: instants as microseconds, current ones without an end.
 bounds AS (
   SELECT line, product_id, currency, 'undercut' AS kind, price AS bound FROM watched WHERE reason IS NULL
   UNION ALL
@@ -79,7 +79,7 @@ stretches AS (
   )
   GROUP BY line, kind, site_id, stretch
 ),
--- Stretches of all shops that overlap or touch are one episode; the one that stands is told.
+-- Stretches of all shops that overlap or touch are one episode; the current one is shown.
 episodes AS (
   SELECT
     *,

@@ -1,8 +1,8 @@
--- The widest price spreads by prices that can be trusted, with the product's title and the names of the cheapest and the
--- most expensive shop.
--- Optional variables: currency · category (slug or path; with those below it) · brand, in any case ·
--- min_shops (2) · with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest
--- grade that is shown, C for all · top (20): so many rows
+-- The widest price spreads by prices that can be trusted, with the product's title and the names of the cheapest and
+-- the most expensive shop.
+-- Optional variables: currency · category (slug or path; with those below it) · brand, in any case · min_shops (2) ·
+-- with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest grade to
+-- show, C for all · top (20): number of rows
 WITH chosen AS (FROM 'chosen_spreads.sql')
 SELECT
   product_id,

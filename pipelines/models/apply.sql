@@ -1,7 +1,7 @@
--- Rows of items that the pending changes and whole reads make new. A whole read that shows all that was told is the row.
+-- Rows of items that pending changes and whole reads make new. A whole read that shows all changes becomes the row.
 -- To other rows the changes are applied in order; replays and overlaps do nothing.
 -- An item that is unknown and can't be read is not among the items the key may see: only history shows it.
--- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all that was told),
+-- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all changes),
 -- pending_changes, renamed_sites, different_items (whole rows of the merge base that are not as the lake has them).
 -- needs: base_items, different_items, pending_changes, renamed_sites, taken_reads; variables run_id, watermark
 -- makes: merged_items
@@ -64,7 +64,7 @@ merged AS (
       WHEN shows_removal(b.last_changed_at, b.last_seen_at, b.removed_at, t.listing.observed_at, t.listed_at) THEN b.removed_at
       ELSE t.listing.observed_at
     END AS removed_at,
-    -- A change of an item tells that it is among the caller's data.
+    -- A change of an item shows that it is among the caller's data.
     CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
     greatest(t.change_id, b.change_id) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id

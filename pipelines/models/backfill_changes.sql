@@ -26,7 +26,7 @@ ids AS (
   JOIN known AS k USING (item_id, observed_at, kind)
   WHERE k.change_id IS NOT NULL
 ),
--- The time that the feed has come to; where nothing tells, that of the items less what the feed is late.
+-- The time that the feed has reached; if unknown, that of the items minus the delay of the feed.
 told AS (
   SELECT coalesce(max(observed_at), (SELECT max(last_changed_at) - INTERVAL 1 MINUTE FROM items)) AS until
   FROM (

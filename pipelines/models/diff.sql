@@ -1,4 +1,4 @@
--- Rows of history for what no change of the feed tells: the differences between whole rows and the lake.
+-- Rows of history for differences between whole rows and the lake without a change in the feed.
 -- Views: mismatched_items (mismatches), exported_items, items (the lake), history.
 -- needs: exported_items, history, items, mismatched_items; variables run_id
 -- makes: diff_changes
@@ -35,7 +35,7 @@ timed AS (
       CASE kind
         WHEN 'NEW' THEN e.first_seen_at
         WHEN 'REMOVED' THEN e.removed_at
-        -- No field tells when an item came back: a time of the row that is later than the removal bounds it.
+        -- No field says when an item came back: a time of the row that is later than the removal bounds it.
         WHEN 'RELISTED' THEN CASE
           WHEN e.last_changed_at > k.removed_at THEN e.last_changed_at
           WHEN e.price_changed_at > k.removed_at THEN e.price_changed_at

@@ -1,6 +1,6 @@
--- Whole reads, judged by what was told: lists and single items may lag behind the feed, each by another amount.
+-- Whole reads, judged by the changes: lists and single items may lag behind the feed, each by another amount.
 -- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
--- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row told.
+-- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row.
 -- A row that a change made has the change's time: by how much that is later than a read's may be known (feed_skew).
 -- What pages brought beside the needed items is left to the changes that describe it.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and

@@ -25,7 +25,7 @@ JOIN exported_items AS e USING (item_id)
 LEFT JOIN told_items AS t USING (item_id)
 WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at >= t.until + INTERVAL 1 MINUTE))
   AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
-  -- What a stale item differs in, the feed has told already.
+  -- The feed has already reported how a stale item differs.
   AND d.item_id NOT IN (SELECT item_id FROM stale_items)
   -- A removal need not move lastChangedAt.
   AND (NOT getvariable('with_feed')

@@ -1,6 +1,6 @@
--- Items that are read whole, and why: the pending changes tell too little of them, a read of an earlier run did not show
--- what the feed told, or a complete copy lacks them though they are new.
--- Only a price change is told whole. NEW, RELISTED and other values need more; REMOVED does not tell removedAt.
+-- Items that are read whole, and why: the pending changes say too little about them, a read of an earlier run did not show
+-- their changes, or a complete copy lacks them although they are new.
+-- Only a price change is complete. NEW, RELISTED and other values need more; REMOVED does not have removedAt.
 -- Views: pending_changes (changes not yet applied), base_items (the rows so far), stale_items (the lake's);
 -- table doubted_items; variable watermark (changes up to it happened before this run read whole rows; null: none were read).
 -- needs: base_items, doubted_items, pending_changes, stale_items; variables run_id, watermark
@@ -41,7 +41,7 @@ FROM (
       WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at)
       ELSE observed_at > k.last_changed_at AND NOT is_told_whole
     END
-    -- The row was read while the world went on: it may show the change already, or others of the same time.
+    -- The row was read while items changed: it may already show the change, or others of the same time.
     ELSE k.is_of_this_run OR observed_at <= k.last_changed_at OR NOT is_told_whole
   END
   UNION ALL SELECT item_id, observed_at FROM stale_items

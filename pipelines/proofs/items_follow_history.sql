@@ -1,4 +1,4 @@
--- Items whose row is not what history tells: the change that was applied last, and changes after it.
+-- Items whose row does not match history: the change that was applied last, and changes after it.
 -- The API document says that lastChangedAt updates with CHANGED. It does not say that it equals observedAt, or that a
 -- removal or a relisting moves it: a row that was seen, or removed, later than its last change shows more than that.
 -- Parameter $cursor: feed cursor up to which items are applied; changes behind it are not due yet.
@@ -15,7 +15,7 @@ faults AS (
     CASE
       WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
       WHEN changed_item IS DISTINCT FROM item_id THEN 'change ' || change_id || ' is of item ' || coalesce(changed_item, 0)
-      -- A row that was read whole since may show more than the change tells.
+      -- A row that was read whole since may show more than the change.
       WHEN last_changed_at > observed_at THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
       WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)

@@ -10,7 +10,7 @@ import type { SeenPlan } from './seen-plan.js';
 
 const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
 
-/** Where the service stands now. */
+/** Where the service is now. */
 export interface ServiceState {
   plan: SeenPlan;
   /** The feed's newest change; undefined when it has none, or the plan does not show it. */

@@ -40,7 +40,7 @@ export async function openExportMemory(lake: Lake, io: Io): Promise<ExportMemory
     const newest = [...broken.values()].sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MOST);
     const text = `${JSON.stringify(newest, (_key, value) => (typeof value === 'bigint' ? String(value) : value))}\n`;
     const written = writing.then(() => writeDurably(lake, memoryPath(lake), text));
-    writing = written.catch(() => {}); // reported to whoever saves
+    writing = written.catch(() => {}); // reported to the caller that saves
     return written;
   };
   return {

@@ -10,12 +10,12 @@ import type { Lake } from '../lake/lake.js';
 /** A service may leave out what is null. */
 export const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
 
-/** The plan as the service told it (section 2, PlanInfo). */
+/** The plan as the service sent it (section 2, PlanInfo). */
 export type SeenPlan = z.output<typeof seenPlan>;
 
 const remembered = z.strictObject({ seenAt: z.iso.datetime().transform((text) => new Date(text)), plan: seenPlan });
 
-/** A plan, and when the service told it. */
+/** A plan, and when the service sent it. */
 export interface RememberedPlan {
   seenAt: Date;
   plan: SeenPlan;
@@ -23,7 +23,7 @@ export interface RememberedPlan {
 
 const planPath = ({ root }: Lake) => path.join(root, '_pricelake', 'plan.json');
 
-/** Keeps what the service said of the plan, so that a status can tell without a call what is left. */
+/** Keeps what the service said of the plan, so that a status can show what is left without a call. */
 export async function rememberPlan(lake: Lake, plan: SeenPlan, seenAt: Date): Promise<void> {
   await writeDurably(lake, planPath(lake), `${stringify({ seenAt: seenAt.toISOString(), plan })}\n`);
 }

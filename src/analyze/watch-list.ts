@@ -74,7 +74,7 @@ export async function loadWatchList(db: Database, file: string, currency?: strin
       WHEN ${money('price')}::DECIMAL(18, 4) = 0 THEN 'price is 0'
       WHEN currency IS NOT NULL AND NOT regexp_full_match(currency, '[A-Z]{3}') THEN 'currency "' || currency || '" is not a code of ISO 4217 such as EUR'
       WHEN ${money('lowest')}::DECIMAL(18, 4) > ${money('highest')}::DECIMAL(18, 4) THEN 'lowest ' || lowest || ' is above highest ' || highest
-      WHEN count(*) OVER same > 1 AND line > min(line) OVER same THEN 'the product stands in line ' || min(line) OVER same || ' already'
+      WHEN count(*) OVER same > 1 AND line > min(line) OVER same THEN 'the product is already in line ' || min(line) OVER same
     END AS reason FROM watch_list
     WINDOW same AS (PARTITION BY coalesce(product_id, product), currency)) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
   if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });

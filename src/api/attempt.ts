@@ -28,7 +28,7 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Stands before each request; throws when no call is left. What it returns is told if the service was reached. */
+  /** Runs before each request; throws if no call is left. What it returns learns whether the service was reached. */
   beginCall(): EndCall;
 }
 

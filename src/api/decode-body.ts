@@ -47,7 +47,7 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // A start is all that is wanted, and a broken one still tells something.
+    // Only the beginning is needed, and even a broken one helps.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }

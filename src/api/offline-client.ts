@@ -5,7 +5,7 @@ import type { ApiClient } from './client.js';
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError('offline', `${purpose} makes no call, but the landing lacks an answer of ${path}`, {
-      hint: 'Run a plain `pricelake sync`: what is missing is fetched.',
+      hint: 'Run `pricelake sync` without other options: it fetches what is missing.',
     });
   };
   return {

@@ -1,6 +1,6 @@
 import type { Io } from '../io/io.js';
 
-/** Calls per second until the plan is known: only `/plan` itself is due by then. */
+/** Calls per second until the plan is known: only `/plan` itself is called by then. */
 export const CAREFUL_RATE = 2;
 
 export interface RateBucket {

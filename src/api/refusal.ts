@@ -47,7 +47,7 @@ export function explainRefusal(answer: RefusedAnswer, context: RefusalContext): 
   if (code === undefined || (code === 'not_found' && !body.genuine)) {
     return new PricelakeError('contract', `${message}; the API document does not allow that`, {
       ...body.facts,
-      hint: 'Check that source.baseUrl is the address of the service, and what stands between.',
+      hint: 'Check that source.baseUrl is the address of the service, and any proxy between.',
     });
   }
   return new PricelakeError(code, message, { ...body.facts, ...(hint === undefined ? {} : { hint }) });

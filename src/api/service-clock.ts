@@ -7,7 +7,7 @@ const LAST_MS = Date.UTC(2100, 0, 1);
 /** Answers whose dates count: the newest ones. */
 const KEPT_OFFSETS = 25;
 
-/** The service's clock, as the `Date` headers of its answers tell it. */
+/** The service's clock, by the `Date` headers of its answers. */
 export interface ServiceClock {
   /** Takes in the `Date` header of an answer that came just now. */
   note(header: string | undefined): void;

@@ -5,7 +5,7 @@ import { BodyQueue } from './body-queue.js';
 
 /** How long each part of an answer may take, in milliseconds. */
 export interface Timeouts {
-  /** Until the connection stands, TLS included. Default 10,000. */
+  /** Until the connection is open, including TLS. Default 10,000. */
   connectMs: number;
   /** From the request until the answer's headers: an export may count rows first. Default 120,000. */
   headersMs: number;
@@ -87,7 +87,7 @@ interface Exchange {
   abort: (reason: Error) => void;
 }
 
-/** The state of one request and its answer, as undici's events tell it. */
+/** The state of one request and its answer, as undici's events report it. */
 function createExchange(
   resolve: (answer: Answer) => void,
   reject: (fault: ExchangeFault) => void,

@@ -53,7 +53,7 @@ export interface CheckSettings {
 /** Says why a value does not fit a parameter's type, or undefined when it does. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
   const given = typeof value === 'string' ? 'text' : 'a number';
-  if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `${given} stands where text is due`;
-  if (type === 'BIGINT') return Number.isSafeInteger(value) ? undefined : `${given} stands where an integer is due`;
-  return Number.isFinite(value) ? undefined : `${given} stands where a number is due`;
+  if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;
+  if (type === 'BIGINT') return Number.isSafeInteger(value) ? undefined : `must be an integer, not ${given}`;
+  return Number.isFinite(value) ? undefined : `must be a number, not ${given}`;
 }

@@ -25,7 +25,7 @@ const headerSchema = z.object({
   within_run: z.string().optional(),
 });
 
-/** Where a header line stands, for messages. */
+/** The place of a header line, for messages. */
 interface HeaderEntry {
   key: string;
   value: string;
@@ -73,7 +73,7 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
       );
     }
     if (key !== 'parameter' && entries.some((entry) => entry.key === key))
-      throw fail(index + 1, `"${key}" stands twice`);
+      throw fail(index + 1, `"${key}" is there twice`);
     entries.push({ key, value, line: index + 1 });
   }
   return entries;

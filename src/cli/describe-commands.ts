@@ -23,7 +23,7 @@ export interface CommandSpec {
   commands: CommandSpec[];
 }
 
-/** What yargs is told when a command declares itself, without a command line to parse. */
+/** What a command declares to yargs, without a command line to parse. */
 export function describeCommand(module: CommandModule<object, never>, parent = ''): CommandSpec {
   const usage = `${parent}${module.command}`;
   const spec: CommandSpec = {

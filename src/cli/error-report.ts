@@ -13,7 +13,7 @@ export function formatError(error: unknown): string {
   return lines.join('\n');
 }
 
-/** What a machine reads as the last line of stdout with `--json`; further facts stand under `facts`. */
+/** What a machine reads as the last line of stdout with `--json`; further facts are in `facts`. */
 export function describeError(error: unknown): Record<string, unknown> {
   const { hint, docsUrl, upgradeUrl, nextRunAt, ...facts } = factsOf(error);
   const rest = Object.keys(facts).length > 0 ? { facts } : {};

@@ -7,7 +7,7 @@ import { type Step, Steps } from './progress-steps.js';
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
 const DRAW_EVERY_MS = 200;
-/** Also where nothing new is told: the time goes on. */
+/** Even without progress, because the time changes. */
 const TICK_MS = 1_000;
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
@@ -16,7 +16,7 @@ const WORTH_A_LINE_SECONDS = 1;
 
 /**
  * Bars at the bottom of a terminal: rows, bytes, rate and time of each step, and below them what is left of the run. The
- * cursor stands under them. Every other line is written in their place, and they are drawn again below it. A longer step
+ * cursor is below them. Every other line takes their place, and they are drawn again below it. A longer step
  * that is done leaves its last line.
  */
 export function createBars(screen: Screen): ProgressView {

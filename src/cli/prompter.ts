@@ -20,7 +20,7 @@ export function createPrompter(
     if (!isShown) output.write(question);
     const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input, output: isShown ? output : muted, terminal: true });
-    // In raw mode Ctrl-C is a character: it is made the signal that it stands for.
+    // In raw mode, Ctrl-C is a character: it becomes the signal again.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return (await lines.question(isShown ? question : '', { signal })).trim();

@@ -25,7 +25,7 @@ export interface ReadOptions {
 export interface OpenedLake {
   lake: Lake;
   db: Database;
-  /** A path where a file may stand for the time of the command. */
+  /** A path for a temporary file of the command. */
   scratch: string;
   /** Where the lake was fetched from. */
   remote?: Pick<CachedLake, 'url' | 'holder'>;

@@ -6,7 +6,7 @@ export class Redactor {
     for (const secret of secrets) this.protect(secret);
   }
 
-  /** From now on `secret` is printed as `***`, also where it stands JSON- or URL-encoded. */
+  /** From now on `secret` is printed as `***`, even JSON- or URL-encoded. */
   protect(secret: string): void {
     if (secret === '') return;
     for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]) {

@@ -36,7 +36,7 @@ async function readAddress(child: ChildProcess, signal: AbortSignal) {
     once(lines, 'line', { signal }).then(([text]) => String(text)),
     once(child, 'exit').then(() => undefined),
   ]);
-  if (line === undefined) throw new PricelakeError('unavailable', 'the sandbox did not start; its reason stands above');
+  if (line === undefined) throw new PricelakeError('unavailable', 'the sandbox did not start; the reason is above');
   return JSON.parse(line) as { baseUrl: string; keys: { live: string } };
 }
 
@@ -46,7 +46,7 @@ async function advance(baseUrl: string, hours: number): Promise<Record<string, u
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ hours }),
   });
-  if (!answer.ok) throw new PricelakeError('unavailable', `the sandbox did not move on: ${await answer.text()}`);
+  if (!answer.ok) throw new PricelakeError('unavailable', `the sandbox did not advance: ${await answer.text()}`);
   return (await answer.json()) as Record<string, unknown>;
 }
 

@@ -46,7 +46,7 @@ export async function runSyncProcess(args: string[], io: Io, signal: AbortSignal
   }
 }
 
-/** A line of its log goes on as it is; what else it or the system says is made one. */
+/** A line of its log is passed on as it is; anything else becomes one. */
 function relayLine(line: string, io: Io): void {
   if (line.startsWith('{')) process.stderr.write(`${line}\n`);
   else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });

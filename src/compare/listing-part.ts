@@ -18,7 +18,7 @@ import type { OpenListing } from './listing-words.js';
 /** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
 const COUNTS = 2;
 
-/** What stands, by the counts that were asked for last. */
+/** The current state, by the last counts. */
 interface ListingState {
   sites: SiteCount[];
   isSuspect: boolean;

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 
-/** The pipeline file of a folder, which commands find without being told. */
+/** The name under which commands find the pipeline file in the current folder. */
 export const PIPELINE_FILE = 'prices.yaml';
 
 /**

@@ -8,7 +8,7 @@ export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
 
-/** The first fault of a pipeline file as a `config` error: where, what stands there, what is allowed. */
+/** The first fault of a pipeline file as a `config` error: where it is, what is there, what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
   // A mistyped key comes before the complaint that the right one is missing.
@@ -31,7 +31,7 @@ function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Lo
   return new PricelakeError('config', message, { hint: `allowed here: ${allowed.join(', ')}` });
 }
 
-/** Says what kind of value stands there, not which: it may be a secret. */
+/** Says what kind of value is there, not which: it may be a secret. */
 function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
   const name = path.length === 0 ? 'the file' : namePath(path);
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);

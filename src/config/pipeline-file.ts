@@ -25,7 +25,7 @@ const READ_FAULTS: Record<string, string> = {
 };
 
 /**
- * Reads a pipeline file. Every fault is a `config` error that says file, line, what stands there and what is allowed.
+ * Reads a pipeline file. Every fault is a `config` error that says file, line, what is there and what is allowed.
  */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
   const { values, locate } = await readValues(file, env, ['webhook']);
@@ -55,7 +55,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
 /** Variables of sections `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook')[]) {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const hint = 'name another pipeline file, or write one with `pricelake init`';
+    const hint = 'Name another pipeline file, or write one with `pricelake init`.';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
   const { value, locate } = parseYaml(file, text);
@@ -95,7 +95,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
 
 interface Variables {
   env: NodeJS.ProcessEnv;
-  /** Sections in which they are left as they stand. */
+  /** Sections in which they are left as they are. */
   unused: string[];
   locate: Locate;
 }

@@ -102,7 +102,7 @@ const checkSettings = z
   .catchall(checkSetting)
   .superRefine(({ schemaDrift, schema_drift }, context) => {
     if (schemaDrift === undefined || schema_drift?.severity === undefined) return;
-    const message = 'must not stand beside checks.schemaDrift, which says the same';
+    const message = 'must not be set together with checks.schemaDrift, which means the same';
     context.addIssue({ code: 'custom', path: ['schema_drift', 'severity'], message });
   })
   .transform(({ schemaDrift, ...settings }): Record<string, z.output<typeof checkSetting>> => {
@@ -129,7 +129,7 @@ const columnMapping = z
 const DATASETS = 'must be all, or a list of ids of datasets such as [12, 15]';
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** A number, or text where a variable stood or a double could not hold it. */
+/** A number, or text if it came from a variable or does not fit a double. */
 const datasetId = z
   .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,19}$/)], DATASETS)
   .transform((value) => BigInt(value))
@@ -215,7 +215,7 @@ export const pipelineSchema = mapping({
   }).optional(),
 });
 
-/** The key as the file gives it: the text of a variable, or where it stands. */
+/** The key as the file gives it: the text of a variable, or its place. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
 /** A pipeline file, checked, with its variables replaced. The key is resolved; a run has no use for `webhook`. */

@@ -12,9 +12,9 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
   BAD_INDENT: 'the indentation does not fit',
   BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place',
   BAD_SCALAR_START: 'text begins with a reserved character; put it into quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list stands where a value in one line is due',
-  BLOCK_IN_FLOW: 'a value over several lines stands inside of brackets',
-  DUPLICATE_KEY: 'a key stands twice in one mapping',
+  BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list is where a value on one line belongs',
+  BLOCK_IN_FLOW: 'a value over several lines is inside brackets',
+  DUPLICATE_KEY: 'a key is in one mapping twice',
   IMPOSSIBLE: 'it can not be read',
   KEY_OVER_1024_CHARS: 'a key is longer than 1,024 characters',
   MISSING_CHAR: 'a quote, bracket, comma, colon or space is missing',
@@ -30,7 +30,7 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
 };
 
 /**
- * The values of a pipeline file, and where each stands. Ids that a double can't hold stay text.
+ * The values of a pipeline file, and the place of each. Ids that a double can't hold stay text.
  * @throws PricelakeError `config` for what is not YAML, several documents, and aliases
  */
 export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
@@ -64,7 +64,7 @@ function toPosition(lines: LineCounter, at: number): string {
   return `${line}:${col}`;
 }
 
-/** Where a key stands; where it is missing, where what should hold it does. */
+/** The place of a key; if it is missing, the place of what should hold it. */
 function createLocate(file: string, document: Document.Parsed, lines: LineCounter): Locate {
   return (path) => {
     for (let length = path.length; length >= 0; length--) {

@@ -7,7 +7,7 @@ export interface SqlDialect {
   typeOf?: (column: Column) => string | undefined;
   quote: (name: string) => string;
   quoteText: (text: string) => string;
-  /** Where descriptions stand: in the column, or in statements of their own. */
+  /** Where descriptions are: in the column, or in separate statements. */
   comments: 'inline' | 'statements';
   /** Text behind a column or a table, for `comments: 'inline'`. */
   inlineColumn?: (text: string) => string;

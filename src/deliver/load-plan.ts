@@ -13,7 +13,7 @@ type PartitionValues = DataFile['partitionValues'];
 /** What brings a copy of a table from one run to the newest. */
 export interface TableLoad {
   table: TableName;
-  /** The table's own id, by which a copy of another lake is told. */
+  /** The table's own id, by which a copy of another lake is recognized. */
   tableId: string;
   /** The run that the copy is of; undefined to load everything. */
   since: bigint | undefined;
@@ -44,7 +44,7 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
 
 /**
  * @param since the run that the copy is of, or undefined to load everything.
- * @throws PricelakeError `usage` where the lake can't tell what changed since that run.
+ * @throws PricelakeError `usage` if the lake does not know what changed since that run.
  */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
   // First: a run that publishes meanwhile writes the ledger last, and what is loaded of it early is loaded again.

@@ -50,7 +50,7 @@ const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
 /**
  * Brings the copy of a PostgreSQL database to the lake's newest run, in one transaction: it is of one run before and of
  * the other afterwards. Each table follows from the run that the copy notes, and is loaded whole where there is none,
- * where the copy is of another lake, or where the lake can't tell what changed.
+ * if the copy is of another lake, or if the lake does not know what changed.
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
   const target = nameTarget(wish.schema);

@@ -4,12 +4,12 @@ import { PricelakeError } from '../errors/errors.js';
 import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
 import type { TableLoad } from './load-plan.js';
 
-/** Where a copy stands: how its database writes SQL, and in which schema. */
+/** The place of a copy: the SQL of its database, and the schema. */
 export interface LoadTarget {
   dialect: SqlDialect;
   /** `analytics` or `project.dataset`; undefined for the session's own. */
   schema: string | undefined;
-  /** False where each statement stands for itself: items then change in one. */
+  /** False if each statement is a transaction: items then change in one. */
   hasTransactions: boolean;
   /** False where `ADD COLUMN IF NOT EXISTS` is unknown. */
   addsIfMissing: boolean;
@@ -84,7 +84,7 @@ export function selectLoads(target: LoadTarget): string {
   return `SELECT table_name, table_id, run_number FROM ${nameTable(target, LOADS)}`;
 }
 
-/** Statements that bring a copy from `load.since` to `load.run`, in one transaction where the database has them, and do nothing where it stands elsewhere. */
+/** Statements that bring a copy from `load.since` to `load.run`, in one transaction if the database has them; they do nothing if the copy is at another run. */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
   const { quote } = target.dialect;

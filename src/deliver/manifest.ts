@@ -25,7 +25,7 @@ export interface ManifestCommit {
   at: string | undefined;
   run_id: string | undefined;
   operation: string;
-  /** False where the same rows only stand in other files (compaction). */
+  /** False if the same rows are only in other files (compaction). */
   changes_rows: boolean;
   added: Omit<ManifestFile, 'missing_columns'>[];
   removed: { url: string }[];

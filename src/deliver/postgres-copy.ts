@@ -6,7 +6,7 @@ export function holdsJson({ type, description }: Pick<Column, 'type' | 'descript
   return type === 'VARCHAR' && /\bJSON text of\b/.test(description);
 }
 
-/** What stands for a character that PostgreSQL has in no text: U+0000. */
+/** Replaces the character that PostgreSQL texts can't hold: U+0000. */
 const REPLACEMENT = quoteLiteral('\ufffd');
 
 /**

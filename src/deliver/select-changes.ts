@@ -19,10 +19,10 @@ export interface ChangeSelect {
 /**
  * SQL of the rows of a table that are new, changed or gone since then, with what happened to them: `change` (`new`,
  * `changed`, `gone`, or `written` for a row of items of which the files that it replaced are not kept, so that it may be
- * either), `changed_columns`, and for items `events`, the kinds of the changes told meanwhile, in order. Of a gone row the
+ * either), `changed_columns`, and for items `events`, the kinds of the changes since, in order. Of a gone row the
  * last values are given. Only files that commits added or took away are read. A row of which only `run_id` differs is
  * not listed.
- * @throws PricelakeError `usage` where neither the log nor the files that are kept tell
+ * @throws PricelakeError `usage` if neither the log nor the kept files say
  */
 export async function selectChanges(lake: Lake, table: TableName, text: string): Promise<ChangeSelect> {
   const span = await readSpan(lake, table, parseSince(text));
@@ -52,7 +52,7 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
     'usage',
     `what ${table} was at version ${span.from} is not known: the files that were replaced since are not kept`,
     {
-      hint: 'Set lake.retention (7d, say) in the pipeline file: then the lake keeps replaced files, and tells what was in them.',
+      hint: 'Set lake.retention, for example to 7d, in the pipeline file: the lake then keeps replaced files, and knows what was in them.',
     },
   );
 }
@@ -95,7 +95,7 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * What was told of items meanwhile: changes behind the cursor that their version had noted, which history may have held
+ * What happened to items since: changes behind the cursor that their version had noted, which history may have held
  * ahead of it, up to the cursor that they have now; and what comparisons found.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {

@@ -29,7 +29,7 @@ export interface TableSpan {
   applied: { before: Applied; after: Applied };
 }
 
-/** @throws PricelakeError `usage` where the log does not tell, `lake_invalid` when it is damaged. */
+/** @throws PricelakeError `usage` if the log does not say, `lake_invalid` if it is damaged. */
 export async function readSpan(lake: Lake, table: TableName, since: Since): Promise<TableSpan> {
   const { version: from, entries } = await readCommitsSince(lake, table, since);
   const after = await readLog(lake, table);
@@ -53,7 +53,7 @@ export async function readSpan(lake: Lake, table: TableName, since: Since): Prom
   };
 }
 
-/** True when the files still stand on disk, superseded or not. */
+/** True if the files are still on disk, superseded or not. */
 export async function areKept(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<boolean> {
   const found = await Promise.all(
     files.map(({ path }) =>

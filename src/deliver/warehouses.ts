@@ -122,7 +122,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   },
 };
 
-/** @throws PricelakeError `usage` for an address that the warehouse can't read or that can't stand in a statement */
+/** @throws PricelakeError `usage` for an address that the warehouse can't read or that can't be part of a statement */
 export function requireWarehouseBase(warehouse: Warehouse, base: string | undefined): string {
   const { base: wanted } = WAREHOUSE_FORMS[warehouse];
   if (wanted === undefined) return '';

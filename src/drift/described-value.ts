@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as contract from '../api/contract.js';
 import type { AnswerName } from '../tables/table.js';
 
-/** Kinds of values that JSON tells apart; `text` is a cell of CSV, which has no kinds and no null. */
+/** Kinds of values in JSON; `text` is a cell of CSV, which has no kinds and no null. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
 
 /** A value as the API document describes it. */
@@ -18,7 +18,7 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** What zod alone can't tell: its own types are those after parsing. */
+/** What zod can't say: its own types are those after parsing. */
 const WIRE_KINDS = new Map<unknown, JsonKind[]>([
   [contract.int64, ['integer']],
   [contract.int32, ['integer']],

@@ -19,7 +19,7 @@ export interface SeenField {
 /** Where a field of an object at `parent` ('' for the row) is in the document; undefined for an unknown one. */
 export type FindPath = (parent: string, name: string) => string | undefined;
 
-/** Names of fields come from the service: so many of one object are told apart. */
+/** Names of fields come from the service: so only this many in one object are counted separately. */
 const MOST_FIELDS = 500;
 
 /** A digit other than 0 behind the sixth of a second's fraction. */
@@ -91,11 +91,11 @@ export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** What the document says of the value at `path`, which stands below `parent`. */
+/** What the document says about the value at `path`, which is below `parent`. */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flat name: `siteId` stands for site.id, and is null where there is no site.
+  // A flat name: `siteId` means site.id, and is null if there is no site.
   const [first = '', ...rest] = below.split('.');
   const object = parent.described?.members?.get(first);
   const member = object?.members?.get(rest.join('.'));

@@ -30,7 +30,7 @@ export class Database {
   readonly #isFork: boolean;
   readonly #forks = new Set<Database>();
   #isClosed = false;
-  /** What `define` and `keep` made, as it stands: the same is not made again. */
+  /** What `define` and `keep` made: the same is not made again. */
   readonly #defined = new Map<string, { kind: Kind; of?: string }>();
 
   private constructor(
@@ -130,7 +130,7 @@ export class Database {
     }
   }
 
-  /** Lets another view stand in for view or table `name` while `work` is done; it may read `<name>_itself`. */
+  /** Replaces view or table `name` by another view while `work` runs; it may read `<name>_itself`. */
   async substitute<T>(name: string, select: string, work: () => Promise<T>): Promise<T> {
     const [shown, itself] = [quoteIdentifier(name), quoteIdentifier(`${name}_itself`)];
     const tables = await this.rows('SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $1', [name]);

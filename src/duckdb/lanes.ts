@@ -101,7 +101,7 @@ async function countTableRows(db: Database): Promise<Map<string, bigint>> {
   return new Map(rows.map(({ table_name, estimated_size }) => [String(table_name), BigInt(String(estimated_size))]));
 }
 
-/** Views and temporary tables whose names stand in the text, or in that of a view it reads; a view after what it reads. */
+/** Views and temporary tables that the text names, or a view that it reads; a view comes after what it reads. */
 function listReads(db: Database, select: string, tableRows: ReadonlyMap<string, bigint>) {
   const views = db.views();
   const found = new Map<string, string>();

@@ -37,7 +37,7 @@ export async function estimateFeed(
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
-  // Where the feed stands before several are read.
+  // Where the feed is before several are read.
   const look: Count = { count: 0n, calls: 1, exact: true };
   const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
   return { ...waiting.find(({ changes }) => changes.count > 0n), changes };

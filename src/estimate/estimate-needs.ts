@@ -15,7 +15,7 @@ import type { WaitingFeed } from './estimate-feed.js';
 import type { EstimateSource } from './estimate-source.js';
 
 /**
- * What reading items whole would take: those that a page of the feed tells too little of, found and read as a run does
+ * What reading items whole would take: those about which a page of the feed says too little, found and read as a run does
  * it; where more changes wait, in proportion. What changed is counted by one call (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(

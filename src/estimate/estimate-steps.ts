@@ -88,7 +88,7 @@ function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): n
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** Whether anything waits for a run beside what the service tells. */
+/** Whether anything waits for a run besides what the service has. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   const { root } = source.lake;
   if ((await listEvents(root)).length > 0 || (await hasOpenBackfill(root))) return true;

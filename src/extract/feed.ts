@@ -49,7 +49,7 @@ export async function readNewestChange(client: ApiClient): Promise<bigint | unde
 
 /**
  * Pulls the feed until nothing more waits (section 4, /changes); each change lands as it came, a line each. Of several
- * datasets, one after the other; their common cursor is where the feed stood before, or the least they all came to
+ * datasets, one after the other; their common cursor is where the feed was before, or the least that all of them reached
  * behind it. A run that was interrupted continues behind the last page that its journal names. Without the feed, what has
  * landed of it is all there will be; undefined when that is nothing.
  * @param client asks about all datasets
@@ -86,7 +86,7 @@ export async function landFeed(
   };
 }
 
-/** Where the feed stands before those of several datasets are read: each try asks again, because the run may have stood still. */
+/** Where the feed is before those of several datasets are read: each try asks again, because the run may have paused. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   const { entries } = journal;
   if (entries.findLastIndex(isBound) <= entries.findLastIndex(({ type }) => type === 'try')) {
@@ -99,7 +99,7 @@ async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
 
 const isBound = ({ type }: { type: string }) => type === 'feed.bound';
 
-/** What the journal says of a part since the feed's stand was taken; of a feed that is read in one, all. */
+/** What the journal says of a part since the position of the feed was read; for a single feed, everything. */
 function listSinceBound({ entries }: Landing['journal'], { dataset }: FeedPart): JournalEntry[] {
   const since = entries.slice(entries.findLastIndex(isBound) + 1);
   return since.filter(
@@ -139,7 +139,7 @@ async function pullParts(
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
-    // What was read to its end has no change up to where the feed stood before that has not landed.
+    // What was read to its end has no change up to the earlier position of the feed that has not landed.
     cursors.push(newest !== undefined && newest > cursor ? newest : cursor);
   }
   return cursors;

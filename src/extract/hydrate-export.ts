@@ -80,7 +80,7 @@ export function isExportFile(file: { path: string }): boolean {
   return path.basename(file.path).startsWith(HYDRATION_EXPORT);
 }
 
-/** Takes the items of a landed file off the needed ones; `isId` tells where rows of exports have it. */
+/** Takes the items of a landed file off the needed ones; `isId` says where rows of exports have the id. */
 export async function takeOff(needed: Set<bigint>, file: string, isId: IsId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? isId : (name) => name === 'id');
   for await (const id of ids) needed.delete(id);

@@ -21,7 +21,7 @@ import { readItem } from './single-item.js';
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
 
-/** Items of which a change told too little: they need a whole read. */
+/** Items about which a change says too little: they need a whole read. */
 export interface HydrationNeed {
   itemIds: Set<bigint>;
   /** Time of the earliest change of theirs, ISO 8601 UTC. */
@@ -146,7 +146,7 @@ export async function landHydration(
 /**
  * Pages of changed items, newest listings first: that order does not shift while the world changes, and new items,
  * which most of the needed ones are, come first. Those that have landed are passed over. Stops when single reads take
- * fewer calls than the pages left, and returns true when the first page tells that an export is cheaper.
+ * fewer calls than the pages left, and returns true if the first page shows that an export is cheaper.
  */
 async function readChangedPages(
   { client, dataset }: DatasetPart,

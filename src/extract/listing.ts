@@ -16,7 +16,7 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** How many of these items the lake lists: what a page of removed items tells that is new. */
+/** How many of these items the lake lists: what is new on a page of removed items. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**

@@ -41,7 +41,7 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
     if (page.nextCursor < page.shown)
       throw new SyntaxError(`nextCursor ${page.nextCursor} is before change ${page.shown} of the page`);
     if (page.hasMore && page.nextCursor === after)
-      throw new SyntaxError('hasMore is true, but nextCursor stands still');
+      throw new SyntaxError('hasMore is true, but nextCursor does not move');
     return page;
   });
 }
@@ -56,7 +56,7 @@ function readShown(body: Buffer, changes: readonly Slice[], after: bigint): bigi
     const field = findField(body, slice.start, (name) => name === 'id');
     const id = field === undefined ? undefined : parseInt64(body, field);
     if (id === undefined) continue;
-    if (id <= shown) throw new SyntaxError(`change ${id} stands behind ${shown}: ids have to increase`);
+    if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids have to increase`);
     shown = id;
   }
   return shown;
@@ -83,14 +83,14 @@ export function readProductPage(body: Buffer, path: string): ProductPage {
   }));
 }
 
-/** The id of the item that stands at `slice`. */
+/** The id of the item at `slice`. */
 export function readItemId(body: Buffer, slice: Slice): bigint {
   const id = findField(body, slice.start, (name) => name === 'id');
   if (id === undefined) throw new SyntaxError(`the item at byte ${slice.start} has no "id"`);
   return readInt64(body, id);
 }
 
-/** When the item that stands at `slice` changed last, as it says; undefined when it says nothing a date can be read from. */
+/** When the item at `slice` says it last changed; undefined without a readable date. */
 export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
   const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
   const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));

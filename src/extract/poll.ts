@@ -52,7 +52,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll.page')) onFile(file);
 }
 
-/** Polls again, since another time: what was read whole is older than what the feed can tell. */
+/** Polls again, since another time: the whole reads are older than the feed reaches. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }

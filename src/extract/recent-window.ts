@@ -22,7 +22,7 @@ export interface RecentWindow {
 }
 
 /**
- * Finds where the feed stood an hour before its newest change (section 4, /changes/recent). Whole rows that are read now
+ * Finds where the feed was an hour before its newest change (section 4, /changes/recent). Whole rows that are read now
  * may lag behind the feed: the changes of that window are read as well, and applied where rows don't show them yet.
  */
 export async function findRecentWindow(client: ApiClient): Promise<RecentWindow> {

@@ -28,7 +28,7 @@ export async function landSample(
   return { files: listItemFiles(landing, 'sample.page'), missing: journal.last('sample.done')?.missing ?? [] };
 }
 
-/** Errors of a call that only spoil a proof; with a revoked key, or told to stop, a run ends at once. */
+/** Errors of a call that only spoil a proof; with a revoked key, or when stopped, a run ends at once. */
 const SKIPPED: ErrorCode[] = [
   'quota',
   'budget',

@@ -9,7 +9,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
 import { findRecentWindow } from './recent-window.js';
 
-/** Where the service stood before whole rows are read: whatever they may miss, lies behind it. */
+/** Where the service was before whole rows are read: whatever they may miss comes after it. */
 export interface LowWatermark {
   /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
   cursor: bigint | undefined;

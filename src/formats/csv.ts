@@ -7,7 +7,7 @@ const COMMA = 0x2c;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const CHUNK_BYTES = 1 << 20;
 
-/** Where in a field of RFC 4180 the scanner stands. */
+/** Where in a field of RFC 4180 the scanner is. */
 type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 
 /**

@@ -31,7 +31,7 @@ function skipSpace(bytes: Buffer, at: number): number {
   }
 }
 
-/** `at` stands on the opening quote; returns the index after the closing one. */
+/** `at` is the opening quote; returns the index after the closing one. */
 function skipString(bytes: Buffer, at: number): number {
   for (let i = at + 1; i < bytes.length; i++) {
     const byte = bytes[i] as number;

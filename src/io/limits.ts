@@ -17,7 +17,7 @@ export const JSON_BODY_MS = 60_000;
 
 /**
  * An export has to bring so many bytes in so much time that is spent waiting for it: half a kilobyte a second, less than a
- * modem did. Two minutes, so that a service may count or sort before it goes on.
+ * modem did. Two minutes, so that a service may count or sort before it continues.
  */
 export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
 

@@ -29,7 +29,7 @@ export function refuseUnknownColumns(lake: Lake, states: readonly TableState[]):
     if (difference.unknown.length === 0) continue;
     throw new PricelakeError(
       'lake_invalid',
-      `${tablePath(lake, table)}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know its ${nameColumns(difference.unknown)} and would lose what stands there`,
+      `${tablePath(lake, table)}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know its ${nameColumns(difference.unknown)} and would lose their values`,
       { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.' },
     );
   }

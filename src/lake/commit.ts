@@ -36,7 +36,7 @@ const CHECKPOINT_INTERVAL = 10n;
 
 /**
  * Makes a change the table's next version: prepare → move the staged files in → create the log entry → delete what
- * it removed, unless the table keeps superseded files. Before the log entry stands, a failure puts the staged files back and the table stays as it was.
+ * it removed, unless the table keeps superseded files. Until the log entry exists, a failure puts the staged files back and the table stays as it was.
  * @returns the new version, or the current one when the change changes nothing.
  * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
  * from the table's, `lake_invalid`, `disk_full`.
@@ -81,7 +81,7 @@ function checkFiles(state: LogState, change: TableChange): void {
   }
 }
 
-/** A commit that removes nothing would stand on top of whatever another program did meanwhile. */
+/** A commit that removes nothing would be built on whatever another program did meanwhile. */
 function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined): void {
   const intruder = foreign.find(
     ({ version, change }) => since !== undefined && version > since && change !== undefined,
@@ -142,7 +142,7 @@ async function publishVersion(lake: Lake, change: TableChange, version: bigint, 
   for (const folder of new Set(moved.map((file) => dirname(file.stagedAt)))) await removeEmptyFolders(folder, staging);
 }
 
-/** Renames staged files into the table and syncs every folder that got a name; `moved` tells how far it came. */
+/** Renames staged files into the table and syncs every folder that got a name; `moved` shows how far it got. */
 async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
   const limit = pLimit(CONCURRENCY);
   // Waits for all, also when one fails: what was moved must be known before it is moved back.

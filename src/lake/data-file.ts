@@ -41,7 +41,7 @@ export interface FooterFacts {
   codecs: number[];
 }
 
-/** Reads the footer of a data file as it stands. @throws PricelakeError `lake_invalid` when it can't be read. */
+/** Reads the footer of a data file. @throws PricelakeError `lake_invalid` when it can't be read. */
 export async function readFooterFacts(path: string): Promise<FooterFacts> {
   const file = await open(path, 'r');
   try {
@@ -108,7 +108,7 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   });
 }
 
-/** SHA-256 of a data file as it stands, hexadecimal. */
+/** SHA-256 of a data file, hexadecimal. */
 export async function hashDataFile(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {

@@ -52,7 +52,7 @@ export async function readLog(lake: Lake, table: TableName, { since, until }: Lo
   return state;
 }
 
-/** False where entries are gone or not the same, and where a checkpoint may hold more than the entries tell. */
+/** False where entries are gone or not the same, and if a checkpoint may hold more than the entries. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));

@@ -52,12 +52,12 @@ export async function flattenTables(lake: Lake, states: TableState[], io: Io): P
   return done;
 }
 
-/** Misplaced files: ours in folders tell the same wherever they stand, those of other programs are to be rewritten. */
+/** Misplaced files: ours mean the same in any folder, those of other programs have to be rewritten. */
 export async function sortMisplaced(lake: Lake, { table, files }: Pick<TableState, 'table' | 'files'>) {
   const limit = pLimit(CONCURRENCY);
   const sorted = { movable: [] as DataFile[], foreign: [] as DataFile[] };
   const sortFile = async (file: DataFile) => {
-    // A damaged file stays: whoever reads it next reports it.
+    // A damaged file stays: the next reader reports it.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
     if (footer === undefined) return;
     // Not every program notes in the log how many rows a file has.
@@ -68,7 +68,7 @@ export async function sortMisplaced(lake: Lake, { table, files }: Pick<TableStat
   return sorted;
 }
 
-/** Links, not renames: until the commit stands, the version before it needs the names that it has. */
+/** Links, not renames: until the commit exists, the previous version needs its own names. */
 async function linkFiles(lake: Lake, table: TableName, files: DataFile[]): Promise<StagedFile[]> {
   const limit = pLimit(CONCURRENCY);
   const folder = privatePath(lake, 'staging', RUN_ID, table, randomUUID());

@@ -2,7 +2,7 @@ import { type FileHandle, rm, stat } from 'node:fs/promises';
 import type { Io } from '../io/io.js';
 import { ignoreMissing } from './layout.js';
 
-/** How often a living owner shows that it lives. */
+/** How often an owner shows that it is alive. */
 const INTERVAL_MS = 10_000;
 
 /** A held lock. */
@@ -35,7 +35,7 @@ export function startHeartbeat(
     }
     await file.write(text, 0);
   };
-  // A beat that fails (a file system that is away) is missed, not fatal: the next one tells.
+  // A beat that fails (a file system that is away) is missed, not fatal: the next one repairs it.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
   }, intervalMs);

@@ -22,7 +22,7 @@ export function tablePath(lake: Lake, table: TableName, ...parts: string[]): str
   return join(lake.root, table, ...parts);
 }
 
-/** A new name where a file stands until it is renamed or linked into place: same file system, read by no one. */
+/** A new name for a file until it is renamed or linked into place: same file system, read by no one. */
 export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
 }

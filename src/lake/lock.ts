@@ -117,7 +117,7 @@ function parseOwner(path: string, text: string): Owner {
   }
 }
 
-/** Ages are told by the file system's own clock: the time of a file made just now against the heartbeat's. */
+/** Ages follow the file system's own clock: the time of a file made just now against the heartbeat's. */
 async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
   const alive = isAlive(owner);
   if (alive !== undefined) return alive;
@@ -150,7 +150,7 @@ export interface LockState {
   pid: number;
   host: string;
   since: string;
-  /** When the owner last showed that it lives, by the file system's clock. */
+  /** When the owner last showed that it is alive, by the file system's clock. */
   beatAt: Date;
   /** False when the next writer takes the lock over. */
   alive: boolean;

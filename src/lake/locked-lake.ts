@@ -19,7 +19,7 @@ import { explainSystemFault } from './system-fault.js';
 export interface LockedLake {
   lake: Lake;
   db: Database;
-  /** Aborted when the process is told to stop, or when the lock was lost. */
+  /** Aborted when the process has to stop, or when the lock is lost. */
   stop: AbortSignal;
 }
 

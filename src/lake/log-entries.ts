@@ -17,7 +17,7 @@ export interface LogEntry {
   operation: string;
   /** False where another program wrote it. */
   isOurs: boolean;
-  /** False where the same rows only stand in other files. */
+  /** False if the same rows are only in other files. */
   changesRows: boolean;
   added: DataFile[];
   /** Paths in the table's folder. */

@@ -1,13 +1,13 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Who a process is, so that another one can tell whether it still lives. */
+/** Who a process is, so that another one can tell whether it is still alive. */
 export interface ProcessIdentity {
   pid: number;
   host: string;
   /** Boot and process-id namespace: only within one do process ids say anything. Empty where unknown. */
   place: string;
-  /** When it started, in the kernel's own count: tells a process from a later one of the same id. Empty where unknown. */
+  /** When it started, in the kernel's own count: distinguishes it from a later process with the same id. Empty if unknown. */
   startedAt: string;
 }
 
@@ -16,12 +16,12 @@ export function identifyProcess(): ProcessIdentity {
   return { pid: process.pid, host: hostname(), place: identifyPlace(), startedAt: readStart(process.pid)?.ticks ?? '' };
 }
 
-/** Whether a process lives; undefined when that can't be seen from here (another host, another container). */
+/** Whether a process is alive; undefined if that can't be seen from here (another host, another container). */
 export function isAlive(other: ProcessIdentity): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace()) return undefined;
   const start = readStart(other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // Without /proc the signal 0 tells; with it, a process that is not listed is gone.
+  // Without /proc, signal 0 shows it; with it, a process that is not listed is gone.
   return other.startedAt === '' && canSignal(other.pid);
 }
 

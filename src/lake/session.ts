@@ -21,7 +21,7 @@ export interface SessionOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A database and the folder where it spills and files stand for the time of the session. */
+/** A database, and the folder for its spills and for files of the session. */
 export interface Session {
   db: Database;
   workFolder: string;

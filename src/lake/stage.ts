@@ -35,7 +35,7 @@ export interface Stage {
   metadata?: Record<string, string>;
   /** Column by whose values a large table is written in slices; default: the first of `partitionBy`. */
   sliceBy?: string;
-  /** True where slices may be written side by side: the select reads views of `define`, as they stand, and tables. */
+  /** True where slices may be written side by side: the select reads only views of `define` and tables. */
   inLanes?: boolean;
   /** Rows that the select has at most, where that is known: few need no slices. */
   maxRows?: bigint | undefined;

@@ -8,7 +8,7 @@ import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
 const orderSchema = z.strictObject({ tables: z.array(z.enum(TABLE_NAMES)) });
 
-/** `_pricelake/rebuild`: a whole lake that stands ready to take the place of this one. */
+/** `_pricelake/rebuild`: a whole lake that is ready to take the place of this one. */
 export function rebuildPath(lake: Lake): string {
   return privatePath(lake, 'rebuild');
 }

@@ -48,7 +48,7 @@ export const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('normalize'),
     at: z.string(),
-    /** The same moment by the service's clock; null where its answers don't tell, absent in older runs. */
+    /** The same moment by the service's clock; null if its answers don't say, absent in older runs. */
     serviceAt: z.string().nullable().optional(),
   }),
   /** The row equation, settled before anything is published: a later try finds some of the rows in place. */

@@ -61,7 +61,7 @@ export class Journal extends JournalEntries {
   /** Durable when it resolves. */
   append(...entries: JournalEntry[]): Promise<void> {
     const appended = this.#appending.then(() => this.#write(entries));
-    this.#appending = appended.catch(() => {}); // reported to whoever appends
+    this.#appending = appended.catch(() => {}); // reported to the caller that appends
     return appended;
   }
 

@@ -30,7 +30,7 @@ const attempt = { shard: z.string(), attempt: z.number() };
 
 /** Journal entries of what the service is asked for, and of what has landed. */
 export const landedEntries = [
-  /** Where the service stood before whole rows were read. */
+  /** Where the service was before whole rows were read. */
   z.strictObject({
     type: z.literal('watermark'),
     cursor: int64Text.nullable(),
@@ -93,7 +93,7 @@ export const landedEntries = [
     landed: int64Text,
     calls: z.number(),
   }),
-  /** Where the feed stood before those of several datasets are read; and that one of them was read up to there. */
+  /** Where the feed was before those of several datasets are read; and that one of them was read up to there. */
   z.strictObject({ type: z.literal('feed.bound'), newest: int64Text, at: z.string(), calls: z.number() }),
   z.strictObject({ type: z.literal('feed.part'), dataset, cursor: int64Text, calls: z.number() }),
   z.strictObject({
@@ -210,7 +210,7 @@ export const landedEntries = [
   /** `page` numbers a page of changed items; single reads and segments of exports have none. */
   z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, ...wholeFile, page: z.number().optional() }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
-  /** Items are read one by one, since a list showed less than the feed told; once a run. */
+  /** Items are read one by one because a list showed less than the feed; once a run. */
   z.strictObject({ type: z.literal('hydrate.again'), items: z.number(), calls: z.number() }),
   z.strictObject({ type: z.literal('datasets'), readAt: z.string(), answer: z.string(), calls: z.number() }),
   /** Answer of /facets, asked after a complete copy. */

@@ -94,7 +94,7 @@ async function listRuns(lakeRoot: string): Promise<string[]> {
   return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
 }
 
-/** By run number: as text, run 1000000 would stand before run 999999. */
+/** By run number: as text, run 1000000 would come before run 999999. */
 function compareRuns(a: string, b: string): number {
   return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
 }
@@ -131,7 +131,7 @@ async function readRun(lakeRoot: string, name: string): Promise<LandedRun[]> {
   return begin === undefined ? [] : [{ runNumber: begin.runNumber, runId: begin.runId, folder, journal }];
 }
 
-/** The same, but for runs whose journal is damaged, which are told of. */
+/** The same, but runs with a damaged journal are reported. */
 export async function listSoundRuns(lakeRoot: string): Promise<{ runs: LandedRun[]; damaged: string[] }> {
   const runs: LandedRun[] = [];
   const damaged: string[] = [];

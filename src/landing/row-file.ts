@@ -17,7 +17,7 @@ type RowEntry = Extract<JournalEntry, { end: number }>;
 
 /**
  * A file of landed rows, one JSON object a line, from the pages of an answer. Opened at the end that the journal
- * vouches for; what stands behind it is cut off. Rows are synced and then named in the journal while the next page
+ * vouches for; what comes after it is cut off. Rows are synced and then named in the journal while the next page
  * is already on its way.
  */
 export class RowFile {

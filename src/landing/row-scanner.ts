@@ -3,7 +3,7 @@ import { CsvScanner } from '../formats/csv.js';
 /** How the bytes of an export hold its rows (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** Counts rows in bytes that come chunk by chunk, and tells where they may be cut. */
+/** Counts rows in bytes that arrive in chunks, and finds where they may be cut. */
 export interface RowScanner {
   /** Rows that end in the chunk, and the offset behind the last of them; 0 when none does. */
   scan(chunk: Buffer): { rows: number; end: number };

@@ -1,12 +1,12 @@
 import type { JournalEntry } from './journal-entry.js';
 
-/** What a run has done so far, as its journal tells. */
+/** What a run has done so far, by its journal. */
 export interface RunProgress {
   /** Processes that have worked on it. */
   tries: number;
   /** Calls of all of them, and of backfills that it took over. */
   calls: number;
-  /** Of these, the ones that are known to have brought no 200: a process that was killed tells none. */
+  /** Of these, the ones that are known to have brought no 200: a process that was killed leaves none. */
   refused: number;
   landed: Record<LandedKind, Landed>;
   exports: ExportProgress;
@@ -32,7 +32,7 @@ export interface ExportProgress {
   /** Rows of the latter that arrived. */
   landed: bigint;
   lost: bigint;
-  /** Rows on disk, of exports that go on as well. */
+  /** Rows on disk, including those of exports under way. */
   onDisk: bigint;
   overage: boolean;
   /** Blocks of overage that they billed at most. */
@@ -79,7 +79,7 @@ function foldHistories(entries: readonly JournalEntry[]): Landed {
   return { rows: BigInt(taken?.rows ?? 0), bytes: taken?.bytes ?? 0 };
 }
 
-/** `calls` counts within a process, so the last entry of each tells what it made. */
+/** `calls` counts within a process, so the last entry of each process says how many it made. */
 export function countCalls(entries: readonly JournalEntry[]): Pick<RunProgress, 'calls' | 'refused' | 'tries'> {
   let taken = 0;
   let last = { calls: 0, refused: 0 };

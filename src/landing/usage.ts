@@ -1,7 +1,7 @@
 import type { JournalEntry } from './journal-entry.js';
 import { countCalls, sumPages } from './run-progress.js';
 
-/** What the service has counted this month; null where it does not tell. */
+/** What the service has counted this month; null if it does not say. */
 export type Counted = Extract<JournalEntry, { type: 'usage.before' }>['counted'];
 
 /** What the service counted between two answers of /plan, the calls for both included. */
@@ -20,7 +20,7 @@ export function countBetween(before: Counted, after: Counted): Difference | unde
   };
 }
 
-/** What a backfill's journal adds up to: `made` are its calls, `counted` those by the service's count where it told it. */
+/** What a backfill's journal adds up to: `made` are its calls, `counted` those by the service's own count, if known. */
 export function foldBackfill(entries: readonly JournalEntry[]) {
   const { rows, bytes } = sumPages(entries, 'backfill.item');
   const left = entries.findLast((entry) => entry.type === 'backfill.done')?.left ?? 0;

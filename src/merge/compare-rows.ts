@@ -33,7 +33,7 @@ export interface ComparisonFacts {
 export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
 
 /**
- * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for what no change tells)
+ * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for differences without a change)
  * and for a complete copy `missing_items`, the lake's rows that it lacks, marked. Those of a dataset that can't be read
  * any more are left as they are: `datasets` names the readable ones.
  */

@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { FEW_ROWS, selectColumns } from './batch.js';
 
-/** Items of which no read shows yet what was told of them (table stale_items). */
+/** Items whose latest known changes no read shows yet (table stale_items). */
 export interface StaleItems {
   count: bigint;
   /** SQL of the table after the run; undefined when it stays as it is. */
@@ -11,7 +11,7 @@ export interface StaleItems {
 
 /**
  * Variable `feed_skew`: how much later than rows the service dates changes. The document does not say that observedAt is
- * the time in the row. Null, which stands for two minutes, where nothing shows it. Variable `feed_skew_is_known`: true
+ * the time in the row. Null, which means two minutes, if nothing shows it. Variable `feed_skew_is_known`: true
  * where reads of this run or of an earlier one establish it. Needs the lake's views.
  */
 export async function measureFeedSkew(db: Database): Promise<void> {
@@ -31,7 +31,7 @@ export async function readFeedSkew(db: Database): Promise<bigint | null> {
   return (row?.us ?? null) as bigint | null;
 }
 
-/** What the last run that could tell has established: a run of a few reads can't tell it from how far they lag. */
+/** What the last run that could tell has established: with few reads, a run can't tell it from their lag. */
 async function readKnownSkew(db: Database): Promise<bigint | undefined> {
   const row = await db.row('SELECT arg_max(feed_skew_us, run_number) AS us FROM runs WHERE feed_skew_us IS NOT NULL');
   return typeof row?.us === 'bigint' ? row.us : undefined;

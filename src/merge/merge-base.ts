@@ -3,7 +3,7 @@ import type { DataFile, TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { FEW_ROWS, selectColumns } from './batch.js';
 
-/** A published file of items and where it stands. */
+/** A published file of items and its place. */
 export interface ItemsFile extends DataFile {
   absolutePath: string;
 }

@@ -52,7 +52,7 @@ export async function supersedeDiffs(db: Database, root: string, history: TableS
   };
 }
 
-/** As the file's statistics tell; a file without them may. */
+/** By the file's statistics; a file without them may. */
 function hasRowsWithoutId({ stats }: DataFile): boolean {
   const { nullCount } = (stats === '' ? {} : JSON.parse(stats)) as { nullCount?: { change_id?: number } };
   return nullCount?.change_id !== 0;

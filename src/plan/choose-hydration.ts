@@ -1,4 +1,4 @@
-/** What reading the needed items whole would take, as far as the first page of changed items tells. */
+/** What reading the needed items whole would take, by the first page of changed items. */
 export interface HydrationFacts {
   /** Items that are still needed. */
   needed: number;

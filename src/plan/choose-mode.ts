@@ -45,7 +45,7 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
     });
   }
   if (!facts.hasItems) return { mode: 'snapshot', reason: 'the lake holds no items yet' };
-  if (wanted === 'snapshot') return { mode: 'snapshot', reason: 'a complete copy is asked for' };
+  if (wanted === 'snapshot') return { mode: 'snapshot', reason: 'a complete copy was requested' };
   const isDue = isReconcileDue(facts);
   const { copyRefusal } = facts;
   if (isDue && copyRefusal === undefined) return { mode: 'snapshot', reason: 'a complete comparison is due' };

@@ -24,7 +24,7 @@ export function hasOutlastedHistory({ landed: { triedAt }, account, now }: RunFa
 
 /**
  * How the run brings the lake up to date. A decision holds for all tries, unless it was to continue by the feed, and the
- * plan has lost it since, the run stood still for longer than it reaches back or the service refuses the cursor; or to
+ * plan has lost it since, the last run was longer ago than it reaches back or the service refuses the cursor; or to
  * compare with a complete copy that can't be had now.
  */
 export function decideMode(facts: RunFacts): ModeDecision {

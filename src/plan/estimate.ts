@@ -8,7 +8,7 @@ export interface Count {
   calls: number;
 }
 
-/** What a run has before it, as far as a look at the lake and the service tells. Undefined is a step it doesn't have. */
+/** What a run has to do, as far as the lake and the service show. Undefined is a step that it doesn't have. */
 export interface Ahead {
   /** False for a run whose calls are made: it only has to publish what has landed. */
   plan: boolean;
@@ -24,7 +24,7 @@ export interface Ahead {
   listing: { calls: number; basis: string } | undefined;
   /** Changes that wait in the feed. */
   changes: Count | undefined;
-  /** Whole reads of items that the changes tell too little of, and how they are read. */
+  /** Whole reads of items about which the changes say too little, and how they are read. */
   hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Histories of items, a call each; `left` are those that no call is left for. */
   histories: { calls: number; left: number } | undefined;

@@ -1,7 +1,7 @@
 import type { PricelakeError } from '../errors/errors.js';
 import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
 
-/** What an export took, as its headers tell (section 4, /export). */
+/** What an export took, by its headers (section 4, /export). */
 export interface TakenExport {
   rows: bigint;
   /** X-Export-Overage. */
@@ -61,7 +61,7 @@ export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint 
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;
 }
 
-/** What is left after an export. One that was billed tells that the quota is used up, whatever was known of it. */
+/** What is left after an export. If one was billed, the quota is used up, whatever was known before. */
 export function takeExport(before: Allowance, taken: TakenExport): Allowance {
   const { rows: bound, blocks } = before;
   const billed = countOverage(before, taken.rows);

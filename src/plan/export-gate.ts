@@ -13,13 +13,13 @@ export interface ExportGate {
   require(rows: bigint): void;
   /** The same, and holds the rows for the export: side by side, exports may not pass together what each may alone. */
   hold(rows: bigint): Hold;
-  /** Takes off an export as its headers tell. Returns the blocks of overage that it billed at most. */
+  /** Deducts an export by its headers. Returns the most blocks of overage that it may have billed. */
   take(taken: TakenExport): bigint;
 }
 
 /** Rows that an export which was let through may take. */
 export interface Hold {
-  /** The headers tell what it takes: nothing more is held. */
+  /** The headers say what it takes: nothing more is held. */
   take(taken: TakenExport): bigint;
   /** It took nothing: nothing is held. A second call does nothing. */
   release(): void;
@@ -51,7 +51,7 @@ export function createExportGate(allowance: Allowance, io: Io, memory: ExportMem
       };
     },
     take({ remaining, ...told }) {
-      // What the service has left may be less already by the exports under way: these count when they tell.
+      // The service may already have deducted exports under way: these count once their headers arrive.
       const taken = remaining === undefined ? told : { ...told, remaining: remaining + countHeld() };
       const known = countOverage(left, taken.rows);
       const blocks = taken.overage && known === 0n ? 1n : taken.overage ? known : 0n;

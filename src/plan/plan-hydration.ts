@@ -16,7 +16,7 @@ export interface HydrationMeans {
   isTaken?: boolean;
 }
 
-/** How the rest of the needed items is read, once a page of the changed ones has told how many there are. */
+/** How the rest of the needed items is read, once a page of the changed ones shows how many there are. */
 export interface HydrationPlan {
   choice: HydrationChoice;
   /** Set where the calls don't suffice, and the export is not to be tried yet. */

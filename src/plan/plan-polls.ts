@@ -15,8 +15,8 @@ export interface PollPlan {
 }
 
 /**
- * What changed since the last poll, in a run without the feed; and what changed while a run stood still for so long that
- * the feed can no longer tell.
+ * What changed since the last poll, in a run without the feed; and what changed while no run worked for so long that
+ * the feed no longer reaches.
  */
 export function planPolls(
   facts: RunFacts,

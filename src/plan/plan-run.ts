@@ -60,7 +60,7 @@ export interface ComparisonPlan {
 
 /**
  * What a run does, from what is known. Pure: the same facts give the same plan, and what its journal says is among the
- * facts, so a run that goes on keeps to what it has decided. Call it again when facts have come.
+ * facts, so a run that continues keeps its decisions. Call it again when there are new facts.
  * @throws PricelakeError `plan_refuses` when `feed` is asked for and the plan has none
  */
 export function planRun(facts: RunFacts): RunPlan {

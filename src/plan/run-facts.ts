@@ -20,7 +20,7 @@ export interface RunFacts {
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
   /** When the items were polled last, or showed their newest change; ms since the epoch. */
   polledAt?: number | undefined;
-  /** Where the service stood before whole rows were read. */
+  /** Where the service was before whole rows were read. */
   lowWatermark?: LowWatermarkFacts | undefined;
   /** Items of each part that is copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
@@ -50,7 +50,7 @@ export interface LakeFacts {
   hasCursor: boolean;
   /** The cursor that the run found, before it committed anything; undefined where the lake had none. */
   cursor: bigint | undefined;
-  /** Rows that a complete copy takes, as far as the lake tells. */
+  /** Rows that a complete copy takes, as far as the lake shows. */
   rows: bigint;
   /** What it is a copy of; undefined where it holds nothing yet. */
   selection: DatasetSelection | undefined;

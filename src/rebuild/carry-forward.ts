@@ -22,7 +22,7 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   const begin = start.journal.last('begin');
   await prepareReplayed(old, plan);
   const older = 'run_id NOT IN (FROM replayed_runs)';
-  // What the first complete copy showed to be different was told by comparing it with a lake that is no more.
+  // The differences of the first complete copy come from comparing it with a lake that no longer exists.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin?.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${selectColumns(table)} FROM ${table} WHERE ${where}`;
@@ -45,7 +45,7 @@ async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io
   await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Changes that stood ahead of the cursor are in the kept history: when the feed brings them, they are the same. */
+/** Changes ahead of the cursor are in the kept history: if the feed brings them, they are the same. */
 async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
   await createTableView(db, rebuilt, 'history', 'rebuilt_history');
   const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin IN ('feed', 'webhook')");
@@ -142,7 +142,7 @@ async function keepRows(
   applied: Partial<Applied> = {},
 ): Promise<void> {
   const { db } = old;
-  // What can't be read was told to be lost, and accepted.
+  // The loss of what can't be read was reported and accepted.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(db, 'sites') : []);

@@ -94,14 +94,14 @@ export class OldTables {
     return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
 
-  /** Rows that the table had, as far as the log or lake.json tells. */
+  /** Rows that the table had, as far as the log or lake.json says. */
   countRows(table: TableName): bigint {
     const { damaged, states, pointer } = this.inspection;
     const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);
     return files.reduce((sum, { rows }) => sum + rows, 0n);
   }
 
-  /** The feed's cursor up to which the lake was published: `unknown` where neither history nor lake.json tells. */
+  /** The feed's cursor up to which the lake was published: `unknown` if neither history nor lake.json says. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');

@@ -22,7 +22,7 @@ export interface RebuildPlan {
  * from the last complete snapshot on.
  * @param landed runs whose raw bytes are kept, in order
  * @param published rows of table `runs`; undefined when it can't be read
- * @param cursor feed cursor of the lake; undefined when it has none, `unknown` when nothing tells
+ * @param cursor feed cursor of the lake; undefined if it has none, `unknown` if nothing says
  * @throws PricelakeError `landing_gone` naming what is missing.
  */
 export function planRebuild(

@@ -161,7 +161,7 @@ async function replayRuns(
   }
 }
 
-/** The ledger's own words on runs are no rows of the service: without them a rebuild goes on, and says so. */
+/** The ledger's own notes on runs are not rows of the service: without them a rebuild continues, and says so. */
 async function describeLostLedger(old: OldTables): Promise<string[]> {
   const lost: string[] = [];
   for (const table of ['runs', 'check_results'] as const) {

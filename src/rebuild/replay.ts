@@ -7,7 +7,7 @@ import { readRunSelection } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 
 /**
- * Does a kept run again, into another lake: the same steps over the same bytes, without a call. What the run was told to
+ * Does a kept run again, into another lake: the same steps over the same bytes, without a call. What the run was asked to
  * take holds, not what the pipeline says now.
  */
 export async function replayRun(

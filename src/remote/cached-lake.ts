@@ -61,7 +61,7 @@ export async function readRemote<T>(
   }
 }
 
-/** They tell of a run that has not ended; what it has landed is not fetched. */
+/** They belong to a run that has not ended; what it has landed is not fetched. */
 async function fetchJournals(ends: Ends): Promise<void> {
   await rm(join(ends.lake.root, PRIVATE_FOLDER, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
@@ -83,7 +83,7 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
     const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
     const what = `tables ${tables.join(', ')} have ${gigabytes(neededBytes)}, the cache takes ${gigabytes(cache.maxBytes)}`;
     throw new PricelakeError('usage', what, {
-      hint: 'Give more by --cache-size, or work on a machine that has the lake.',
+      hint: 'Allow more with --cache-size, or work on a machine that has the lake.',
     });
   }
   await makeRoom(cache, needed);

@@ -36,7 +36,7 @@ export class LandingMirror {
 
   #queue(work: () => Promise<void>): Promise<void> {
     const done = this.#sending.then(work);
-    this.#sending = done.catch(() => {}); // told to whoever asked
+    this.#sending = done.catch(() => {}); // reported to the caller
     return done;
   }
 

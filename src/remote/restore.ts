@@ -37,7 +37,7 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   io.log('info', 'remote.restored', { versions: versions.join(', ') });
 }
 
-/** What tells which versions there are: logs, and the small files of runs. */
+/** Files that show which versions there are: logs, and the small files of runs. */
 export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   await mkdir(privatePath(ends.lake, 'tmp'), { recursive: true });
   await rm(privatePath(ends.lake, 'aside'), { recursive: true, force: true });

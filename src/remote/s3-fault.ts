@@ -37,7 +37,7 @@ function isNetworkFault(error: unknown): boolean {
  */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
-  // Faults of the local disk are told as such.
+  // Faults of the local disk are reported as such.
   if (hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE')) return error;
   const status = statusOf(error);
   const name = nameOf(error);

@@ -88,7 +88,7 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // The answer to its completion was lost: the parts are gone, the object stands.
+        // The answer to its completion was lost: the parts are gone, the object is there.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });

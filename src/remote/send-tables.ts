@@ -22,7 +22,7 @@ interface Pending {
   /** Data files that a reader of it needs; paths in the table. */
   files: string[];
   entry: Buffer;
-  /** True where the remote has no version before it: a checkpoint stands in for them. */
+  /** True if the remote has no earlier version: a checkpoint replaces them. */
   isFirst: boolean;
 }
 

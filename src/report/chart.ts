@@ -12,7 +12,7 @@ export const COLOR = {
   faint: 'var(--faint)',
 } as const;
 
-/** Charts are as wide as a phone; on a large screen several stand side by side. */
+/** Charts are as wide as a phone; on a large screen, several are side by side. */
 export const CHART_WIDTH = 372;
 
 export type Padding = { left: number; right: number; top: number; bottom: number };

@@ -91,7 +91,7 @@ export const PAGE_SCRIPT = `
     button.addEventListener('click', () => sortBy(button.closest('th')));
   }
 
-  // Filters stand in the address of the page, as #text=tea&shop=4.
+  // Filters are in the address of the page, as #text=tea&shop=4.
   for (const box of document.querySelectorAll('.search')) {
     const body = document.getElementById(box.dataset.table).tBodies[0];
     const controls = [...box.querySelectorAll('[data-filter]')];

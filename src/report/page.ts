@@ -24,7 +24,7 @@ export interface ReportHead {
   advice: ReadonlyMap<string, Advice>;
 }
 
-/** How a file of ours is told from any other, within its first bytes. */
+/** The mark by which our own files are recognized, within their first bytes. */
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
 /** The whole report: one document that asks for nothing from anywhere and runs no script but its own. */

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { REPORT_MARK } from './page.js';
 
-/** The mark stands behind the policy, near the beginning. */
+/** The mark comes after the policy, near the beginning. */
 const HEAD_BYTES = 2048;
 
 /**
@@ -19,7 +19,7 @@ export async function requireReportTarget(path: string): Promise<void> {
     throw new PricelakeError('usage', `--output ${path}: there is no folder ${dirname(path)}`);
   }
   if (info.isFile() && (info.size === 0 || (await readHead(path)).includes(REPORT_MARK))) return;
-  throw new PricelakeError('usage', `--output ${path}: there is something that is not a report of pricelake`, {
+  throw new PricelakeError('usage', `--output ${path}: the file is not a report of pricelake`, {
     hint: 'Name another file, or remove this one.',
   });
 }

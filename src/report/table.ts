@@ -3,9 +3,9 @@ import { type Content, type Html, html } from '../formats/html.js';
 export interface Column<Row> {
   label: string;
   cell: (row: Row) => Content;
-  /** Numbers stand at the right. */
+  /** Numbers are right-aligned. */
   numeric?: boolean;
-  /** Names stand below the numbers and want some room. */
+  /** Names are below the numbers and need some room. */
   named?: boolean;
   /** What the column is sorted by; a column without it can't be. */
   sortBy?: (row: Row) => string | number;
@@ -28,7 +28,7 @@ export interface TableOptions<Row> {
 }
 
 /**
- * A table whose first column heads its rows. Roles stand there in words: a browser may forget those of a row that the
+ * A table whose first column heads its rows. Roles are spelled out: a browser may forget those of a row that the
  * style lays out as a card.
  */
 export function renderTable<Row>(options: TableOptions<Row>): Html {

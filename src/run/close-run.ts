@@ -17,14 +17,14 @@ export function noteCalls({ client }: Pick<Run, 'client'>): Extract<JournalEntry
   return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
 }
 
-/** A try that ends early was mostly refused: the run's row tells so, when a later try writes it. */
+/** A try that ends early was mostly refused: the run's row says so, if a later try writes it. */
 async function noteLastCalls(run: Run): Promise<void> {
   const { journal } = run.landing;
   if (journal.last('end') !== undefined || run.client.refusedCalls() === 0) return;
   await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
 }
 
-/** Lets go of everything; the landing stays, so that an unfinished run can go on. */
+/** Releases everything; the landing stays, so that an unfinished run can continue. */
 export async function closeRun(run: Run): Promise<void> {
   await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await run.session.close();

@@ -84,7 +84,7 @@ async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: 
   const begin = journal.last('begin');
   const cursor = tables.history.applied.cursor;
   const copied = tables.items.applied.datasets.ids;
-  // Only they can tell that there are others.
+  // Only they show that there are others.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? ((await db.rows('SELECT dataset_id AS id FROM datasets')) as { id: bigint }[]) : [];
   return {
@@ -117,7 +117,7 @@ async function countKnownRows(db: Database, selection: Run['selection']): Promis
 async function findCaughtUp(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   if (idle !== null) return new Date(idle);
-  // Older rows do not tell when the feed's end was reached: not before the run began.
+  // Older rows do not say when the feed's end was reached: not before the run began.
   const row = await db.row(
     'SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS at FROM runs',
   );

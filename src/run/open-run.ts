@@ -38,7 +38,7 @@ export interface Run {
   io: Io;
   lake: Lake;
   lock: LakeLock;
-  /** Aborted when the process is told to stop, or when the lock was lost. */
+  /** Aborted when the process has to stop, or when the lock is lost. */
   stop: AbortSignal;
   session: Session;
   db: Database;
@@ -69,7 +69,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { baseUrl, apiKey } = pipeline.source;
   const { signal, connect = createClient, accept, caps = {} } = options;
   const stop = new AbortController();
-  // Every wait of the run ends when it is told to stop.
+  // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
   const lake = await openLake(pipeline.lake.path, { create: true });

@@ -1,7 +1,7 @@
 import type { TableState } from '../tables/table.js';
 import type { Event, Next } from './run-state.js';
 
-/** How a table stands to a run, as its log says (SPEC.md). */
+/** The state of a table in a run, by its log (SPEC.md). */
 export const TABLE_STANDINGS = ['absent', 'before', 'committed', 'foreign'] as const;
 export type TableStanding = (typeof TABLE_STANDINGS)[number];
 
@@ -58,7 +58,7 @@ export const TABLE_TRANSITIONS: Record<TableStanding, Record<Event, Next<TableSt
 };
 
 /**
- * How a table stands to a run.
+ * The state of a table in a run.
  * @param isForeign true where another program changed its rows since the newest run
  */
 export function readTableStanding(

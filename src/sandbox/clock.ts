@@ -77,7 +77,7 @@ export class SimulatedClock {
     }
   }
 
-  /** Seconds of wall time until then, at least 1; of a clock that stands, its own. */
+  /** Seconds of wall time until then, at least 1; for a frozen clock, its own. */
   secondsTo(moment: Date): number {
     return Math.max(1, Math.ceil((moment.getTime() - this.now()) / 1000 / (this.#speed || 1)));
   }

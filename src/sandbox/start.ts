@@ -60,7 +60,7 @@ export interface SandboxOptions {
   readings?: readonly string[];
   /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
   startAt?: Date;
-  /** Default `frozen`: moves only by advance. With `real`, or faster with `60x`, the world lives on by itself. */
+  /** Default `frozen`: moves only by advance. With `real`, or faster with `60x`, time passes by itself. */
   clock?: ClockMode;
   /** Where events are sent from the start (section 6), and how. Without `url` an endpoint can be set up later. */
   webhook?: WebhookOptions & { url?: string };
@@ -112,7 +112,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** A generated world, or the user's own items. Returns the clock as it stands at its end. */
+/** A generated world, or the user's own items. Returns the clock at its end. */
 async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
   const { seed = 1, items = 20_000, pastDays = 90, clock = 'frozen', startAt = START_AT } = options;
   if (options.dataFile !== undefined) {

@@ -108,7 +108,7 @@ async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
   });
 }
 
-/** Lands whole reads of the items that the changes told too little of, and hands each file of them to the typing. */
+/** Lands whole reads of the items about which the changes say too little, and passes each file to the typing. */
 export async function hydrateRun(
   run: Run,
   planned: PlannedRun | undefined,
@@ -136,7 +136,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one of which a list showed less than the feed told. True when any was read. */
+/** Reads items one by one of which a list showed less than the feed. True if any was read. */
 export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
   const { client, landing, io, typing } = run;
   if (planned === undefined || !hasReadLists(landing)) return false;

@@ -28,7 +28,7 @@ export interface LandReport {
 
 /**
  * The first step of a run alone: lands what is new, and leaves the tables as they are. Nothing is typed. The next run
- * continues from the journal as after a crash, and asks for nothing that has landed. Items that changes tell too little of are
+ * continues from the journal as after a crash, and asks for nothing that has landed. Items about which changes say too little are
  * read whole by that run.
  * @throws PricelakeError as `syncPipeline` does until bytes have landed
  */

@@ -52,7 +52,7 @@ export interface Batch {
 /** Of the lake before the run, few statements read the items: a larger table is quicker left in its files. */
 const FEW_ROWS_BEFORE = 5_000n;
 
-/** Types what landed, reads whole what the changes told too little of, and applies both to the items so far. */
+/** Types what landed, reads whole the items about which the changes say too little, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typing } = run;
   await createTableViews(db, run.lake, {}, { readOnce: FEW_ROWS_BEFORE });

@@ -38,7 +38,7 @@ export async function redoDays(daily: DailyStage, kept: bigint, change: DailyCha
 
 /**
  * Table `touched_products`: products and the first of the kept days that may be different. The first change that is
- * known of an item also tells what was before it.
+ * known of an item also says what was before it.
  */
 async function findTouchedProducts(daily: DailyStage, last: string): Promise<void> {
   const { db, itemsBefore } = daily;

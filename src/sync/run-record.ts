@@ -89,7 +89,7 @@ const NO_FINDINGS: Findings = {
   usage: NO_USAGE,
 };
 
-/** The run's row of the ledger. Rows of items are counted over the views as they stand. */
+/** The run's row of the ledger. Rows of items are counted over the current views. */
 export async function describeRun(
   run: Run,
   extract: Extract,

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3600 * 1000;
 export interface Moment {
   /** By this machine's clock, ISO 8601. */
   at: string;
-  /** By the service's; null where its answers don't tell, undefined in runs of versions that did not ask. */
+  /** By the service's; null if its answers don't say, undefined in runs of versions that did not ask. */
   serviceAt?: string | null | undefined;
 }
 
@@ -20,7 +20,7 @@ export async function fixMoment({ landing: { journal }, client, io }: Run): Prom
   return moment;
 }
 
-/** What tells the time where the service is. */
+/** What the service's time is read from. */
 export interface TimeEvidence {
   /** By the `Date` headers of its answers; undefined where none was valid. */
   date: Date | undefined;
@@ -31,7 +31,7 @@ export interface TimeEvidence {
 }
 
 /**
- * The time by which days close. The `Date` headers tell it, but a proxy may write them: where the rows are more than a
+ * The time by which days close. The `Date` headers show it, but a proxy may write them: where the rows are more than a
  * day behind, they hold. Without headers it is what the rows show, up to this machine's time, and that where there are
  * none. Of clocks that contradict each other the one behind holds: a day that closes late is whole.
  */

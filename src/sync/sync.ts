@@ -50,7 +50,7 @@ export interface SyncOptions {
   caps?: RunCaps;
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: OpenOptions['connect'];
-  /** Is told how long each step took, also one that fails. */
+  /** Gets the time that each step took, even one that failed. */
   onStep?: (step: SyncStep, seconds: number) => void;
 }
 

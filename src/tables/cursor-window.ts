@@ -14,7 +14,7 @@ import type { Applied } from './table.js';
  *
  * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. `from` is further back where a dataset is
  * new to the lake; `applyFrom` is where a crash lost the landing between the commits of history and items, and on a first
- * copy the watermark, since whole rows show what happened before it. Ahead of `to` stands what webhooks brought, and what
+ * copy the watermark, since whole rows show what happened before it. Ahead of `to` is what webhooks brought, and what
  * the feed of one of several datasets did: when it comes again it is compared with history by its id.
  */
 export interface CursorWindow {

@@ -3,7 +3,7 @@ import { loadTableSchema } from './schemas.js';
 import type { TableName } from './table.js';
 
 /**
- * The columns of `table` whose names stand in one of the texts of SQL, as a list for SELECT. A text that names the
+ * The columns of `table` whose names are in one of the SQL texts, as a list for SELECT. A text that names the
  * columns of its result reads no others, so that a scan for it need not either: rows of `items` are wide.
  */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {

@@ -9,7 +9,7 @@ type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefine
 /** A file to read: its path; with the log's partition values where the file may lack their columns. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
-/** How a file that stands at `path` is read. Other writers (OPTIMIZE, say) leave partition columns to the log. */
+/** How a file at `path` is read. Other writers (OPTIMIZE, say) leave partition columns to the log. */
 export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
   const isOurs = sha256 !== undefined;
   return isOurs || Object.keys(partitionValues).length === 0 ? path : { path, partitionValues };
@@ -76,7 +76,7 @@ function writePartitionValue({ type }: Column, text: string | null | undefined):
   return `CAST(${quoteLiteral(isLocal ? `${text}Z` : text)} AS ${type})`;
 }
 
-/** The contract in the words of read_parquet: by name, so that files need not be opened to tell their columns. */
+/** The contract as an option of read_parquet: by name, so that DuckDB need not open files to find their columns. */
 function writeReadSchema(table: TableName): string {
   const columns = loadTableSchema(table).columns.map(({ name, type }) => {
     const text = quoteLiteral(name);

@@ -38,7 +38,7 @@ export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
  * History first: it is the log, and everything else follows from it. The closed days come before items: which products
- * an item has left can be told only while the rows before it stand.
+ * an item has left is known only while the previous rows exist.
  */
 export const COMMIT_ORDER: readonly TableName[] = [
   ...new Set<TableName>(['history', 'price_spread_daily', ...TABLE_NAMES]),
@@ -73,7 +73,7 @@ export interface DataFile {
 
 /** A file that is written and synced under `_pricelake/staging`, not yet part of its table. */
 export interface StagedFile extends DataFile {
-  /** Absolute path where it stands now. */
+  /** Its absolute path now. */
   stagedAt: string;
 }
 

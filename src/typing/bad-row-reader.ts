@@ -129,7 +129,7 @@ function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Pars
 
 function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
   const cells = parseCsvRecord(text);
-  if (cells === undefined) return { reason: 'not valid CSV: a quote stands where none may' };
+  if (cells === undefined) return { reason: 'not valid CSV: a quote in the wrong place' };
   if (cells.length !== columns.length) return { reason: `${cells.length} cells, the header has ${columns.length}` };
   const value = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
   for (const name of objects) {

@@ -8,7 +8,7 @@ const MAX_PATTERN = 100_000;
 
 /**
  * Lets the macro `dataset_names` know the names that /datasets gives, those that the lake has from before included.
- * Nothing else tells whether `Tools; Garden` is one dataset or two.
+ * Nothing else shows whether `Tools; Garden` is one dataset or two.
  */
 export async function setDatasetNames(db: Database, names: readonly string[]): Promise<void> {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);

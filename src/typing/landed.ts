@@ -47,7 +47,7 @@ export function landedItemsSql(files: LandedFiles, shape: Shape): string {
 FROM ${rowsSql(files, shape.fields)}`;
 }
 
-/** A value that JSON text or a list of names stands for. */
+/** The value of a JSON text or a list of names. */
 function readText(name: string, value: string): string {
   if (name === 'attributes') {
     // Printed as attributes that are JSON are, so that both are one text; with a long number, as it came.

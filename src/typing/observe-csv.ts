@@ -40,7 +40,7 @@ export async function observeCsv(
   return columns ?? [];
 }
 
-/** Every column has a name of its own, as SQL tells names apart; one without a name is named by its place. */
+/** Every column has a name of its own, by SQL's rules for names; one without a name is named by its position. */
 export function nameColumns(header: readonly (string | null)[]): string[] {
   const taken = new Set<string>();
   return header.map((cell, index) => {

@@ -9,7 +9,7 @@ const SAMPLE_BYTES = 16 * 1024;
 
 /**
  * Shows rows of a landed file, parsed: every row of a small file, else those of its first megabyte and some in each
- * further one. Lines that are no JSON tell nothing here; typing names them.
+ * further one. Lines that are not JSON are ignored here; typing reports them.
  */
 export async function observeRows(path: string, onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(path)) {

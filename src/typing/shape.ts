@@ -37,7 +37,7 @@ export type RowKind = 'json' | 'csv';
 /** What a sample of rows showed of a top-level field. */
 export interface ObservedField {
   subfields: Set<string>;
-  /** A value that is neither null nor an object stood there. */
+  /** There was a value that is neither null nor an object. */
   isScalar: boolean;
 }
 export type ObservedFields = Map<string, ObservedField>;
@@ -71,7 +71,7 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
   return { style: !nested && names.some((name) => name.includes('.')) ? dotted : camel, nested };
 }
 
-/** Decides where each value stands. Throws `contract` when rows were seen and none names an item id. */
+/** Decides where each value is. Throws `contract` if there are rows and none names an item id. */
 export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
   const shape: Shape = {
     fields: new Map(),

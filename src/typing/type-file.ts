@@ -118,7 +118,7 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   await rm(goodPath);
   const rows = counts.rows + separated.bad;
   if (rows !== source.rows) {
-    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be told apart`, {
+    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be separated`, {
       hint: 'nothing was published; the raw bytes are kept in the landing',
     });
   }

@@ -94,7 +94,7 @@ export class TypingQueue {
     if (mayBecomeVoid || bytes >= BATCH_BYTES) this.#closeBatch();
   }
 
-  /** Resolves when few enough landed bytes wait to be typed: whoever lands more asks first. */
+  /** Resolves when few enough landed bytes wait to be typed: code that lands more asks first. */
   async whenRoom(): Promise<void> {
     while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }

@@ -2,7 +2,7 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 
-/** Compares what a log entry says of itself and of its table with what stands before it; `state` is the table before. */
+/** Compares what a log entry says of itself and of its table with what came before it; `state` is the table before. */
 export function checkCommit(state: ReplayedTable, actions: readonly Action[], fail: (what: string) => void): void {
   const version = state.version + 1;
   const infos = actions.filter(({ commitInfo }) => commitInfo != null);

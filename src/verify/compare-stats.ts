@@ -49,7 +49,7 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
   return side === 'min' ? order <= 0 : order >= 0;
 }
 
-/** Texts are cut and times are in milliseconds in the log; all else stands there as it is. */
+/** In the log, texts are cut and times are in milliseconds; everything else is as it is. */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
   if (column.type === 'TIMESTAMP WITH TIME ZONE') {
     const gap = side === 'min' ? (found as bigint) - (bound as bigint) : (bound as bigint) - (found as bigint);

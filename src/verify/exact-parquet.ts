@@ -24,7 +24,7 @@ export interface ExactFile {
   readColumn(group: number, column: string): Promise<ExactValue[]>;
 }
 
-/** Types are left as they stand: hyparquet would make doubles and Dates of them. */
+/** Types are left as they are: hyparquet would make doubles and Dates of them. */
 const EXACT = {
   timestampFromMicroseconds: (micros: bigint) => micros,
   dateFromDays: (days: number) => days,

@@ -29,7 +29,7 @@ export interface VerifyContext {
   io: Io;
 }
 
-/** One way to tell that a lake is whole. */
+/** One way to prove that a lake is whole. */
 export interface Proof {
   name: string;
   /** What is true of a sound lake. */

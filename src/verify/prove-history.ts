@@ -7,7 +7,7 @@ import { createReplayedViews } from './table-views.js';
 
 export const historyProof: Proof = {
   name: 'history',
-  claims: 'Each item is as the last change that was applied to it tells, and no change of history was left out.',
+  claims: 'Each item matches the last change that was applied to it, and no change of history was left out.',
   async prove(context, report) {
     await createReplayedViews(context, ['items', 'history']);
     await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));

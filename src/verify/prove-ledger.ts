@@ -85,7 +85,7 @@ export const keyProof: Proof = {
       context.signal.throwIfAborted();
       await createReplayedViews(context, [table]);
       const key = schema.key.map(quoteIdentifier);
-      // A key that is null (a change that no feed told) has others in its place.
+      // A key that is null (a change that is not in the feed) has others in its place.
       const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
       const rows = await context.db.rows(
         `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies

@@ -184,7 +184,7 @@ async function compareCheckpoint(
 function canonical(value: unknown): string {
   const entries = value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
   return JSON.stringify(entries, (key, member) => {
-    if (key === 'columns') return undefined; // a checkpoint does not tell
+    if (key === 'columns') return undefined; // a checkpoint does not say
     if (typeof member === 'bigint') return String(member);
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1)));

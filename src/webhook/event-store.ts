@@ -13,7 +13,7 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** Of bodies that can't be read, the newest are kept. The feed brings what they were to tell. */
+/** The newest bodies that can't be read are kept. The feed brings their changes. */
 const MAX_ASIDE = 1000;
 
 /** Where events land until a run takes them over. */

@@ -19,7 +19,7 @@ export interface ReceiverOptions extends AgeLimits {
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   /** An event with changes has landed. */
   onLanded?: () => void;
-  /** The sender waits 10 seconds (section 6); whoever is not done by then is answered before. */
+  /** The sender waits 10 seconds (section 6); a delivery that takes longer is answered earlier. */
   answerWithinMs?: number;
 }
 

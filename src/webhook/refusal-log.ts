@@ -2,7 +2,7 @@ import type { Io } from '../io/io.js';
 
 const EVERY_MS = 10_000;
 
-/** Logs refused deliveries, each reason at most every ten seconds: whoever finds the address must not fill the disk. */
+/** Logs refused deliveries, each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
 export class RefusalLog {
   readonly #io: Io;
   readonly #last = new Map<string, { at: number; skipped: number }>();

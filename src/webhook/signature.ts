@@ -17,7 +17,7 @@ export interface AgeLimits {
 const SECONDS = /^\d{1,12}$/;
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
-/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]`; undefined where that is not what stands there. Other names are skipped. */
+/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]`; undefined for anything else. Other names are skipped. */
 export function parseSignature(header: string | undefined): Signature | undefined {
   const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);

@@ -5,7 +5,7 @@ import type { Io } from '../io/io.js';
 /** Where a signing secret comes from: the text of an environment variable, or a file with a secret a line. */
 export type SecretSource = string | { file: string };
 
-/** What tells that a file was written or replaced. */
+/** Changes if a file was written or replaced. */
 type Version = string;
 
 interface SecretFile {
@@ -35,7 +35,7 @@ export class SigningSecrets {
   }
 
   /**
-   * @param protect is told every secret before it is used, so that none is logged
+   * @param protect gets every secret before it is used, so that none is logged
    * @throws PricelakeError `config` when a file can't be read or holds nothing
    */
   static async open(

@@ -32,7 +32,7 @@ describe('a check file', () => {
     ['-- name: a\n-- severity: fatal\n-- description: d\n-- next: n\nSELECT 1', /^a\.sql:2: severity: /u],
     ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],
     ['-- name: a\n-- severty: warn\nSELECT 1', 'a.sql:2: unknown header "severty", meant "severity"?'],
-    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" stands twice'],
+    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" is there twice'],
     [
       `${HEADER}-- scope: site_ids, url\nSELECT 1`,
       'a.sql:5: scope: "site_ids" is no column of items, meant "site_id"?',

@@ -65,7 +65,7 @@ describe('a run of checks', () => {
 
   it('refuses a value of another type', async () => {
     await expect(run([few], { few: { parameters: { limit: 1.5 } } })).rejects.toThrow(
-      'checks.few.parameters.limit: a number stands where an integer is due',
+      'checks.few.parameters.limit: must be an integer, not a number',
     );
   });
 

@@ -195,7 +195,7 @@ const FAULTS: Record<string, [string, string]> = {
     'prices.yaml:5:1: not YAML: a quote, bracket, comma, colon or space is missing',
   ],
   tabs: [`source:\n\tbaseUrl: x\n`, 'prices.yaml:2:1: not YAML: tabs are not allowed as indentation'],
-  'a key twice': [SOURCE + LAKE + LAKE, 'prices.yaml:6:1: not YAML: a key stands twice in one mapping'],
+  'a key twice': [SOURCE + LAKE + LAKE, 'prices.yaml:6:1: not YAML: a key is in one mapping twice'],
   'two documents': [
     `${SOURCE}${LAKE}---\n${LAKE}`,
     'prices.yaml:6:1: a second document begins; a pipeline file is one',
@@ -394,7 +394,7 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'drift that is set twice': [
     `${SOURCE}${LAKE}checks:\n  schemaDrift: hold\n  schema_drift: {severity: off}\n`,
-    `prices.yaml:8:18: checks.<name>.severity is text; it must not stand beside checks.schemaDrift, which says the same ${EXAMPLE}`,
+    `prices.yaml:8:18: checks.<name>.severity is text; it must not be set together with checks.schemaDrift, which means the same ${EXAMPLE}`,
   ],
   'a check set by a word': [
     `${SOURCE}${LAKE}checks:\n  rejects_few: off\n`,
@@ -464,7 +464,7 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'the key as a threshold': [
     `${SOURCE}${LAKE}checks: {rejects_few: {parameters: {share: ${SECRET}}}}\n`,
-    'prices.yaml:6:10: checks.rejects_few.parameters.share: text stands where a number is due',
+    'prices.yaml:6:10: checks.rejects_few.parameters.share: must be a number, not text',
   ],
   'the key as a parameter': [
     `${SOURCE}${LAKE}checks: {rejects_few: {parameters: {${SECRET}: 1}}}\n`,
@@ -502,14 +502,14 @@ describe('a pipeline file is refused in one clear line', () => {
     await expect(readPipeline(missing, env)).rejects.toMatchObject({
       code: 'config',
       message: `${missing}: ${reason}`,
-      facts: { hint: 'name another pipeline file, or write one with `pricelake init`' },
+      facts: { hint: 'Name another pipeline file, or write one with `pricelake init`.' },
     });
   });
 
   test('for a threshold of a check of another type', async () => {
     const text = `${SOURCE}${LAKE}checks:\n  rejects_few: {parameters: {share: lots}}\n`;
     expect(await readFault(text)).toBe(
-      'prices.yaml:7:3: checks.rejects_few.parameters.share: text stands where a number is due',
+      'prices.yaml:7:3: checks.rejects_few.parameters.share: must be a number, not text',
     );
   });
 

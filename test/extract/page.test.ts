@@ -46,11 +46,11 @@ describe('a page of the feed', () => {
     ['{"changes":[],"hasMore":false,"nextCursor":null}', 'not JSON at byte 43'],
     ['{"changes":[],"hasMore":false,"nextCursor":9223372036854775808}', 'not JSON at byte 43'],
     ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
-    ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor stands still'],
+    ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor does not move'],
     ['{"changes":[{"id":8},"hasMore":false,"nextCursor":8}', 'not JSON'],
-    ['{"changes":[{"id":9},{"id":8}],"hasMore":false,"nextCursor":9}', 'change 8 stands behind 9'],
-    ['{"changes":[{"id":8},{"id":8}],"hasMore":false,"nextCursor":8}', 'change 8 stands behind 8'],
-    ['{"changes":[{"id":7}],"hasMore":false,"nextCursor":9}', 'change 7 stands behind 7'],
+    ['{"changes":[{"id":9},{"id":8}],"hasMore":false,"nextCursor":9}', 'change 8 comes after 9'],
+    ['{"changes":[{"id":8},{"id":8}],"hasMore":false,"nextCursor":8}', 'change 8 comes after 8'],
+    ['{"changes":[{"id":7}],"hasMore":false,"nextCursor":9}', 'change 7 comes after 7'],
     ['{"changes":[{"id":8},{"id":9}],"hasMore":false,"nextCursor":8}', 'nextCursor 8 is before change 9'],
   ])('that is %s is refused and shown', (body, reason) => {
     const error = catchError(() => readFeedPage(Buffer.from(body), 7n));

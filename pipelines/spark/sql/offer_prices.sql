@@ -1,5 +1,5 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source cd34114883cfa810.
--- step: offer_prices__offers, kept
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source cabf531e63bee607.
+-- step: offer_prices__past_offers
 SELECT
   item_id,
   product_id,
@@ -9,13 +9,26 @@ SELECT
   currency,
   price_changed_at,
   COALESCE(removed_at, gone_at) AS removed_at,
+  first_seen_at
+FROM items;
+-- step: offer_prices__offers, kept
+SELECT
+  item_id,
+  product_id,
+  site_id,
+  price,
+  price_before,
+  currency,
+  price_changed_at,
+  removed_at,
+  first_seen_at,
   COALESCE(
     CAST('1970-01-01' AS DATE) + CAST((
       UNIX_MICROS(first_seen_at) DIV 86400000000
     ) AS INT),
     :first_day
   ) AS seen_day
-FROM items
+FROM offer_prices__past_offers AS past_offers
 WHERE
   NOT product_id IS NULL;
 -- step: offer_prices__known_changes
@@ -58,6 +71,7 @@ SELECT
     NULLIF(ARRAY_POSITION(ARRAY('NEW', 'RELISTED', 'CHANGED', 'REMOVED'), kind), 0) - 5
   ) AS nth,
   kind,
+  CASE WHEN kind <> 'CHANGED' THEN kind END AS listing,
   CASE
     WHEN kind = 'REMOVED'
     THEN -1
@@ -90,6 +104,7 @@ SELECT
   price_changed_at,
   -9,
   'PRICE',
+  NULL,
   price,
   price_before,
   price_before,
@@ -107,6 +122,7 @@ SELECT
   removed_at,
   9223372036854775807,
   'REMOVED',
+  'REMOVED',
   -1,
   price,
   price,
@@ -120,8 +136,8 @@ SELECT
   item_id,
   MAX_BY(kind, moment) FILTER(WHERE
     NOT kind IS NULL) AS kind,
-  MAX_BY(kind, moment) FILTER(WHERE
-    NOT kind IS NULL AND kind IN ('NEW', 'RELISTED', 'REMOVED')) AS listing,
+  MAX_BY(listing, moment) FILTER(WHERE
+    NOT listing IS NULL) AS listing,
   MAX_BY(price, moment) AS price,
   MAX_BY(currency, moment) AS currency,
   TRUE AS is_seen
@@ -132,6 +148,7 @@ FROM (
     told_at,
     nth,
     kind,
+    listing,
     price,
     price_before,
     last_price,
@@ -167,7 +184,7 @@ SELECT
   told_at,
   nth,
   kind,
-  CASE WHEN kind IN ('NEW', 'RELISTED', 'REMOVED') THEN kind END,
+  listing,
   price,
   price_before,
   last_price,
@@ -230,6 +247,8 @@ SELECT
   ) AS currency,
   kind,
   next_kind,
+  offers.first_seen_at,
+  offers.price_changed_at,
   told_at,
   next_told_at,
   day,
@@ -246,6 +265,8 @@ SELECT
   currency,
   kind,
   next_kind,
+  first_seen_at,
+  price_changed_at,
   told_at,
   next_told_at,
   day,

@@ -93,7 +93,7 @@ export const LISTING_MEANINGS = {
     },
   },
   ChangeItem: {
-    about: 'What a change tells of its item.',
+    about: 'What a change says about its item.',
     fields: {
       id: 'Item id',
       title: 'Listing title',

@@ -38,7 +38,7 @@ const NAMED = {
 } satisfies Record<keyof typeof LISTING_MEANINGS | keyof typeof SERVICE_MEANINGS, z.ZodType>;
 export type SchemaName = keyof typeof NAMED;
 
-/** What the wire carries, where zod alone can't tell: its own types are those after parsing. */
+/** What is sent, where zod can't say: its own types are those after parsing. */
 const WIRE_TYPES = new Map<unknown, JsonSchema>([
   [contract.int64, { type: 'integer', format: 'int64' }],
   [contract.int32, { type: 'integer', format: 'int32' }],

@@ -15,7 +15,7 @@ interface Source {
   PRICELAKE_API_KEY: string;
 }
 
-/** Where `.env` stands, and what is set already. */
+/** Where `.env` is, and what is set already. */
 export interface Place {
   folder: string;
   env: NodeJS.ProcessEnv;

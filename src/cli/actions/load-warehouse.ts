@@ -35,7 +35,7 @@ export interface LoadRequest {
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
- * @throws PricelakeError `usage` where the lake can't tell what changed since then, `unavailable` where the database
+ * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` where the database
  * can't be reached.
  */
 export async function loadWarehouse(request: LoadRequest, context: CommandContext): Promise<CommandReport | undefined> {
@@ -84,8 +84,8 @@ function readRun({ since, full }: LoadRequest): bigint | undefined {
   if (full) return undefined;
   const run = since === undefined ? undefined : parseSince(since);
   if (run?.kind === 'run') return run.number;
-  throw new PricelakeError('usage', 'a copy is of a run: give --since with its number or run_id, or --full', {
-    hint: 'SELECT * FROM pricelake_loads tells which run the copy is of.',
+  throw new PricelakeError('usage', 'give the run that the copy is at with --since, or load everything with --full', {
+    hint: 'SELECT * FROM pricelake_loads shows the run that the copy is at.',
   });
 }
 

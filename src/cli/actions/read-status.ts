@@ -46,7 +46,7 @@ export interface DriftStatus extends ColumnDifference {
 
 /** What is left of the month, by the tightest rule. */
 export interface BudgetStatus {
-  /** When the service told it. */
+  /** When the service sent it. */
   seenAt: Date;
   plan: string;
   status: string | null | undefined;
@@ -79,7 +79,7 @@ export interface ListingStatus {
   reason: string;
 }
 
-/** All that a status tells. */
+/** Everything that a status shows. */
 export interface Status extends LakeActivity {
   lake: string;
   pointer: Pointer | undefined;

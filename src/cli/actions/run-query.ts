@@ -116,7 +116,7 @@ function readVariables(settings: string[]): Record<string, DuckDBValue> {
 
 async function readSql({ sql, file, analysis }: QueryRequest): Promise<string> {
   if ([sql, file, analysis].filter((given) => given !== undefined).length !== 1) {
-    throw new PricelakeError('usage', 'give the SQL as an argument, with --file or by --analysis, one of them', {
+    throw new PricelakeError('usage', 'give the SQL in one way: as an argument, with --file or with --analysis', {
       hint: 'pricelake query "SELECT count(*) FROM items"',
     });
   }
@@ -146,7 +146,7 @@ function explainSqlError(error: unknown): unknown {
 }
 
 function findHint(message: string): { hint?: string } {
-  if (message.startsWith('Out of Memory')) return { hint: 'Give more with --memory, or ask for less at once.' };
+  if (message.startsWith('Out of Memory')) return { hint: 'Allow more with --memory, or query less at once.' };
   if (!message.includes('Table with name rates does not exist')) return {};
   return { hint: 'Give exchange rates with --fx, a CSV file date,currency,rate.' };
 }

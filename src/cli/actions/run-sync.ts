@@ -62,7 +62,7 @@ async function prepare(request: SyncRequest, { io }: CommandContext) {
 
 async function land(request: SyncRequest, context: CommandContext): Promise<CommandReport> {
   if (request['publish-held']) {
-    throw new PricelakeError('usage', '--land-only and --publish-held are two different things to do', {
+    throw new PricelakeError('usage', '--land-only and --publish-held exclude each other', {
       hint: 'Give one of them.',
     });
   }

@@ -31,7 +31,7 @@ export async function serveWebhook(argv: WebhookArguments, context: CommandConte
   const limits = readLimits(argv);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
-  // A mistake that would end every run is told now.
+  // A mistake that would end every run is reported now.
   if (argv.sync) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
   const secrets = await SigningSecrets.open(sources, io.protectSecret, io);
   const lake = await openLake(argv.lake ?? lakePath, { create: true });
@@ -80,7 +80,7 @@ function describe(url: string): string {
 
 function readLimits(argv: WebhookArguments) {
   const maxAgeMs = readDuration('--max-age', argv['max-age'], 'allowed');
-  // An event is told from its repeat as long as one may come.
+  // Ids are kept as long as a repeat may come.
   if (maxAgeMs > ID_MEMORY_MS) throw new PricelakeError('usage', `--max-age ${argv['max-age']} is more than 7d`);
   const maxBodyBytes = Math.round(argv['max-body'] * 1_000_000);
   if (!(maxBodyBytes >= 1 && maxBodyBytes <= 1_000_000_000)) {

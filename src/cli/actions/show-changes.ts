@@ -18,7 +18,7 @@ export interface ChangesRequest {
 
 /**
  * Streams the rows of a table that changed since then.
- * @throws PricelakeError `usage` where the lake can't tell what changed.
+ * @throws PricelakeError `usage` if the lake does not know what changed.
  */
 export async function showChanges(
   request: ChangesRequest,

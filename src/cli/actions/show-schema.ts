@@ -27,11 +27,11 @@ export async function showSchema(request: SchemaRequest, context: CommandContext
 
 function requireArrowTarget({ table, output }: SchemaRequest, context: CommandContext): void {
   if (table === undefined) {
-    throw new PricelakeError('usage', '--format arrow is the schema of one table', { hint: 'Name a table.' });
+    throw new PricelakeError('usage', '--format arrow needs one table', { hint: 'Name a table.' });
   }
   if (output === undefined && (context.json || context.output.columns !== undefined)) {
     throw new PricelakeError('usage', '--format arrow is not for a terminal', {
-      hint: 'Name a file with --output, or pipe it on.',
+      hint: 'Name a file with --output, or pipe the output.',
     });
   }
 }

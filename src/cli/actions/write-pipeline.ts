@@ -15,7 +15,7 @@ const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 
 /**
  * Writes the commented pipeline file of the package where the user wants it. On a terminal it asks for address and key.
- * @throws PricelakeError `usage` when something stands there already, or the folder is missing.
+ * @throws PricelakeError `usage` if the file exists already, or the folder is missing.
  */
 export async function writePipeline(
   { file, lake }: InitRequest,
@@ -45,7 +45,7 @@ export async function writePipeline(
 }
 
 function explain(cause: unknown): string | undefined {
-  if (hasSystemCode(cause, 'EEXIST', 'EISDIR')) return 'there is something already';
+  if (hasSystemCode(cause, 'EEXIST', 'EISDIR')) return 'the file exists already';
   if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return 'its folder does not exist';
   return hasSystemCode(cause, 'EACCES', 'EROFS') ? 'it may not be written' : undefined;
 }

@@ -72,7 +72,7 @@ export function addSandboxOptions(yargs: Argv): Argv<SandboxArguments> {
       'A first export that breaks off, and a busy service',
     )
     .example('$0 sandbox --reading replicas=300s --reading feed.title=null', 'A service with other habits')
-    .example('$0 sandbox --clock 60x', 'A world that lives on by itself, an hour a minute')
+    .example('$0 sandbox --clock 60x', 'Time passes by itself, an hour each minute')
     .example('$0 sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60', 'Events, retried by the second')
     .epilogue(
       `Needs no network and no account. Runs until Ctrl-C; what it holds is in a temporary folder and gone afterwards.

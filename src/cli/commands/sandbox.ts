@@ -63,7 +63,7 @@ function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
   return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
 }
 
-/** What a person needs to go on: a call to try, and a pipeline file that fits. */
+/** What a person needs next: a call to try, and a matching pipeline file. */
 function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
   return `The sandbox listens on ${baseUrl}
 

@@ -11,8 +11,8 @@ import { describeEnd, describeStart, type LineageEvent, newLineageId } from './l
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends events of OpenLineage to a file, a line each, or by POST to an address; OPENLINEAGE_API_KEY authorises. Lineage tells
- * of runs and is no part of them: an event that can't be delivered is a warning, and the run goes on.
+ * Sends OpenLineage events to a file, one line each, or by POST to an address; OPENLINEAGE_API_KEY is the token. Lineage tells
+ * of runs and is no part of them: an event that can't be delivered is a warning, and the run continues.
  */
 export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
   const id = newLineageId();

@@ -10,7 +10,7 @@ import type { RunReport } from '../../sync/sync.js';
 import type { WatchedRun } from '../watch/watch-run.js';
 import type { Metric } from './prometheus-text.js';
 
-/** What the lake itself tells, also after a run that failed. */
+/** What the lake itself shows, even after a run that failed. */
 export interface LakeFacts {
   /** When a run last ended well, ms since the epoch. */
   succeededAt: number | undefined;

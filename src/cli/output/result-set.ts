@@ -9,7 +9,7 @@ export interface ResultColumn {
 /** A result as SQL, which DuckDB itself writes to Parquet. */
 export interface Relation {
   db: Database;
-  /** What stands behind FROM. */
+  /** What follows FROM. */
   from: string;
   /** A file that `db` may write, for a result that goes to stdout. */
   scratch: string;

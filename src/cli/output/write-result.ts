@@ -65,11 +65,11 @@ async function writeFormat(result: ResultSet, format: Format, file: string | und
 export function requireDestination({ format, file }: ResultDestination, { json, output }: CommandContext): void {
   if ((format === 'arrow' || format === 'parquet') && file === undefined && output.columns !== undefined) {
     throw new PricelakeError('usage', `--format ${format} is not for a terminal`, {
-      hint: 'Name a file with --output, or pipe it on.',
+      hint: 'Name a file with --output, or pipe the output.',
     });
   }
   if (json && format !== undefined && file === undefined) {
-    throw new PricelakeError('usage', `--json and --format ${format} both want stdout`, {
+    throw new PricelakeError('usage', `--json and --format ${format} both need stdout`, {
       hint: 'Leave one of them out, or name a file with --output.',
     });
   }

@@ -26,21 +26,21 @@ export interface WatchedRun {
   error: unknown;
 }
 
-/** Somebody who is told of runs. */
+/** Learns of runs. */
 export interface RunObserver {
   begin?(pipeline: WatchedPipeline, at: Date): Promise<void>;
   end(run: WatchedRun): Promise<void>;
 }
 
-/** What a run tells while it works. */
+/** What a run reports while it works. */
 export interface RunWatch {
   begin(pipeline: WatchedPipeline): Promise<void>;
   onStep(step: string, seconds: number): void;
 }
 
 /**
- * Runs `work` and tells the observers how it went, also when it fails. Of a run that finds the lake locked nobody is
- * told: another one goes on there.
+ * Runs `work` and tells the observers how it went, even if it fails. A run that finds the lake locked is not reported,
+ * because another one is working there.
  * @throws what `work` throws; what observers throw after a run that ended well
  */
 export async function watchRun(

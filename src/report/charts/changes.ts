@@ -53,7 +53,7 @@ export function changesChart(days: readonly DayChanges[]): Chart {
   };
 }
 
-/** Each kind of a day on top of those before it; a kind nobody knows stands with none. */
+/** Each kind of a day on top of those before it; an unknown kind is left out. */
 function stackDays(days: readonly DayChanges[]): Chart['values'] {
   const heights = new Map<string, number>();
   return KINDS.flatMap(({ kind }, place) =>

@@ -6,7 +6,7 @@ const LAST = 100;
 /** Half of the space between two bars, in percent of spread. */
 const GAP = 0.35;
 
-/** How many products have which spread; the last bar stands for all from 100 percent on. */
+/** How many products have which spread; the last bar is everything from 100 percent on. */
 export function histogramChart(steps: readonly HistogramStep[]): Chart {
   const total = steps.reduce((sum, { spreads }) => sum + Number(spreads), 0);
   const beyond = Number(steps.find(({ up_to_pct }) => up_to_pct === null)?.spreads ?? 0);

@@ -81,7 +81,7 @@ function placeNames(wanted: readonly number[]): number[] {
   return placed.map(round);
 }
 
-/** Round prices from at or below the lowest to at or above the highest; one price stands between two. */
+/** Round prices from at or below the lowest to at or above the highest; a single price is between two. */
 function chooseTicks(lowest: number, highest: number): number[] {
   const room = highest > lowest ? highest - lowest : Math.max(0.02, highest / 10);
   const power = 10 ** Math.floor(Math.log10(room / 3));

@@ -19,7 +19,7 @@ export interface Advice {
   next: string;
 }
 
-/** What a check found, as a sentence: `2 prices are below zero.` A check that does not tell gives its rule. */
+/** What a check found, as a sentence: `2 prices are below zero.` A check without `found` gives its rule. */
 export function describeFinding({ violations, description }: CheckRow, advice: Advice | undefined): string {
   if (advice?.found === undefined) return `${countOf(violations, 'violation')}: ${description}`;
   const words = advice.found.replace(/\[([^|\]]*)\|([^\]]*)\]/gu, violations === 1n ? '$1' : '$2');
@@ -78,7 +78,7 @@ ${renderTable({ caption: `First rows that ${name} found`, columns, rows })}
 </details>`;
 }
 
-/** The rows with numbers as they stand there: ids exceed what a double holds. */
+/** The rows with their numbers as text: ids exceed a double. */
 function parseSample(sample: string): Record<string, unknown>[] | undefined {
   try {
     const rows: unknown = parse(sample);

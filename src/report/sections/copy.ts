@@ -69,7 +69,7 @@ function describeLag({ overview, runs }: LakeFacts): string {
 function describeRun(run: Run | undefined): string {
   if (run === undefined) return '';
   if (run.listing_unknown > 0n) return 'not caught up';
-  if (run.stale_items > 0n) return `${countOf(run.stale_items, 'item')} not shown yet as the feed told`;
+  if (run.stale_items > 0n) return `${countOf(run.stale_items, 'item')} behind the feed`;
   return run.caught_up ? 'nothing more was waiting' : 'more changes were waiting';
 }
 

@@ -156,7 +156,7 @@ function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
   return [...bySite.values()];
 }
 
-/** Controls that narrow the table; what they say stands in the address of the page. */
+/** Controls that filter the table; their values are in the address of the page. */
 function renderFilters(facts: LakeFacts): Html {
   const { spreads } = facts;
   const options = (pairs: Iterable<readonly [string, string]>) =>

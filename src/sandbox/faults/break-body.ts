@@ -45,7 +45,7 @@ export function streamUntilBreak(chunks: AsyncIterable<Buffer>, at: BodyBreak, h
         const next = await source.next();
         if (!next.done) return controller.enqueue(next.value);
         if (at.kind === 'drop') timer = setTimeout(hangUp, HANG_UP_MS);
-        // Never settled: the body neither ends nor goes on.
+        // Never settled: the body neither ends nor continues.
         return new Promise<void>(() => {});
       },
       async cancel() {

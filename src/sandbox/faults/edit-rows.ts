@@ -48,7 +48,7 @@ function dropColumn(name: string): RowEdit {
   };
 }
 
-/** Cells of a CSV line as they stand, quotes included. */
+/** Cells of a CSV line as written, including quotes. */
 function splitCells(line: string): string[] {
   return line.match(/(?<=^|,)(?:"(?:[^"]|"")*"|[^",]*)(?=,|$)/g) ?? [];
 }

@@ -27,7 +27,7 @@ export class FaultPlan {
     return this.#armed.length === 0;
   }
 
-  /** Counts a request, and tells what hits it. */
+  /** Counts a request, and returns the faults that hit it. */
   take(endpoint: FaultEndpoint): FaultEffect[] {
     const hits: FaultEffect[] = [];
     for (const [index, armed] of this.#armed.entries()) {

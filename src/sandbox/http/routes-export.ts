@@ -70,7 +70,7 @@ interface RowSource {
   format: RowFormat;
 }
 
-/** Rows as they stood at an earlier moment. */
+/** Rows as of an earlier moment. */
 async function* readPast(
   { world, view, format }: RowSource,
   moment: number,
@@ -95,7 +95,7 @@ async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array
   }
 }
 
-/** The second half is read as it stands after the pause. */
+/** The second half is read as it is after the pause. */
 async function* readHalves(
   rows: Uint32Array,
   read: (part: Uint32Array) => AsyncGenerator<Buffer>,

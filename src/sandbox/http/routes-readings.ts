@@ -16,7 +16,7 @@ export function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void 
   });
 }
 
-/** Rows are kept as they stood from the moment on that an answer may lag. Throws PricelakeError `usage`. */
+/** Earlier versions of rows are kept once an answer may lag. Throws PricelakeError `usage`. */
 export function changeReadings({ readings, world }: Service, specs: readonly string[]): void {
   readings.change(specs);
   if (readings.hasLag) world.keepPast();

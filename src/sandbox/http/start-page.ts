@@ -4,7 +4,7 @@ import { Html, html } from '../../formats/html.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { START_PAGE_STYLE } from './start-page-style.js';
 
-/** What the start page tells. */
+/** What the start page shows. */
 export interface StartFacts {
   baseUrl: string;
   keys: { name: string; key: string; about: string }[];
@@ -30,7 +30,7 @@ export const START_PAGE_POLICY = [
 /** Those that were chosen come first. */
 const byChoice = (a: { isDefault: boolean }, b: { isDefault: boolean }) => Number(a.isDefault) - Number(b.isDefault);
 
-/** One self-contained page: what the sandbox is, and how to go on. */
+/** One self-contained page: what the sandbox is, and what to do next. */
 export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings }: StartFacts): string {
   const key = keys[0]?.key ?? '';
   return html`<!doctype html>
@@ -71,7 +71,7 @@ ${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><sm
 </section>
 <section>
 <h2>Readings</h2>
-<p>Where the API document is silent, this service does the following${readings.some((one) => !one.isDefault) ? '; what was chosen stands first' : ''}. Others can be chosen by <code>--reading</code>.</p>
+<p>Where the API document is silent, this service does the following${readings.some((one) => !one.isDefault) ? '; chosen readings come first' : ''}. Others can be chosen by <code>--reading</code>.</p>
 <dl class="readings">${[...readings]
     .sort(byChoice)
     .map(

@@ -7,7 +7,7 @@ const TIMES = {
   seconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%SZ')`, `date_trunc('second', instant)`],
 } as const;
 
-/** Readings that rows are written by, as macros: whoever writes a row need not know which holds. */
+/** Readings that decide how rows are written, as macros: code that writes a row need not know which one applies. */
 export function createReadingMacros(readings: Readings): string {
   const [text, instant] = TIMES[readings.get('timestamps')];
   const prefix = readings.get('changes.attributes') === 'prefixed' ? 'attributes.' : '';

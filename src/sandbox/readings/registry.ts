@@ -28,7 +28,7 @@ export const READINGS = {
   'changes.price': {
     ...AT_START,
     values: ['given', 'absent'],
-    says: 'whether `changes` holds a changed price as well, or only price and previousPrice tell it',
+    says: 'whether `changes` holds a changed price as well, or only price and previousPrice show it',
     section: '2 Change',
   },
   'changes.attributes': {
@@ -51,7 +51,7 @@ export const READINGS = {
   },
   'feed.oldCursor': {
     values: ['gap', 'continue', '400', '410'],
-    says: 'what a cursor older than the history does: skip to the history, continue where it stood, or fail with 400 or 410',
+    says: 'what a cursor older than the history does: skip to the history, continue from the cursor, or fail with 400 or 410',
     section: '4 /changes',
   },
   recentOnFree: {

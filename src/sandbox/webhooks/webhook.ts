@@ -27,7 +27,7 @@ export interface EndpointSettings {
   url: string;
   /** Default: the secret so far. */
   secret?: string;
-  /** Changes behind this id are sent. Default: where the endpoint stands, or new changes only. */
+  /** Changes behind this id are sent. Default: where the endpoint is, or new changes only. */
   after?: bigint;
 }
 
@@ -93,7 +93,7 @@ export class Webhook {
     };
   }
 
-  /** Sets the endpoint up, moves it, or turns it on again; without `after` it continues where it stood. */
+  /** Sets the endpoint up, moves it, or turns it on again; without `after` it continues where it was. */
   async set({ url, secret, after }: EndpointSettings): Promise<void> {
     const checked = checkEndpointUrl(url, this.#options.anyHost ?? false);
     await this.#halt();
@@ -129,7 +129,7 @@ export class Webhook {
   /** Sends an event again, whatever became of it: same id, same body, next attempt. */
   async resend(id: string): Promise<Delivery> {
     const event = this.#events.get(id);
-    if (event === undefined) throw new PricelakeError('usage', `no event ${id} among the latest ${KEPT}`);
+    if (event === undefined) throw new PricelakeError('usage', `event ${id} is not among the latest ${KEPT}`);
     const delivery = await this.#send(event);
     if (delivery.ok) this.#wake.abort();
     return delivery;

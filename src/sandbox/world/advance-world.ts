@@ -26,7 +26,7 @@ export interface AdvanceCounts {
 const HOUR_MS = 3_600_000;
 /** Share of the items that change in an hour. */
 const CHANGES_PER_ITEM_HOUR = 0.008;
-/** Rows as they stood are kept for longer than any answer may lag behind the feed. */
+/** Earlier versions of rows are kept for longer than any answer may lag behind the feed. */
 const KEEP_MS = 2 * MAX_LAG * 1000;
 /** A running world's changes happen within its last moments. */
 const JUST_NOW_MS = 5000;

@@ -44,7 +44,7 @@ export function findBadItem(path: string): Promise<BadLine | null> {
 /** What may be null may be left out as well; of the item everything has to be there, as in the feed. */
 const loadableChange = change.partial({ price: true, previousPrice: true, item: true });
 
-/** The first line of an NDJSON file that is no Change (section 2), or stands behind a later one; null when all are fine. */
+/** The first line of an NDJSON file that is no Change (section 2), or comes after a later one; null if all are fine. */
 export function findBadChange(path: string, hasItem: (id: bigint) => boolean): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {

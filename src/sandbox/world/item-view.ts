@@ -13,7 +13,7 @@ const COMPACT_FROM = 64e6;
 
 interface Rendered {
   file: RowFile;
-  /** Rows below this number are in the file, as they stood after the step. */
+  /** Rows below this number are in the file, as of the end of the step. */
   upTo: number;
   step: number;
 }
@@ -43,7 +43,7 @@ export class ItemView {
     this.mask = maskOf(datasets);
   }
 
-  /** The rows when all below `upTo` are rendered as they stand after `step`, else undefined. */
+  /** The rows when all below `upTo` are rendered as of the end of `step`, else undefined. */
   rows(format: RowFormat, upTo: number, step: number): RowFile | undefined {
     const rendered = this.#rendered.get(format);
     return rendered !== undefined && rendered.upTo >= upTo && rendered.step === step ? rendered.file : undefined;

@@ -12,7 +12,7 @@ type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const sleepUnlessStopped: Sleep = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => {});
 
-/** Lets the world change as its running clock goes on, until it is told to stop. */
+/** Lets the world change as its clock runs, until it is stopped. */
 export async function liveOn(
   world: World,
   clock: SimulatedClock,

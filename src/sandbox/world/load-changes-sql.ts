@@ -18,7 +18,7 @@ DROP TABLE read_changes;
 
 const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
-/** Changes that lack what they must have, stand behind a later one, or are of an item that is not there. */
+/** Changes that lack a required field, come after a later one, or belong to an unknown item. */
 export const COUNT_BROKEN_CHANGES = `
 SELECT count(*) AS changes, epoch_ms(max(observed_at)) AS latest,
   count(*) FILTER (id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
@@ -33,7 +33,7 @@ FROM (
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
 )`;
 
-/** The changes as `publishOrdered` takes them. One whose item is gone is told to everybody. */
+/** The changes as `publishOrdered` takes them. Everybody sees one whose item is gone. */
 export const ORDER_RECORDED = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,
@@ -43,7 +43,7 @@ FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS 
 DROP TABLE recorded;
 `;
 
-/** As SELECT_CHANGE_LINES, with the item as it was told at the time. */
+/** As SELECT_CHANGE_LINES, with the item as it was sent at the time. */
 export const SELECT_RECORDED_LINES = `
 SELECT concat('{"id":', change_id, ',"kind":"', (${KINDS})[1 + kind],
   '","observedAt":', json_time(observed_at), ',"price":', json_money(price), ',"previousPrice":', json_money(previous_price),

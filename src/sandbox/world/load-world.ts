@@ -31,7 +31,7 @@ const UNNAMED = 'Items';
 /** NDJSON, gzip too. */
 export interface DataFiles {
   items: string;
-  /** The recorded past, entries of the feed in its order. Without it the items tell what they can. */
+  /** The recorded past, entries of the feed in its order. Without it, the past is derived from the items. */
   changes?: string | undefined;
 }
 

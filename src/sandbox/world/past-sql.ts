@@ -10,7 +10,7 @@ WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
 /** $until: micros since 1970. */
 export const FORGET_PAST = 'DELETE FROM past WHERE until < make_timestamp($until::BIGINT);';
 
-/** The items as they stood at an instant: of what is kept, what held first behind it; and none that came later. */
+/** The items as of an instant: the first kept version after it, and none that came later. */
 export const CREATE_PAST_MACRO = `
 CREATE MACRO items_at(instant) AS TABLE
 SELECT * EXCLUDE (until) FROM (

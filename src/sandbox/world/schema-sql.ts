@@ -15,7 +15,7 @@ CREATE TABLE items (
   -- The latest change of any kind; last_changed_at may leave removals out.
   last_event_at TIMESTAMP
 );
--- Rows as they stood until then, of the last minutes: what answers that lag are made of. Empty where none does.
+-- Earlier versions of rows, of the last minutes, for answers that lag. Empty if none does.
 CREATE TABLE past AS SELECT *, NULL::TIMESTAMP AS until FROM items;
 CREATE TABLE sources (model_id BIGINT, site_id BIGINT, name VARCHAR, healthy BOOLEAN,
   period_hours INTEGER, phase_hours DOUBLE, last_scrape_at TIMESTAMP);

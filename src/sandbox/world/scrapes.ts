@@ -60,7 +60,7 @@ function isDue(source: ShopSource, from: number, to: number): boolean {
   return findLastScrape(source, to) > from;
 }
 
-/** Fills the table of sources as they stand at `now`; a broken one was read for the last time days ago. */
+/** Fills the table of sources as of `now`; a broken one was last read days ago. */
 export async function storeSources(session: WorldSession, sources: readonly ShopSource[], now: number): Promise<void> {
   const rows = sources.map((source) => ({
     ...source,

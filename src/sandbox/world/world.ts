@@ -56,7 +56,7 @@ export class World {
   version = 0;
   /** Milliseconds since 1970: what happened up to here is in the tables. */
   livedUntil = 0;
-  /** Micros since 1970: from here on rows are kept as they stood; null while no answer lags. */
+  /** Micros since 1970: from here on, earlier versions of rows are kept; null while no answer lags. */
   #pastFrom: number | null = null;
 
   /** Also a process that ends without closing its worlds leaves nothing behind. */
@@ -143,7 +143,7 @@ export class World {
     return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
   }
 
-  /** Whether steps keep rows as they stood before: only while answers lag, since it costs. */
+  /** Whether steps keep earlier versions of rows: only while answers lag, because it costs time. */
   get keepsPast(): boolean {
     return this.#pastFrom !== null;
   }
@@ -155,7 +155,7 @@ export class World {
   }
 
   /**
-   * Hands over these rows as they stood at a moment. The file of another moment than now is made for this answer.
+   * Returns these rows as of a moment. The file of any moment but now is made for this answer.
    * @param rows numbers of items, ascending where the moment is not now
    */
   async readRows<T>(
@@ -174,7 +174,7 @@ export class World {
     }
   }
 
-  /** Rows as they stood at an earlier moment, in a file that the caller closes. */
+  /** Rows as of an earlier moment, in a file that the caller closes. */
   renderPast(view: ItemView, format: RowFormat, moment: number, rows: Uint32Array): Promise<RowFile> {
     return this.database.use((session) => view.renderAside(session, format, itemsAt(moment), rows));
   }
