@@ -12,7 +12,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
   const again = report.resumed ? ', continued after an interruption' : '';
   const attention = listAttention(report, lakePath);
   const first = published
-    ? `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)} s${again}.`
+    ? `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)}${NO_BREAK}s${again}.`
     : `Nothing changed (${describeCursor(row)}, ${countOf(row.calls, 'call')}). ${lakePath} stays as it was${again}.`;
   const parts: [string, string[]][] = [
     ['changed', published ? describeChanges(row) : []],
@@ -26,7 +26,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
     texts.map((text, at) => `  ${(at === 0 ? name : '').padEnd(10)} ${layOut(toPlainLine(text), name)}`),
   );
   return paint(
-    `${[wrapText(first, WIDTH, '  '), ...lines].join('\n')}\n`,
+    `${[wrapText(first, WIDTH, '  ').replaceAll(NO_BREAK, ' '), ...lines].join('\n')}\n`,
     [/^ {2}attention(?= )/gmu, style.warn],
     [/, waived$|^.{12} not caught up(?=:)/gmu, style.warn],
     [/overage: up to .*$/gmu, style.money],
@@ -34,6 +34,8 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
 }
 
 const WIDTH = 80;
+/** A space at which no line ends; printed as a plain one. */
+const NO_BREAK = '\u00a0';
 const INDENT = ' '.repeat(13);
 
 /** Wraps texts at 80 columns; commands stay whole, so that they can be copied. */

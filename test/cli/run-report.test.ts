@@ -56,6 +56,14 @@ describe('the report of a run', () => {
     );
   });
 
+  test('wraps its first line between words, and keeps a number with its unit', () => {
+    const [first, second] = formatReport(reportOf(), './a-longer-lake').split('\n');
+    expect([first, second]).toEqual([
+      'Run 7 (snapshot: a complete comparison is due) published to ./a-longer-lake in',
+      '  12.3 s.',
+    ]);
+  });
+
   test('says nothing of comparisons that found nothing, or were not made', () => {
     const calm = { rejected: 0n, differences: 0n, missed: 0n, gone: 0n, sampled: 0n };
     const text = formatReport(reportOf(calm), './lake');
