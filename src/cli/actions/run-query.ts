@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
-import { createSpellsView, readAnalysis, setVariables } from '../../analyze/analysis.js';
+import { readAnalysis, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/convert-prices.js';
 import { toDate } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
@@ -12,6 +12,7 @@ import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Format } from '../output/format-names.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
+import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
 import { findTarget } from '../reading-target.js';
@@ -49,15 +50,21 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
   const { lake: path } = await findTarget({ lake: request.lake }, process.env);
   const remote = chooseRemote(request, context.io, process.env);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
-  return readLake({ path, remote, tables, memory, signal: context.signal }, async ({ db, lake, scratch }) => {
+  return readLake({ path, remote, tables, memory, signal: context.signal }, async (opened) => {
+    const { db, lake, scratch } = opened;
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
     await setVariables(db, variables);
-    if (remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS)) await createSpellsView(db);
+    const hasSpells = remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS);
+    const spells = hasSpells ? await openSpells(opened, context.io) : undefined;
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
-    await lockDown(db, folders, [scratch, ...(output === undefined ? [] : [resolve(output)])]);
+    await lockDown(db, spells === undefined ? folders : [...folders, spells.folder], [
+      scratch,
+      ...(output === undefined ? [] : [resolve(output)]),
+    ]);
     const run = async (one: string) => {
       try {
+        if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
         const statement = await prepareSelect(db, one);
         const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
         const result =

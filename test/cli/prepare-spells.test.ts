@@ -1,0 +1,74 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openSpells } from '../../src/cli/prepare-spells.js';
+import { readLake } from '../../src/cli/read-lake.js';
+import { commitTable } from '../../src/lake/commit.js';
+import { openLake } from '../../src/lake/lake.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { publishLake } from './lake-fixture.js';
+
+let path: string;
+const folder = () => join(path, '_pricelake', 'prepared');
+const signal = new AbortController().signal;
+
+beforeAll(async () => {
+  path = await publishLake();
+});
+afterAll(() => rm(join(path, '..'), { recursive: true }));
+
+/** The spells that a query reads, what was logged, and where they are kept. */
+function readSpells(fewChanges = 0n) {
+  return readLake({ path, signal }, async (opened) => {
+    const events: string[] = [];
+    const io = { log: (_: string, event: string) => void events.push(event), now: () => new Date() };
+    const computed = await openSpells(opened, io, fewChanges).then(async (spells) => {
+      const rows = await opened.db.rows('FROM price_spells ORDER BY ALL');
+      await spells.prepare();
+      return { rows, folder: spells.folder };
+    });
+    const kept = await opened.db.rows('FROM price_spells ORDER BY ALL');
+    expect(kept).toEqual(computed.rows);
+    const [view] = await opened.db.rows("SELECT sql FROM duckdb_views() WHERE view_name = 'price_spells'");
+    return { rows: kept, events, folder: computed.folder, isKept: String(view?.sql).includes('read_parquet') };
+  });
+}
+
+it('spells of a large lake are made once for a version of the lake, and are those that the view computes', async () => {
+  const first = await readSpells();
+  expect(first).toMatchObject({ events: ['price_spells.preparing'], isKept: true });
+  expect(first.rows.length).toBeGreaterThan(2);
+  const files = await readdir(folder());
+  expect(files).toHaveLength(1);
+  expect(await readSpells()).toEqual({ ...first, events: [] });
+
+  const lake = await openLake(path, { create: false });
+  await readLake({ path, signal }, async ({ db }) => {
+    const add = await stageTable(db, lake, {
+      table: 'history',
+      runId: 'r2',
+      select:
+        'SELECT * REPLACE (2::BIGINT AS change_id, 7.5::DECIMAL(18, 4) AS price, observed_at + INTERVAL 1 HOUR AS observed_at) FROM history',
+    });
+    const change = { table: 'history' as const, add, remove: [], applied: {} };
+    await commitTable(lake, change, { runId: 'r2', operation: 'WRITE', at: new Date() });
+  });
+  await writeFile(join(folder(), 'under-way.part'), '');
+  expect((await readSpells()).events).toEqual(['price_spells.preparing']);
+  const later = await readdir(folder());
+  expect(later.filter((name) => files.includes(name))).toEqual([]);
+  expect(later).toContain('under-way.part');
+});
+
+it('spells of few changes are not kept', async () => {
+  expect(await readSpells(1_000n)).toMatchObject({ events: [], isKept: false });
+});
+
+it('where the lake cannot be written, spells are kept for the time of the command', async () => {
+  await rm(folder(), { recursive: true });
+  await writeFile(folder(), 'no folder');
+  const found = await readSpells();
+  expect(found).toMatchObject({ events: ['price_spells.preparing'], isKept: true });
+  expect(found.folder.startsWith(path)).toBe(false);
+  await rm(folder());
+});
