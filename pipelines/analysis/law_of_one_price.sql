@@ -10,11 +10,13 @@
 -- Exact: counts. Everything else is a double; logs of prices and rates are never rounded in between.
 -- Limits: with few weeks the persistence is estimated too low (Nickell 1981). Rates are those of your file, the newest
 -- up to each week's end; if rates don't move, there is no pass_through. Taxes and shipping differ between countries.
--- Suspect prices are left out (price_spells).
+-- Suspect prices are left out (price_spells). products says how many products are compared at most: those with the
+-- lowest MD5 of their id, the same ones each time. all_products tells how many there are in two or more currencies.
 -- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate
 -- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
 -- --fx-base EUR
 -- Variables: base (ISO 4217), and optionally: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
+-- · products (20000)
 WITH span AS (
   SELECT
     last_day,
@@ -51,8 +53,14 @@ spells AS MATERIALIZED (
       OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
     )
 ),
-compared AS (
-  SELECT product_id FROM spells GROUP BY product_id HAVING min(currency) <> max(currency)
+-- The same products on every machine and in every run.
+compared AS MATERIALIZED (
+  SELECT product_id, count(*) OVER () AS all_products
+  FROM spells
+  GROUP BY product_id
+  HAVING min(currency) <> max(currency)
+  ORDER BY md5(product_id), product_id
+  LIMIT coalesce(getvariable('products')::BIGINT, 20000)
 ),
 weekly AS (
   SELECT product_id, currency, unnest(range(greatest(first_week, end_week - weeks), least(last_week, end_week))) AS week, price
@@ -94,13 +102,14 @@ figures AS (
 -- Each gap and the one a week before, both less the product's means.
 steps AS (
   SELECT
-    first_currency, second_currency,
+    now.first_currency, now.second_currency,
     now.gap - avg(now.gap) OVER product AS gap,
     before.gap - avg(before.gap) OVER product AS gap_before
-  FROM gaps AS now
-  JOIN gaps AS before USING (first_currency, second_currency, product_id)
-  WHERE before.week = now.week - 1
-  WINDOW product AS (PARTITION BY first_currency, second_currency, product_id)
+  FROM (SELECT *, week - 1 AS week_before FROM gaps) AS now
+  JOIN gaps AS before
+    ON before.first_currency = now.first_currency AND before.second_currency = now.second_currency
+    AND before.product_id = now.product_id AND before.week = now.week_before
+  WINDOW product AS (PARTITION BY now.first_currency, now.second_currency, now.product_id)
 ),
 persistences AS (
   SELECT first_currency, second_currency, count(*) AS steps, sum(gap * gap_before) / nullif(sum(gap_before * gap_before), 0) AS persistence
@@ -109,13 +118,13 @@ persistences AS (
 ),
 moves AS (
   SELECT
-    first_currency, second_currency,
+    now.first_currency, now.second_currency,
     now.local_gap - before.local_gap AS price_move,
     now.rate_gap - before.rate_gap AS rate_move
-  FROM gaps AS now
-  JOIN gaps AS before USING (first_currency, second_currency, product_id)
-  CROSS JOIN span
-  WHERE before.week = now.week - pass_weeks
+  FROM (SELECT gaps.*, week - pass_weeks AS week_before FROM gaps, span) AS now
+  JOIN gaps AS before
+    ON before.first_currency = now.first_currency AND before.second_currency = now.second_currency
+    AND before.product_id = now.product_id AND before.week = now.week_before
 ),
 passes AS (
   SELECT
@@ -136,7 +145,8 @@ SELECT
   CASE WHEN persistence > 0 AND persistence < 1 THEN ln(0.5) / ln(persistence) END AS half_life_weeks,
   moves,
   pass_through,
-  pass_through_error
+  pass_through_error,
+  (SELECT any_value(all_products) FROM compared) AS all_products
 FROM figures
 LEFT JOIN persistences USING (first_currency, second_currency)
 LEFT JOIN passes USING (first_currency, second_currency)

@@ -1,9 +1,9 @@
 -- name: spread_plausible
 -- severity: warn
--- description: Prices of one product, without outliers, do not differ implausibly much.
+-- description: The prices of one product that count do not differ implausibly much.
 -- found: [product has|products have] prices that differ implausibly
 -- next: Look at the offers with pricelake spread --product: different products may share a GTIN or part number.
 -- parameter: pct DOUBLE default 900: widest plausible spread in percent of the lowest price
-SELECT product_id, currency, offers, shops, inlier_min, inlier_max, inlier_spread_pct
+SELECT product_id, currency, offers, shops, trusted_min, trusted_max, trusted_spread_pct, grade
 FROM price_spread
-WHERE inlier_spread_pct > $pct
+WHERE trusted_spread_pct > $pct

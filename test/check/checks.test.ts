@@ -246,17 +246,17 @@ describe('the shipped checks', () => {
     {
       check: 'pack_size_suspected',
       when: 'a price far off is six times the others',
-      rows: { items: [{ price: '60.9' }], price_spread: [{ outliers: '1', inlier_median: '10' }] },
+      rows: { offers: [{ price_ratio: '6.09', findings: "['outlier']" }] },
     },
     {
       check: 'pack_size_suspected',
       when: 'a price far off is half of the others',
-      rows: { items: [{ price: '5' }], price_spread: [{ outliers: '1', inlier_median: '10' }] },
+      rows: { offers: [{ price_ratio: '0.5', findings: "['outlier']" }] },
     },
     {
       check: 'spread_plausible',
       when: 'the highest price is eleven times the lowest',
-      rows: { price_spread: [{ inlier_spread_pct: '1000' }] },
+      rows: { price_spread: [{ trusted_spread_pct: '1000' }] },
     },
     {
       check: 'site_currency',
@@ -349,14 +349,14 @@ describe('the shipped checks', () => {
     {
       when: 'a price far off is no whole number of times the others, or none is far off',
       rows: {
-        items: [{ price: '65' }, { item_id: '2', product_id: "'b'", price: '60' }],
-        price_spread: [
-          { outliers: '1', inlier_median: '10' },
-          { product_id: "'b'", inlier_median: '10' },
+        offers: [
+          { price_ratio: '6.5', findings: "['outlier']" },
+          { item_id: '2', price_ratio: '6', findings: '[]' },
+          { item_id: '3', price_ratio: '6', findings: "['pack']" },
         ],
       },
     },
-    { when: 'the highest price is ten times the lowest', rows: { price_spread: [{ inlier_spread_pct: '900' }] } },
+    { when: 'the highest price is ten times the lowest', rows: { price_spread: [{ trusted_spread_pct: '900' }] } },
     {
       when: 'a website sells in two currencies, or has few listings',
       rows: {
