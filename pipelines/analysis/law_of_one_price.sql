@@ -1,6 +1,6 @@
 -- Whether a product costs the same in shops of different currencies, at exchange rates that you provide: one row for
--- each pair of currencies, from prices at the ends of weeks. Only the lowest price in each currency counts. gap is 100
--- * ln(first price in base / second price in base): median_gap, its mean size mean_abs_gap, and law_pct, the share of
+-- each pair of currencies, from prices at the ends of weeks. Only the lowest price in each currency counts. gap is
+-- 100 * ln(first price in base / second price in base): median_gap, its mean size mean_abs_gap, and law_pct, the share of
 -- gaps up to 1. persistence: how much of a gap is left a week later (least squares with a mean for each product), and
 -- half_life_weeks, ln(0.5) / ln(persistence). pass_through: how much of a change of the rate shows in relative local
 -- prices within pass_weeks weeks, with its standard error; 1 means all of it.
