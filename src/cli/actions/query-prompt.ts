@@ -6,7 +6,7 @@ import { formatError } from '../error-report.js';
 import { findHistory, HISTORY_SIZE, QueryHistory } from '../query-history.js';
 import type { CommandContext } from '../run-command.js';
 
-const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ and ↓ browse the history.
+const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓: history.
 .tables          names of the tables
 .schema TABLE    columns and types
 .exit            or Ctrl-D
