@@ -63,7 +63,15 @@ export interface BenchSandbox {
 
 /** Of so many made-up items, or of what `options` say. */
 export async function startSandbox(items: number | undefined, options: string[] = []): Promise<BenchSandbox> {
-  const args = [CLI, 'sandbox', ...(items === undefined ? [] : ['--items', String(items)]), '--rate', '0', '--json', ...options];
+  const args = [
+    CLI,
+    'sandbox',
+    ...(items === undefined ? [] : ['--items', String(items)]),
+    '--rate',
+    '0',
+    '--json',
+    ...options,
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const { baseUrl, keys } = JSON.parse(line) as { baseUrl: string; keys: { live: string } };

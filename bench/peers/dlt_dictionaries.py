@@ -10,7 +10,10 @@ from export_rows import export_lines
 def items():
     page = []
     for line in export_lines():
-        page.append(json.loads(line))
+        row = json.loads(line)
+        # As text: dlt takes no integer beyond 64 bits, and attributes may hold one.
+        row["attributes"] = json.dumps(row["attributes"])
+        page.append(row)
         if len(page) == 10_000:
             yield page
             page = []

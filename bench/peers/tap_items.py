@@ -1,11 +1,13 @@
 """A Singer tap with the Meltano SDK: one stream, its records as the export gives them."""
 import json
+from decimal import Decimal
 
 from export_rows import export_lines
 from singer_sdk import Stream, Tap
 from singer_sdk import typing as th
 
-TEXTS = "title brand mpn gtin priceChangedAt currency url image firstSeenAt lastSeenAt lastChangedAt removedAt".split()
+# The target takes no decimals: prices are texts.
+TEXTS = "title brand mpn gtin price previousPrice priceChangedAt currency url image firstSeenAt lastSeenAt lastChangedAt removedAt".split()
 
 
 class Items(Stream):
@@ -14,8 +16,6 @@ class Items(Stream):
     schema = th.PropertiesList(
         th.Property("id", th.IntegerType, required=True),
         *(th.Property(name, th.StringType) for name in TEXTS),
-        th.Property("price", th.NumberType),
-        th.Property("previousPrice", th.NumberType),
         th.Property("attributes", th.StringType),
         th.Property("category", th.StringType),
         th.Property("datasets", th.StringType),
@@ -25,9 +25,11 @@ class Items(Stream):
 
     def get_records(self, context):
         for line in export_lines():
-            row = json.loads(line)
+            row = json.loads(line, parse_float=Decimal)
+            for name in ("price", "previousPrice"):
+                row[name] = None if row.get(name) is None else str(row[name])
             for name in ("attributes", "category", "datasets", "site", "source"):
-                row[name] = json.dumps(row.get(name))
+                row[name] = json.dumps(row.get(name), default=str)
             yield row
 
 

@@ -133,8 +133,7 @@ export class Database {
   /** Replaces view or table `name` by another view while `work` runs; it may read `<name>_itself`. */
   async substitute<T>(name: string, select: string, work: () => Promise<T>): Promise<T> {
     const [shown, itself] = [quoteIdentifier(name), quoteIdentifier(`${name}_itself`)];
-    const tables = await this.rows('SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $1', [name]);
-    const kind = tables.length > 0 ? 'TABLE' : 'VIEW';
+    const kind = this.#defined.get(name)?.kind ?? (await this.#findKind(name));
     await this.run(`ALTER ${kind} ${shown} RENAME TO ${itself}`);
     try {
       await this.run(`CREATE TEMP VIEW ${shown} AS ${select}`);
@@ -143,6 +142,11 @@ export class Database {
       await this.run(`DROP VIEW IF EXISTS ${shown}`);
       await this.run(`ALTER ${kind} ${itself} RENAME TO ${shown}`);
     }
+  }
+
+  async #findKind(name: string): Promise<Kind> {
+    const tables = await this.rows('SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $1', [name]);
+    return tables.length > 0 ? 'table' : 'view';
   }
 
   /** `substitute` for each of several views or tables. */
