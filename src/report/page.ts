@@ -11,6 +11,7 @@ import { historySection } from './sections/history.js';
 import { renderSection } from './sections/section.js';
 import { shopsSection } from './sections/shops.js';
 import { spreadSection } from './sections/spread.js';
+import { watchSection } from './sections/watch.js';
 
 /** What the report says about itself. */
 export interface ReportHead {
@@ -31,6 +32,7 @@ export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<string> {
   const sections = [
     await spreadSection(facts),
+    ...(facts.watched === undefined ? [] : [watchSection(facts.watched)]),
     await shopsSection(facts),
     historySection(facts),
     await copySection(facts, head.generatedAt),

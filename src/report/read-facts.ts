@@ -2,6 +2,7 @@ import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../duckdb/connection.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
 import { parseRows, readOne, readRows } from './read-rows.js';
+import type { WatchedFacts } from './read-watched.js';
 import type { ReportSelection } from './report-selection.js';
 import * as rows from './rows.js';
 
@@ -21,6 +22,8 @@ export interface LakeFacts {
   shops: rows.Shop[];
   histories: ProductHistory[];
   credits: rows.Credit[];
+  /** Where a price list was given. */
+  watched?: WatchedFacts | undefined;
 }
 
 export const CHANGE_DAYS = 60;

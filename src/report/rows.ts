@@ -229,6 +229,32 @@ export const priceRunRow = z.object({
 });
 export type PriceRun = z.infer<typeof priceRunRow>;
 
+const texts = z.array(z.string());
+
+/** A line of a price list (watch_changes.sql). */
+export const watchedRow = z.object({
+  product: z.string(),
+  title: text,
+  currency: text,
+  price: z.string(),
+  reason: text,
+  shops: z.bigint(),
+  position: z.bigint().nullable(),
+  cheapest: money,
+  cheapest_shop: text,
+  median: money,
+  gap_pct: z.number().nullable(),
+  undercut_by: texts,
+  undercut_since: time,
+  undercut_since_known: z.boolean().nullable(),
+  below_now: texts,
+  below_first: text,
+  below_since: time,
+  below_since_known: z.boolean().nullable(),
+  changes: texts.nullable(),
+});
+export type Watched = z.infer<typeof watchedRow>;
+
 export const creditRow = z.object({
   attribution: z.string(),
   sites: z.array(z.object({ name: z.string(), host: z.string() })),

@@ -71,6 +71,26 @@ describe('report', () => {
   );
 });
 
+describe('a price list', () => {
+  it('is a section of the report: places, cheaper shops, those below the lowest allowed price, and what was not found', async () => {
+    const list = path.join(folder, 'mine.csv');
+    await writeFile(list, 'product,price,lowest\n4006381333931,18,12\n<script>x</script>,5,\n');
+    const { page } = await run({ list });
+    const [section = ''] = /<section id="watch".*?<\/section>/su.exec(page) ?? [];
+    expect(page).toContain('<a href="#watch">Your prices</a>');
+    expect(section).toContain(
+      'Shops sell 1 of the 2 products in your list. They are cheaper than you for 1, and below your lowest allowed price for 1.',
+    );
+    expect(section).toMatch(/3 <small>of 4<\/small>/u);
+    expect(section).toContain('&lt;script&gt;x&lt;/script&gt;');
+    expect(section).not.toContain('<script>');
+    expect(section).toContain('no listing of this product');
+    expect((await readdir(folder)).sort()).toEqual(['mine.csv', 'report.html']);
+    expect((await run({})).page).not.toContain('id="watch"');
+    await rm(list);
+  });
+});
+
 describe('the file of a report', () => {
   it('is replaced by a newer report, also behind a symbolic link, and when it is empty', async () => {
     const target = path.join(folder, 'behind.html');

@@ -1,12 +1,15 @@
+import { access } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { requireKnown } from '../../analyze/require-known.js';
 import { loadChecks } from '../../check/load.js';
+import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { readPointer } from '../../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { countOf } from '../../report/format.js';
 import { renderReport } from '../../report/page.js';
 import { type LakeFacts, readFacts } from '../../report/read-facts.js';
+import { readWatched } from '../../report/read-watched.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
@@ -20,6 +23,8 @@ export interface ReportRequest {
   minShops?: number | undefined;
   top: number;
   product?: string[] | undefined;
+  /** CSV of the user's own products and prices. */
+  list?: string | undefined;
 }
 
 /** Beside it the process holds the page and the charts. */
@@ -29,7 +34,7 @@ const MOST_PRODUCTS = 24;
 
 /** Writes the report of a lake, and says in short what it holds. */
 export async function writeReport(request: ReportRequest, context: CommandContext): Promise<CommandReport> {
-  const { output, currency, minShops, top, product: products = [] } = request;
+  const { output, currency, minShops, top, product: products = [], list } = request;
   requireRange('--top', top, 1, MOST_ROWS);
   requireRange('--min-shops', minShops ?? 2, 2, 1_000_000);
   requireRange('number of --product', products.length, 0, MOST_PRODUCTS);
@@ -39,8 +44,9 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   const { lake: path } = await findTarget({ lake: request.lake }, process.env);
   const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
     await requireKnown(db, { currency });
+    const facts = await readFacts(db, { currency, minShops, top, products });
     return {
-      facts: await readFacts(db, { currency, minShops, top, products }),
+      facts: list === undefined ? facts : { ...facts, watched: await readList(db, list, currency, context) },
       name: (await readPointer(lake))?.pipeline ?? basename(lake.root),
     };
   });
@@ -52,6 +58,16 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   const bytes = Buffer.byteLength(page);
   await context.say(describeForPeople(output, bytes, facts));
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
+}
+
+/** What `watch` would tell now; its own next run still compares with its last. */
+async function readList(db: Database, list: string, currency: string | undefined, { io }: CommandContext) {
+  const state = `${list}.watch.parquet`;
+  const before = await access(state).then(
+    () => state,
+    () => undefined,
+  );
+  return readWatched(db, { list, currency, before, now: io.now() });
 }
 
 function requireRange(what: string, value: number, least: number, most: number): void {

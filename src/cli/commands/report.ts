@@ -9,6 +9,7 @@ interface ReportArguments {
   'min-shops': number | undefined;
   top: number;
   product: string[] | undefined;
+  list: string | undefined;
 }
 
 export const reportCommand: CommandModule<object, ReportArguments> = {
@@ -40,6 +41,11 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
         array: true,
         nargs: 1,
         describe: 'Show the price history of this product_id; can be repeated; default: some of the widest spreads',
+      })
+      .option('list', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'A price list as for watch: adds a section with your prices against the shops',
       })
       .example('$0 report', 'Writes pricelake-report.html about ./lake')
       .example('$0 report --currency EUR --top 200 --output eur.html', 'One currency, a longer table')

@@ -1,0 +1,101 @@
+import { type Content, type Html, html } from '../../formats/html.js';
+import { countOf, foreign, formatCount, formatDay, formatPercent, money } from '../format.js';
+import { MOST_WATCHED, type WatchedFacts } from '../read-watched.js';
+import type { Watched } from '../rows.js';
+import { type Column, renderTable } from '../table.js';
+import type { Section } from './section.js';
+
+const ROWS_OPEN = 15;
+const MOST_NAMES = 5;
+const NONE = html`<span class="none">–</span>`;
+
+/** The user's own price list against the shops, as `pricelake watch` tells it. */
+export function watchSection({ lines, matched, below, undercut, rows }: WatchedFacts): Section {
+  const shown =
+    BigInt(rows.length) < lines ? ` The table has the ${MOST_WATCHED} that matter most; pricelake watch has all.` : '';
+  const table = renderTable({
+    id: 'watched',
+    caption: `${countOf(rows.length, 'product')} of your list: those below your lowest allowed price first, then those with the widest gap`,
+    columns: COLUMNS,
+    rows,
+    fold: ROWS_OPEN,
+    cards: true,
+  });
+  return {
+    id: 'watch',
+    title: 'Your prices',
+    body: html`<p>Shops sell ${formatCount(matched)} of the ${countOf(lines, 'product')} in your list. They are cheaper than you for ${formatCount(undercut)}, and below your lowest allowed price for ${formatCount(below)}.${shown}</p>
+${table}`,
+  };
+}
+
+const amount = (value: string | null, { currency }: Watched): Content =>
+  value === null || currency === null ? (value ?? NONE) : money(value, currency);
+
+/** Names of shops, the first few of many. */
+function listShops(names: readonly string[]): Html {
+  const more = names.length - MOST_NAMES;
+  return html`${names.slice(0, MOST_NAMES).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 60)}`)}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Since when; `by` where the price is older than the first change that is known. */
+function tellSince(at: Date | null, isKnown: boolean | null): Content {
+  return at === null ? '' : html` <small>${isKnown === false ? 'since or before' : 'since'} ${formatDay(at)}</small>`;
+}
+
+const COLUMNS: Column<Watched>[] = [
+  {
+    label: 'Product',
+    sortBy: ({ title, product }) => title ?? product,
+    cell: ({ title, product, reason }) =>
+      html`${foreign(title ?? product, 120)} <small>${foreign(title === null ? reason : product, 120)}</small>`,
+  },
+  { label: 'Your price', numeric: true, sortBy: ({ price }) => Number(price), cell: (row) => amount(row.price, row) },
+  {
+    label: 'Position',
+    numeric: true,
+    sortBy: ({ position }) => Number(position ?? 1_000_000n),
+    cell: ({ position, shops }) =>
+      position === null ? NONE : html`${formatCount(position)} <small>of ${formatCount(shops + 1n)}</small>`,
+  },
+  {
+    label: 'Cheapest',
+    numeric: true,
+    named: true,
+    sortBy: ({ cheapest }) => Number(cheapest ?? Number.MAX_SAFE_INTEGER),
+    cell: (row) =>
+      row.cheapest === null
+        ? NONE
+        : html`${amount(row.cheapest, row)} <small>${foreign(row.cheapest_shop, 60)}</small>`,
+  },
+  {
+    label: 'Median',
+    numeric: true,
+    sortBy: ({ median }) => Number(median ?? 0),
+    cell: (row) => amount(row.median, row),
+  },
+  {
+    label: 'Gap',
+    numeric: true,
+    sortBy: ({ gap_pct }) => gap_pct ?? Number.NEGATIVE_INFINITY,
+    cell: ({ gap_pct }) => (gap_pct === null ? NONE : formatPercent(gap_pct)),
+  },
+  {
+    label: 'Cheaper than you',
+    cell: ({ undercut_by, undercut_since, undercut_since_known }) =>
+      undercut_by.length === 0
+        ? NONE
+        : html`${listShops(undercut_by)}${tellSince(undercut_since, undercut_since_known)}`,
+  },
+  {
+    label: 'Below your lowest',
+    cell: ({ below_now, below_first, below_since, below_since_known }) =>
+      below_now.length === 0
+        ? NONE
+        : html`${listShops(below_now)} <small>first ${foreign(below_first, 60)}</small>${tellSince(below_since, below_since_known)}`,
+  },
+  {
+    label: 'Changed',
+    cell: ({ changes }) => (changes === null || changes.length === 0 ? NONE : foreign(changes.join('; '), 300)),
+  },
+];
