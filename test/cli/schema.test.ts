@@ -22,7 +22,7 @@ describe('schema', () => {
     const context = openContext();
     await showSchema({ table: 'items', format: 'arrow' }, context);
     expect(tableFromIPC(Buffer.concat(context.output.chunks)).schema.fields[0]?.name).toBe('item_id');
-    await expect(showSchema({ format: 'arrow' }, openContext())).rejects.toThrow('is the schema of one table');
+    await expect(showSchema({ format: 'arrow' }, openContext())).rejects.toThrow('--format arrow needs one table');
     const terminal = { ...openContext(), output: new MemoryOutput(80) };
     await expect(showSchema({ table: 'items', format: 'arrow' }, terminal)).rejects.toMatchObject({ code: 'usage' });
   });

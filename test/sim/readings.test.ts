@@ -25,5 +25,5 @@ test('every test that docs/concepts/readings.md names exists: a habit, or a file
 
 test('docs/concepts/readings.md says how many seeds meet all pairs', async () => {
   const { SEEDS_OF_ALL_PAIRS } = await import('./draw-life.js');
-  expect(page).toContain(`${SEEDS_OF_ALL_PAIRS} seeds in a row meet all pairs`);
+  expect(page).toContain(`${SEEDS_OF_ALL_PAIRS} seeds in a row cover all pairs`);
 });
