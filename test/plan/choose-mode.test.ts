@@ -28,7 +28,7 @@ describe('a run', () => {
     ['of a lake with a cursor', {}, 'feed', /from the cursor/],
     ['on a plan without the feed', { hasFeed: false }, 'poll', /no change feed/],
     ['on a plan that has got the feed since', { hasCursor: false }, 'poll', /no cursor/],
-    ['that is asked for a copy', { wanted: 'snapshot' }, 'snapshot', /asked for/],
+    ['that is asked for a copy', { wanted: 'snapshot' }, 'snapshot', /complete copy was requested/],
     ['that is to poll', { wanted: 'poll' }, 'poll', /source\.mode is poll/],
     ['with a comparison due', { reconcileEvery: DAY_MS }, 'snapshot', /comparison is due/],
     ['with a comparison not yet due', { reconcileEvery: 2 * DAY_MS }, 'feed', /from the cursor$/],
