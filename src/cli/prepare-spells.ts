@@ -8,7 +8,7 @@ import { readTable } from '../lake/read.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
-/** Price spells of so many changes take less than a second: they are made anew by each query. */
+/** Price spells of so many changes take less than a second: each query computes them again. */
 const FEW_CHANGES = 150_000n;
 /** What a process that was killed left is removed after so long. */
 const STALE_MS = 3_600_000;
