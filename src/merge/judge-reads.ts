@@ -63,9 +63,10 @@ async function readSkew(db: Database, changes: string[]): Promise<Skew> {
       (SELECT max_by(distance, items) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  if (row?.is_exact === true) return { skew: 0n, isSure: true };
-  // Several changes of an item lie near its read. The distance on which most items agree is the service's own.
+  // Several changes of an item lie near its read, and one may have its very time by chance. The distance on which most
+  // items agree is the service's own.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { skew: row.agreed + SECOND_US, isSure: true };
+  if (row?.is_exact === true) return { skew: 0n, isSure: true };
   // Reads that lag are nearest to changes of earlier runs.
   if (!changes.includes('history') || typeof row?.middle !== 'bigint') return { skew: undefined, isSure: false };
   return { skew: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
