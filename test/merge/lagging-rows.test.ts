@@ -68,6 +68,18 @@ describe('how much later the feed dates changes than rows', () => {
     expect(await skew()).toBe(91_000n);
   });
 
+  test('is that distance even where another change has the very time of a read', async () => {
+    const chance = change({ item_id: 1, observed_at: '2026-11-20T05:00:00Z' });
+    await loadWorld(db, { reread: [1, 2, 3].map(readAt), changes: [chance, told(1, 30), told(2, 30), told(3, 30)] });
+    expect(await skew()).toBe(91_000n);
+  });
+
+  test('is nothing where reads have the times of changes, and no distance is that of most items', async () => {
+    const exact = change({ item_id: 1, observed_at: '2026-11-20T05:00:00Z' });
+    await loadWorld(db, { reread: [1, 2, 3].map(readAt), changes: [exact, told(2, 11), told(3, 25)] });
+    expect(await skew()).toBe(0n);
+  });
+
   test('is unknown while no two items agree and no history tells', async () => {
     await loadWorld(db, { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] });
     expect(await skew()).not.toBe(91_000n);
