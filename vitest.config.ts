@@ -11,10 +11,44 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+/** Long stories of whole runs: `npm run test:long`. `npm test` takes all others, `npx vitest run` whatever you name. */
+const LONG = [
+  'test/account/account-changes.test.ts',
+  'test/backfill/item-histories.test.ts',
+  'test/cli/stop-sync.test.ts',
+  'test/compare/compare-listing.test.ts',
+  'test/rebuild/rebuild-damaged.test.ts',
+  'test/sandbox/readings-sync.test.ts',
+  'test/sim/edge-cases.test.ts',
+  'test/sim/lagging-service.test.ts',
+  'test/sim/old-cursor.test.ts',
+  'test/sim/stopped-runs.test.ts',
+  'test/sync/backfill-history.test.ts',
+  'test/sync/broken-exports.test.ts',
+  'test/sync/crash.test.ts',
+  'test/sync/csv.test.ts',
+  'test/sync/datasets.test.ts',
+  'test/sync/foreign-commits.test.ts',
+  'test/sync/hydration-export.test.ts',
+  'test/sync/moved-products.test.ts',
+  'test/sync/old-folders.test.ts',
+  'test/sync/open-tables.test.ts',
+  'test/sync/pages.test.ts',
+  'test/sync/plan-equals-run.test.ts',
+  'test/sync/service-time.test.ts',
+  'test/sync/shards.test.ts',
+  'test/sync/stage-daily.test.ts',
+  'test/sync/upgrade.test.ts',
+  'test/sync/webhook.test.ts',
+  'test/verify/prove-landing.test.ts',
+];
+
+const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];
+
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/interop/**', 'test/browser/**', 'test/postgres/**'],
+    include: mode === 'long' ? LONG : ['test/**/*.test.ts'],
+    exclude: mode === 'short' ? [...NEEDS_MORE, ...LONG] : NEEDS_MORE,
     globalSetup: ['test/build.ts', 'test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
@@ -26,4 +60,4 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
   },
-});
+}));
