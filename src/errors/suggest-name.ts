@@ -1,13 +1,20 @@
-/** The known name nearest to a mistyped one, or undefined when none is near enough to be meant. */
+/** The known name nearest to a mistyped or shortened one, or undefined when none is near enough to be meant. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
+  const typed = given.toLowerCase();
   let best: { name: string; distance: number } | undefined;
+  let longer: string | undefined;
   for (const name of known) {
-    const distance = measureEditDistance(given.toLowerCase(), name.toLowerCase());
+    const distance = measureEditDistance(typed, name.toLowerCase());
     if (best === undefined || distance < best.distance) best = { name, distance };
+    if (name.toLowerCase().startsWith(typed) && name.length < (longer?.length ?? Infinity)) longer = name;
   }
   const allowed = Math.max(1, Math.floor(given.length / 3));
-  return best !== undefined && best.distance <= allowed ? best.name : undefined;
+  if (best !== undefined && best.distance <= allowed) return best.name;
+  return given.length >= SHORTEST_START ? longer : undefined;
 }
+
+/** Shorter ones begin too many names. */
+const SHORTEST_START = 3;
 
 /** Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
 function measureEditDistance(a: string, b: string): number {
