@@ -110,7 +110,7 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
     const unknown = countOf(last.listing_unknown, 'item');
     return {
       state: 'attention',
-      text: `The copy holds ${held}. Whether ${unknown} at most are still listed is not known.`,
+      text: `The copy holds ${held}. Up to ${unknown} may no longer be listed.`,
     };
   }
   if (last.stale_items > 0n) {

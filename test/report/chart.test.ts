@@ -145,4 +145,13 @@ describe('a drawing of price lines', () => {
     expect(ticks[0]).toBeLessThanOrEqual(low);
     expect(ticks.at(-1)).toBeGreaterThanOrEqual(high);
   });
+
+  it.each([
+    [10, 20, 0],
+    [10, 19, 10],
+  ])('starts at zero where the highest price is twice the lowest: %d to %d', (low, high, first) => {
+    const both = [low, high].map((price) => ({ name: 'x', runs: [{ from: at(0), to: at(9), price }] }));
+    const [, tick] = /text-anchor="end">([\d.]+)</.exec(drawPriceLines(both, span, 'x').text) ?? [];
+    expect(Number(tick)).toBe(first);
+  });
 });

@@ -142,7 +142,7 @@ describe('the page', () => {
   it('tells the state of the copy, its proof and the ledger', () => {
     expect(page).toContain('1 h before the last run ended');
     expect(page).toContain('08:59 UTC, 1 h 1 min before this report');
-    expect(page).toContain('Of 20 items in all runs all were in the lake as the service shows them. Run 2');
+    expect(page).toContain('All runs together compared 20 items and found no difference. Run 2');
     expect(page).not.toContain('confidence');
     expect(page).toMatch(/10<\/td><td[^>]*>8<\/td><td[^>]*>0<\/td><td[^>]*>2<\/td><td[^>]*>10<\/td><td[^>]*>yes/);
   });
@@ -207,8 +207,8 @@ describe('a lake that has little to tell', () => {
     expect(await tell({ adds_up: false })).toContain('Rows of 1 run do not add up');
     expect(await tell({ caught_up: false })).toContain('more changes were waiting');
     const unknown = await tell({ caught_up: false, listing_unknown: 12n, reason: 'no call was left' });
-    expect(unknown).toContain('Whether 12 items at most are still listed is not known.');
-    expect(unknown).toMatch(/could not establish whether 12 items at most are still listed<.*no call was left/);
+    expect(unknown).toContain('Up to 12 items may no longer be listed.');
+    expect(unknown).toMatch(/could not establish whether up to 12 items are still listed<.*no call was left/);
     expect(await tell({ all_sampled: 0n })).toContain('No run compared a sample');
     expect(await tell({ all_mismatches: 3n })).toContain('3 items differed');
     expect(await tell({ all_sampled: 299n })).toContain('at most 1.0\u00a0% of what these runs published differed');

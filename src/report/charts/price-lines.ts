@@ -81,8 +81,12 @@ function placeNames(wanted: readonly number[]): number[] {
   return placed.map(round);
 }
 
-/** Round prices from at or below the lowest to at or above the highest; a single price is between two. */
-function chooseTicks(lowest: number, highest: number): number[] {
+/**
+ * Round prices from at or below the lowest to at or above the highest; a single price is between two. Prices that differ
+ * by a factor of two or more are seen from zero, so that their heights compare as they do.
+ */
+function chooseTicks(cheapest: number, highest: number): number[] {
+  const lowest = 2 * cheapest <= highest ? 0 : cheapest;
   const room = highest > lowest ? highest - lowest : Math.max(0.02, highest / 10);
   const power = 10 ** Math.floor(Math.log10(room / 3));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => room / one <= 4) ?? room;

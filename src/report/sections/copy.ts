@@ -76,7 +76,7 @@ function describeRun(run: Run | undefined): string {
 /** What a run without the feed could not establish. */
 function explainListing(run: Run | undefined): Content {
   if (run === undefined || run.listing_unknown === 0n) return '';
-  return html`<p><strong>Run ${run.run_number} could not establish whether ${countOf(run.listing_unknown, 'item')} at most are still listed</strong>: ${foreign(run.reason, 600)}.</p>`;
+  return html`<p><strong>Run ${run.run_number} could not establish whether up to ${countOf(run.listing_unknown, 'item')} are still listed</strong>: ${foreign(run.reason, 600)}.</p>`;
 }
 
 async function renderChanges(days: readonly DayChanges[]): Promise<Html> {
@@ -105,7 +105,8 @@ function renderRuns(runs: readonly Run[]): Html {
     { label: 'Compared', numeric: true, cell: renderProof },
     { label: 'Adds up', cell: ({ adds_up }) => (adds_up ? 'yes' : html`<strong class="bad">no</strong>`) },
   ];
-  const caption = `The ledger: the last ${countOf(runs.length, 'run')}, what each cost and what became of the rows that it received`;
+  const last = runs.length === 1 ? 'last run' : `last ${countOf(runs.length, 'run')}`;
+  const caption = `The ledger: the cost of the ${last}, and what became of the rows received`;
   return renderTable({ caption, columns, rows: runs });
 }
 
@@ -141,8 +142,8 @@ function explainProof(runs: readonly Run[]): Content {
   const { all_sampled: sampled, all_mismatches: different, products_compared, products_different } = last;
   const found =
     different === 0n
-      ? 'all were in the lake as the service shows them.'
-      : `${countOf(different, 'item')} differed and ${different === 1n ? 'was' : 'were'} repaired or reported.`;
+      ? 'found no difference.'
+      : `found that ${countOf(different, 'item')} differed, which ${different === 1n ? 'was' : 'were'} repaired or reported.`;
   // Without a difference, the bound of 95 % confidence is 1 - 0.05^(1/n).
   const bound =
     different === 0n && sampled >= ENOUGH
@@ -152,7 +153,7 @@ function explainProof(runs: readonly Run[]): Content {
     products_compared === 0n
       ? ''
       : ` Run ${last.run_number} also compared ${countOf(products_compared, 'product')}, of which ${formatCount(products_different)} differed.`;
-  return html`<p>Proof of the copy: after each run, some items picked by chance are read again one by one. Of ${countOf(sampled, 'item')} in all runs ${found}${bound}${products}</p>`;
+  return html`<p>Proof of the copy: each run reads a few random items again, one by one. All runs together compared ${countOf(sampled, 'item')} and ${found}${bound}${products}</p>`;
 }
 
 function renderDatasets(datasets: readonly Dataset[]): Html {

@@ -67,7 +67,7 @@ function explainGrades({ grade_a, grade_b, grade_c, left_out, spreads }: LakeFac
     grade_c === 0n
       ? ''
       : ` ${countOf(grade_c, 'product')} of ${formatCount(spreads)} ${grade_c === 1n ? 'is' : 'are'} left out with grade C, because prices contradict each other or too few can be trusted; pricelake spread --grade C shows them.`;
-  return `Grade A (${formatCount(grade_a)}): four or more shops and nothing left out. Grade B (${formatCount(grade_b)}): fewer shops, or some offers left out.${doubtful}${offers}`;
+  return `Grade A (${formatCount(grade_a)}): four or more shops, and nothing but duplicates left out. Grade B (${formatCount(grade_b)}): fewer shops, or some offers left out.${doubtful}${offers}`;
 }
 
 async function drawCategories(categories: readonly Category[]): Promise<Html> {
