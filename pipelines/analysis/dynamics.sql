@@ -13,7 +13,7 @@
 -- as well. A change is dated by when the service saw it. Sales count as changes (see sales). Suspect prices, and
 -- changes to and from them, are left out (price_spells).
 -- Optional variables: by (category or shop) · currency · category (slug) · since, until (DATE; 90 days up to the last
--- closed one)
+-- closed one) · with_suspects (false)
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,

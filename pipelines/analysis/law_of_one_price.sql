@@ -16,7 +16,7 @@
 -- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
 -- --fx-base EUR
 -- Variables: base (ISO 4217), and optionally: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
--- · products (20000)
+-- · products (20000) · with_suspects (false)
 WITH span AS (
   SELECT
     last_day,

@@ -10,7 +10,7 @@
 -- seen; is_whole is then false. Time in which the listing was gone does not count. Suspect prices (price_spells) are
 -- left out, and so are listings whose current price is a placeholder or wrong by a factor of 10, 100 or 1,000 (offers).
 -- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100 listings): those
--- whose price is lowest in percent of their mean over the whole known past
+-- whose price is lowest in percent of their mean over the whole known past · with_suspects (false)
 WITH now_us AS (
   SELECT epoch_us(max(last_seen_at)) AS until_us FROM items
 ),

@@ -11,7 +11,8 @@
 -- those with the lowest MD5 of their id, the same ones each time; all_products is the number without the limit. Suspect
 -- prices are left out (price_spells). Days before the lake's first change miss listings that were already gone.
 -- Optional variables: currency · category (slug) · lags (1,7,14,30,60,90: days) · days (4): number of first days, each
--- step (28) days before the next, ending where the longest lag still fits · step · min_shops (3) · products (20000)
+-- step (28) days before the next, ending where the longest lag still fits · step · min_shops (3) · products (20000) ·
+-- with_suspects (false)
 WITH settings AS (
   SELECT
     string_split(coalesce(getvariable('lags')::VARCHAR, '1,7,14,30,60,90'), ',')::INTEGER[] AS lags,

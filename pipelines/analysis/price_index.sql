@@ -15,7 +15,7 @@
 -- to limit it.
 -- Optional variables: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
 -- (25) · currency · category (slug) · site_id · until (DATE; the last day the lake knows) · since (DATE; by month
--- everything that is known, otherwise 52 weeks or 60 days)
+-- everything that is known, otherwise 52 weeks or 60 days) · with_suspects (false)
 WITH settings AS (
   SELECT
     coalesce(getvariable('period')::VARCHAR, 'month') AS unit,

@@ -7,7 +7,7 @@
 -- spell ended; null for the first known one, equal to from_at if there is no gap. price_before: its price then, in the
 -- same currency. is_suspect: a price of 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from
 -- 6.3 to 15.8, and so on) from the middle of the listing's prices, if there are three or more. A suspect price is never
--- a price_before.
+-- a price_before. With variable with_suspects = true no price is suspect.
 -- (FROM '….sql') is replaced by the query of that file.
 WITH offers AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
@@ -83,6 +83,7 @@ compared AS (
     spells.*,
     log10(price::DOUBLE / typical_price) AS tens,
     log10(price_before::DOUBLE / typical_price) AS tens_before,
+    NOT coalesce(getvariable('with_suspects')::BOOLEAN, false) AS is_judged,
     listing.product_id,
     listing.site_id,
     listing.category_slug
@@ -104,10 +105,10 @@ SELECT
   ended,
   ended_before,
   CASE
-    WHEN price_before <= 0.01 OR coalesce(abs(tens_before - round(tens_before)) <= 0.2 AND abs(round(tens_before)) BETWEEN 1 AND 3, false)
+    WHEN is_judged AND (price_before <= 0.01 OR coalesce(abs(tens_before - round(tens_before)) <= 0.2 AND abs(round(tens_before)) BETWEEN 1 AND 3, false))
       THEN NULL
     ELSE price_before
   END::DECIMAL(18, 4) AS price_before,
-  price <= 0.01 OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false) AS is_suspect,
+  is_judged AND (price <= 0.01 OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false)) AS is_suspect,
   category_slug
 FROM compared

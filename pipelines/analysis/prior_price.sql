@@ -13,7 +13,8 @@
 -- scrapes is unknown. The time of a suspect price (price_spells) counts as unknown, and a change to or from it is not a
 -- cut. Read lowest_before with days_known.
 -- Optional variables: days (30): the length of the earlier period · currency · category (slug) · site_id · product
--- (product_id) · since, until (DATE; 30 days up to the last one): cuts of these days · top (100), the latest first
+-- (product_id) · since, until (DATE; 30 days up to the last one): cuts of these days · top (100), the latest first ·
+-- with_suspects (false)
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,

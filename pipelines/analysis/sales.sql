@@ -9,7 +9,7 @@
 -- Limits: what the shop announced is unknown: a cut that is taken back is called a sale. Suspect prices, and changes to
 -- and from them, are left out (price_spells).
 -- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category (slug) ·
--- since, until (DATE; 180 days up to the last closed one): cuts of these days
+-- since, until (DATE; 180 days up to the last closed one): cuts of these days · with_suspects (false)
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,

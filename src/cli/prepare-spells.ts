@@ -23,7 +23,7 @@ export interface PriceSpells {
 
 /**
  * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, by the files of `items`
- * and `history` that they follow from; where that can't be written, beside the scratch file of the command.
+ * and `history`, and variable with_suspects, that they follow from; where that can't be written, beside the scratch file of the command.
  */
 export async function openSpells(
   { db, lake, scratch }: OpenedLake,
@@ -36,7 +36,11 @@ export async function openSpells(
     const [items, history] = await Promise.all([readTable(lake, 'items'), readTable(lake, 'history')]);
     const changes = history.files.reduce((sum, { rows }) => sum + rows, 0n);
     if (changes <= fewChanges) return;
-    const name = nameSpells([items, history].flatMap(({ files }) => files.map(({ path }) => path)));
+    const judged = await db.row("SELECT coalesce(getvariable('with_suspects')::BOOLEAN, false)::VARCHAR AS all");
+    const name = nameSpells([
+      String(judged?.all),
+      ...[items, history].flatMap(({ files }) => files.map(({ path }) => path)),
+    ]);
     const file = join(folder, name);
     if ((await stat(file).catch(ignoreMissing)) === undefined) {
       io.log('info', 'price_spells.preparing', { changes, note: 'once for this version of the lake' });
@@ -54,9 +58,9 @@ export async function openSpells(
   return { folder, prepare };
 }
 
-/** Files never change, so their names and the query tell the spells. */
-function nameSpells(paths: readonly string[]): string {
-  const digest = createHash('sha256').update(readAnalysis('price_spells')).update(paths.join('\n')).digest('hex');
+/** Files never change, so their names, the query and its variable tell the spells. */
+function nameSpells(facts: readonly string[]): string {
+  const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
   return `price_spells-${digest.slice(0, 32)}.parquet`;
 }
 

@@ -53,6 +53,34 @@ function listInstants(item: PastItem): number[] {
   return told.flatMap((at) => (at === null ? [] : [at, at + 1])).concat(DAYS * 3 * DAY);
 }
 
+/** A change of a price at the beginning of a day. */
+const change = (kind: PastChange['kind'], day: number, units: number, before: number | null = null): PastChange => ({
+  changeId: day + 100,
+  kind,
+  at: day * DAY,
+  units,
+  unitsBefore: before,
+  currency: 'EUR',
+  names: 'price',
+  origin: 'feed',
+});
+
+/** A listing of which the lake knows this past. */
+const item = (itemId: number, more: Partial<PastItem>): PastItem => ({
+  itemId,
+  productId: 'p',
+  siteId: 1,
+  units: 30,
+  unitsBefore: null,
+  changedAt: null,
+  currency: 'EUR',
+  firstSeenAt: 0,
+  removedAt: null,
+  goneAt: null,
+  past: [],
+  ...more,
+});
+
 describe('price spells', () => {
   it('tell the price of every instant, through gaps, removals, re-listings and contradictions', async () => {
     await fc.assert(
@@ -81,35 +109,6 @@ describe('price spells', () => {
   });
 
   it('say what they began and ended with, and that a price is older than the first change that is known', async () => {
-    const change = (
-      kind: PastChange['kind'],
-      day: number,
-      units: number,
-      before: number | null = null,
-    ): PastChange => ({
-      changeId: day + 100,
-      kind,
-      at: day * DAY,
-      units,
-      unitsBefore: before,
-      currency: 'EUR',
-      names: 'price',
-      origin: 'feed',
-    });
-    const item = (itemId: number, more: Partial<PastItem>): PastItem => ({
-      itemId,
-      productId: 'p',
-      siteId: 1,
-      units: 30,
-      unitsBefore: null,
-      changedAt: null,
-      currency: 'EUR',
-      firstSeenAt: 0,
-      removedAt: null,
-      goneAt: null,
-      past: [],
-      ...more,
-    });
     const title: PastChange = { ...change('CHANGED', 3, 20), names: 'nothing' };
     const spells = await readSpells([
       item(1, {
@@ -145,5 +144,20 @@ describe('price spells', () => {
       [3, 30, 2, Infinity, 'CHANGED', null],
       [4, 30, 0, Infinity, 'NEW', null],
     ]);
+  });
+
+  it('mark a price that is ten times too high or low, and are all sound where with_suspects asks for it', async () => {
+    const past = [change('NEW', 0, 3000), change('CHANGED', 1, 300, 3000), change('CHANGED', 2, 3100, 300)];
+    const world = [item(1, { units: 3100, unitsBefore: 300, changedAt: 2 * DAY, past })];
+    const judge = async () => {
+      await readSpells(world);
+      return db.rows('SELECT is_suspect, (price_before * 10000)::INTEGER AS before FROM price_spells ORDER BY from_at');
+    };
+    const spells = (suspects: boolean[], before: (number | null)[]) =>
+      suspects.map((is_suspect, k) => ({ is_suspect, before: before[k] }));
+    expect(await judge()).toEqual(spells([false, true, false], [null, 3000, null]));
+    await db.run("SET VARIABLE with_suspects = 'true'");
+    expect(await judge()).toEqual(spells([false, false, false], [null, 3000, 300]));
+    await db.run('RESET VARIABLE with_suspects');
   });
 });

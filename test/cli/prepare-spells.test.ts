@@ -1,6 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { setVariables } from '../../src/analyze/analysis.js';
 import { openSpells } from '../../src/cli/prepare-spells.js';
 import { readLake } from '../../src/cli/read-lake.js';
 import { commitTable } from '../../src/lake/commit.js';
@@ -18,8 +19,9 @@ beforeAll(async () => {
 afterAll(() => rm(join(path, '..'), { recursive: true }));
 
 /** The spells that a query reads, what was logged, and where they are kept. */
-function readSpells(fewChanges = 0n) {
+function readSpells(fewChanges = 0n, variables: Record<string, string> = {}) {
   return readLake({ path, signal }, async (opened) => {
+    await setVariables(opened.db, variables);
     const events: string[] = [];
     const io = { log: (_: string, event: string) => void events.push(event), now: () => new Date() };
     const computed = await openSpells(opened, io, fewChanges).then(async (spells) => {
@@ -41,6 +43,11 @@ it('spells of a large lake are made once for a version of the lake, and are thos
   const files = await readdir(folder());
   expect(files).toHaveLength(1);
   expect(await readSpells()).toEqual({ ...first, events: [] });
+
+  const all = await readSpells(0n, { with_suspects: 'true' });
+  expect(all.events).toEqual(['price_spells.preparing']);
+  expect(await readdir(folder())).not.toEqual(files);
+  expect((await readSpells()).rows).toEqual(first.rows);
 
   const lake = await openLake(path, { create: false });
   await readLake({ path, signal }, async ({ db }) => {
