@@ -1,9 +1,19 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
-import { beginRun, dropRun, findUnfinishedRun, pruneLandings, type RunStart } from '../../src/landing/landing.js';
-import { makeFolder } from './folder.js';
+import {
+  beginRun,
+  dropRun,
+  findUnfinishedRun,
+  linkRun,
+  listLandedRuns,
+  listSoundRuns,
+  peekUnfinishedRun,
+  pruneLandings,
+  type RunStart,
+} from '../../src/landing/landing.js';
+import { listOpenFiles, makeFolder } from './folder.js';
 
 const NOW = new Date('2026-11-20T06:00:00.123Z');
 const DAY_MS = 24 * 3600 * 1000;
@@ -108,5 +118,108 @@ describe('raw bytes', () => {
     await pruneLandings(lake, 0, at(0));
     expect(await findRun()).toBeUndefined();
     expect(await listRuns()).toEqual(['notes']);
+  });
+});
+
+describe('landed runs', () => {
+  const folderOf = (runId: string) => path.join(lake, '_pricelake', 'landing', runId);
+
+  test('are looked at without a change, in order of their numbers', async () => {
+    expect([await listLandedRuns(lake), await peekUnfinishedRun(lake)]).toEqual([[], undefined]);
+    const ended = await endRun(999_999n, 1);
+    const unfinished = await leaveRun(1_000_000n);
+    const empty = folderOf('1000001-20261120T060000Z');
+    await mkdir(empty);
+    const runs = await listLandedRuns(lake);
+    expect(runs.map(({ runId, runNumber, folder }) => [runId, runNumber, folder])).toEqual([
+      [ended, 999_999n, folderOf(ended)],
+      [unfinished, 1_000_000n, folderOf(unfinished)],
+    ]);
+    expect(runs.map(({ journal }) => journal.last('end') !== undefined)).toEqual([true, false]);
+    expect(await peekUnfinishedRun(lake)).toMatchObject({ runId: unfinished, runNumber: 1_000_000n });
+    expect(await readdir(empty)).toEqual([]);
+    await endRun(1_000_002n, 1);
+    expect(await peekUnfinishedRun(lake)).toBeUndefined();
+  });
+
+  test('of one number are in order of their time', async () => {
+    await Promise.all(['000001-b', '000001-a', '000001-c'].map((name) => mkdir(folderOf(name), { recursive: true })));
+    const journal = JSON.stringify({
+      type: 'begin',
+      runNumber: '1',
+      runId: 'x',
+      at: 'x',
+      pipeline: 'p',
+      cursorFrom: null,
+    });
+    for (const name of ['000001-b', '000001-a', '000001-c'])
+      await writeFile(path.join(folderOf(name), 'journal.ndjson'), `${journal}\n`);
+    expect((await listLandedRuns(lake)).map(({ folder }) => path.basename(folder))).toEqual([
+      '000001-a',
+      '000001-b',
+      '000001-c',
+    ]);
+  });
+
+  test('with damaged journals are told apart, and those that can not be read at all are errors', async () => {
+    const [damaged, sound] = [await endRun(1n, 0), await endRun(2n, 0)];
+    const file = path.join(folderOf(damaged), 'journal.ndjson');
+    await writeFile(file, 'oops\n');
+    const { runs, damaged: told } = await listSoundRuns(lake);
+    expect([runs.map(({ runId }) => runId), told]).toEqual([[sound], [`${file}: line 1 is damaged`]]);
+    await expect(listLandedRuns(lake)).rejects.toThrow('line 1 is damaged');
+    // Raw bytes of a run that can not be judged stay.
+    const events: unknown[] = [];
+    const io = { ...at(100 * DAY_MS), log: (...event: unknown[]) => events.push(event) };
+    await pruneLandings(lake, DAY_MS, io);
+    expect(await listRuns()).toEqual([damaged]);
+    expect(events).toEqual([
+      ['warn', 'landing.damaged', { reason: `${file}: line 1 is damaged` }],
+      ['debug', 'landing.pruned', { runId: sound }],
+    ]);
+    const folder = path.join(folderOf(sound), 'journal.ndjson');
+    await mkdir(folder, { recursive: true });
+    await expect(listSoundRuns(lake)).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(pruneLandings(lake, 0, at(0))).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+
+  test('go on in another lake from what had landed: files are linked, and what was made of them is forgotten', async () => {
+    const landing = await beginRun(lake, start(1n), at(0));
+    await writeFile(path.join(landing.folder, 'feed.ndjson'), '{}');
+    const tally = { received: 1n, written: 1n, rejected: 0n, deduplicated: 0n };
+    await landing.journal.append(
+      { type: 'calls', calls: 1 },
+      { type: 'tally', ...tally },
+      { type: 'held', checks: [] },
+      { type: 'end', at: 'x' },
+    );
+    await landing.journal.close();
+    const [run] = await listLandedRuns(lake);
+    const other = await makeFolder();
+    await linkRun(run ?? expect.unreachable('no run'), other);
+    const [linked] = await listLandedRuns(other);
+    expect(linked?.journal.entries.map(({ type }) => type)).toEqual(['begin', 'calls']);
+    const file = path.join(linked?.folder ?? '', 'feed.ndjson');
+    expect((await stat(file)).ino).toBe((await stat(path.join(landing.folder, 'feed.ndjson'))).ino);
+    expect(await readFile(path.join(landing.folder, 'journal.ndjson'), 'utf8')).toContain('"end"');
+  });
+
+  test('that end exactly when the time is over are kept, and each that goes is told', async () => {
+    const runId = await endRun(1n, 0);
+    const events: unknown[] = [];
+    const io = (ms: number) => ({ ...at(ms), log: (...event: unknown[]) => events.push(event) });
+    await pruneLandings(lake, DAY_MS, io(DAY_MS));
+    expect([await listRuns(), events]).toEqual([[runId], []]);
+    await pruneLandings(lake, DAY_MS, io(DAY_MS + 1));
+    expect([await listRuns(), events]).toEqual([[], [['debug', 'landing.pruned', { runId }]]]);
+  });
+
+  test('begin and end with their journals alone open', async () => {
+    const landing = await beginRun(lake, start(1n), at(0));
+    expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
+    await dropRun(landing);
+    await endRun(2n, 0);
+    expect(await findUnfinishedRun(lake)).toBeUndefined();
+    expect(await listOpenFiles(folderOf('000002-20261120T060000Z'))).toEqual([]);
   });
 });

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { type Expectation, hashDataFile, readFooterFacts, sealDataFile } from '../../src/lake/data-file.js';
+import { listOpenFiles } from '../landing/folder.js';
+import { makeFolder, openDatabase } from './fixture.js';
+
+/** A Parquet file of 5000 rows in three row groups, with a list and a struct between plain columns. */
+async function writeParquet(): Promise<{ file: string; right: Expectation }> {
+  const [db, folder] = [await openDatabase(1), await makeFolder()];
+  const file = path.join(folder, 'x.parquet');
+  const select = `SELECT i AS a, [i, NULL] AS b, {'x': {'y': 1, 'a': 2}, 'z': 's'} AS c, 'e' AS d FROM range(5000) AS r(i)`;
+  await db.run(`COPY (${select}) TO '${file}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048)`);
+  const { size: bytes } = await open(file).then(async (handle) => {
+    const info = await handle.stat();
+    await handle.close();
+    return info;
+  });
+  return { file, right: { rows: 5000n, bytes, columns: ['a', 'b', 'c', 'd'] } };
+}
+
+test('a footer tells bytes, rows, rows of its groups, top-level columns and codecs', async () => {
+  const { file, right } = await writeParquet();
+  expect(await readFooterFacts(file)).toEqual({
+    bytes: right.bytes,
+    rows: 5000n,
+    rowsInGroups: 5000n,
+    columns: ['a', 'b', 'c', 'd'],
+    codecs: [6],
+  });
+  expect(await listOpenFiles(path.dirname(file))).toEqual([]);
+});
+
+test('a file is sealed by what its writer said, and by nothing less', async () => {
+  const { file, right } = await writeParquet();
+  expect(await sealDataFile(file, right)).toBe(await hashDataFile(file));
+  const refuse = (wrong: Partial<Expectation>, words: string) =>
+    expect(sealDataFile(file, { ...right, ...wrong })).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${file}: its footer says ${words}`,
+      facts: { hint: 'Check the disk, then run the same command again.' },
+    });
+  await refuse({ bytes: 1 }, `bytes ${right.bytes}, the writer said 1`);
+  await refuse({ rows: 4999n }, 'rows 5000, the writer said 4999');
+  await refuse({ columns: ['a', 'b'] }, 'columns a,b,c,d, the writer said a,b');
+  expect(await listOpenFiles(path.dirname(file))).toEqual([]);
+});
+
+test('what is no Parquet file is refused with its name', async () => {
+  const file = path.join(await makeFolder(), 'x.parquet');
+  for (const bytes of ['', 'PAR1', 'x'.repeat(100)]) {
+    await writeFile(file, bytes);
+    const error = await readFooterFacts(file).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: 'lake_invalid', message: `${file}: its footer can't be read` });
+    expect((error as Error).cause).toBeDefined();
+  }
+  await writeFile(file, '');
+  await expect(readFooterFacts(file)).rejects.toMatchObject({ cause: new Error('0 bytes at 0, not 4') });
+  expect(await listOpenFiles(path.dirname(file))).toEqual([]);
+});
+
+test('a file of several chunks has the checksum of all its bytes', async () => {
+  const file = path.join(await makeFolder(), 'x');
+  const bytes = Buffer.alloc(2 ** 21 + 5, 'abc');
+  await writeFile(file, bytes);
+  expect(await hashDataFile(file)).toBe(createHash('sha256').update(bytes).digest('hex'));
+  expect(await listOpenFiles(path.dirname(file))).toEqual([]);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import {
+  decodeLogPath,
+  encodeLogPath,
+  parseAction,
+  readAdd,
+  writeAdd,
+  writeRemove,
+  writeTxn,
+} from '../../src/lake/delta-actions.js';
+import type { DataFile } from '../../src/tables/table.js';
+
+const AT = new Date('2026-11-20T10:00:00.123Z');
+const FILE: DataFile = {
+  path: 'brand-a b/c=1.parquet',
+  rows: 3n,
+  bytes: 1234,
+  partitionValues: { brand: 'a b', day: null },
+  stats: '{"numRecords":3}',
+  modifiedAt: 1_700_000_000_001,
+  sha256: 'ab12',
+};
+const { sha256: _none, ...UNSIGNED } = FILE;
+
+const readLine = (line: string) => readAdd(parseAction(line).add ?? expect.unreachable('no add'));
+
+test('a file is read from the log as it was written, with a checksum and without', () => {
+  expect(readLine(writeAdd(FILE))).toEqual(FILE);
+  expect(readLine(writeAdd(UNSIGNED))).toStrictEqual(UNSIGNED);
+});
+
+test('the line that adds a file says what Delta wants to know', () => {
+  const add = {
+    path: 'brand-a%20b/c=1.parquet',
+    partitionValues: { brand: 'a b', day: null },
+    size: 1234,
+    modificationTime: 1_700_000_000_001,
+    dataChange: true,
+    stats: '{"numRecords":3}',
+  };
+  expect(JSON.parse(writeAdd(FILE))).toEqual({ add: { ...add, tags: { 'pricelake.sha256': 'ab12' } } });
+  expect(JSON.parse(writeAdd(UNSIGNED, false))).toStrictEqual({ add: { ...add, dataChange: false } });
+});
+
+test('the line that removes a file dates it and keeps what the file was', () => {
+  const remove = {
+    path: 'brand-a%20b/c=1.parquet',
+    deletionTimestamp: AT.getTime(),
+    dataChange: true,
+    extendedFileMetadata: true,
+    partitionValues: { brand: 'a b', day: null },
+    size: 1234,
+  };
+  expect(JSON.parse(writeRemove(FILE, AT))).toEqual({ remove });
+  expect(JSON.parse(writeRemove(FILE, AT, false))).toEqual({ remove: { ...remove, dataChange: false } });
+});
+
+test('a file of another program may lack statistics, their count and tags', () => {
+  const add = { path: 'a%2520b.parquet', partitionValues: {}, size: 5, modificationTime: 6 };
+  const plain = { path: 'a%20b.parquet', rows: 0n, bytes: 5, partitionValues: {}, stats: '{}', modifiedAt: 6 };
+  expect(readAdd(add)).toStrictEqual(plain);
+  expect(readAdd({ ...add, stats: null, tags: null })).toStrictEqual(plain);
+  expect(readAdd({ ...add, stats: '{"minValues":{}}', tags: { other: 'x' } })).toStrictEqual({
+    ...plain,
+    stats: '{"minValues":{}}',
+  });
+});
+
+test('versions of txn are exact int64, and plain numbers where they are small', () => {
+  const txn = { version: 2n ** 63n - 1n, lastUpdated: 7 };
+  expect(writeTxn('a"b', txn)).toBe('{"txn":{"appId":"a\\"b","version":9223372036854775807,"lastUpdated":7}}');
+  expect(parseAction(writeTxn('a"b', txn)).txn).toEqual({ appId: 'a"b', ...txn });
+  expect(parseAction(writeTxn('x', { version: 5n, lastUpdated: 7 })).txn).toEqual({
+    appId: 'x',
+    version: 5,
+    lastUpdated: 7,
+  });
+});
+
+test('a row of a checkpoint has null for the other actions', () => {
+  expect(parseAction('{"txn":null,"protocol":{"minReaderVersion":1,"minWriterVersion":2}}')).toEqual({
+    txn: null,
+    protocol: { minReaderVersion: 1, minWriterVersion: 2 },
+  });
+});
+
+test('of a path each part is encoded, but for the sign between a column and its value', () => {
+  expect(encodeLogPath('site=a%20b/ü?#.parquet')).toBe('site=a%2520b/%C3%BC%3F%23.parquet');
+  expect(decodeLogPath('site=a%2520b/%C3%BC%3F%23.parquet')).toBe('site=a%20b/ü?#.parquet');
+  expect(encodeLogPath('a=b=c')).toBe('a=b=c');
+});

@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import type { JournalEntry } from '../../src/landing/journal-entry.js';
+import { journalEntry } from '../../src/landing/journal-entry.js';
+import { readEntry, START_AGAIN, toLine } from '../../src/landing/journal-line.js';
+import { int64Text } from '../../src/landing/landed-entry.js';
+
+const BIG = 9007199254740993n;
+const AT = '2026-11-20T06:00:00Z';
+const counted = { apiCalls: BIG, exportRows: 2n, resetsAt: AT };
+const itemPage = { file: 'f', rows: 1, end: 2, readAt: AT, dataset: BIG, calls: 3, sha256: 'a' };
+const attempt = { shard: 'all', attempt: 1 };
+const exported = { announced: BIG, overage: true, blocks: 2n, calls: 3 };
+
+/** One entry of each type, with all its fields; behind it those that may be absent. */
+const ENTRIES: [JournalEntry, ...string[]][] = [
+  [{ type: 'begin', runNumber: BIG, runId: 'r', at: AT, pipeline: 'p', cursorFrom: null, datasets: [BIG] }, 'datasets'],
+  [{ type: 'try', at: AT }],
+  [{ type: 'calls', calls: 1, refused: 2 }, 'refused'],
+  [{ type: 'usage.before', counted, calls: 1 }],
+  [{ type: 'usage.after', counted: null, calls: 1 }],
+  [{ type: 'decision', mode: 'snapshot', reason: 'x', added: [BIG], calls: 1 }, 'added'],
+  [{ type: 'chosen', what: 'copy', way: 'w', reason: 'x', calls: 1 }],
+  [{ type: 'chosen', what: 'hydration', way: 'w', reason: 'x', calls: 1 }],
+  [{ type: 'normalize', at: AT, serviceAt: null }, 'serviceAt'],
+  [{ type: 'tally', received: BIG, written: 1n, rejected: 2n, deduplicated: 3n }],
+  [{ type: 'held', checks: ['a'] }],
+  [{ type: 'waived', at: AT, checks: ['a'] }],
+  [{ type: 'end', at: AT }],
+  [
+    {
+      ...{ type: 'watermark', cursor: BIG, from: 1n, changedAt: null, items: 2n, at: AT, calls: 1 },
+      counts: [{ dataset: BIG, items: 2n }],
+    },
+    'from',
+    'counts',
+  ],
+  [
+    {
+      ...{ type: 'shards', reason: 'x', calls: 1 },
+      shards: (['all', 'active', 'removed'] as const).map((status) => {
+        return { name: status, status, site: null, dataset: BIG, rows: 1n };
+      }),
+    },
+  ],
+  [{ type: 'export.begin', ...attempt, readAt: AT, ...exported }],
+  [{ type: 'export.segment', ...attempt, file: 'f', bytes: 1, rows: 2, fileSha256: 'a' }, 'fileSha256'],
+  [{ type: 'export.cut', ...attempt, announced: BIG, landed: 1n, matching: '9', calls: 1 }],
+  [{ type: 'export.done', ...attempt, announced: BIG, landed: 1n, calls: 1 }],
+  [{ type: 'feed.bound', newest: BIG, at: AT, calls: 1 }],
+  [{ type: 'feed.part', dataset: BIG, cursor: 1n, calls: 1 }, 'dataset'],
+  [
+    {
+      ...{ type: 'feed.page', dataset: BIG, after: 1n, nextCursor: 2n, hasMore: true },
+      ...{ rows: 1, end: 2, calls: 3, sha256: 'a' },
+    },
+    'dataset',
+    'sha256',
+  ],
+  [{ type: 'event', key: 'k', rows: 1, end: 2, sha256: 'a' }, 'sha256'],
+  [{ type: 'events.done' }],
+  [{ type: 'feed.done', cursor: BIG, complete: true, at: AT, calls: 1 }],
+  [
+    { type: 'backfill', rows: 1, bytes: 2, sha256: 'a', made: 3, counted: BIG, left: 4 },
+    ...['sha256', 'made', 'counted', 'left'],
+  ],
+  [{ type: 'backfill.item', itemId: BIG, rows: 1, end: 2, calls: 3, sha256: 'a' }, 'calls', 'sha256'],
+  [{ type: 'backfill.done', calls: 1, left: 2 }, 'calls', 'left'],
+  [{ type: 'histories', itemIds: [BIG] }],
+  [{ type: 'poll.round', since: AT, newest: null, dataset: BIG }, 'dataset'],
+  [{ type: 'poll.page', ...itemPage }, 'dataset', 'sha256'],
+  [{ type: 'poll.done', dataset: BIG, calls: 1 }, 'dataset'],
+  [{ type: 'listing.counts', dataset: BIG, answer: '{}', returnsRemovals: true, calls: 1 }, 'dataset'],
+  [
+    {
+      ...{ type: 'listing.plan', dataset: BIG, news: true, limit: null, wanted: 1n, calls: 2 },
+      readings: [
+        { status: 'active', site: BIG, removals: null },
+        { status: 'removed', site: null, removals: BIG },
+      ],
+    },
+    'dataset',
+  ],
+  [{ type: 'listing.page', ...itemPage }, 'dataset', 'sha256'],
+  [{ type: 'listing.read', dataset: BIG, files: ['f'], total: null, calls: 1 }, 'dataset'],
+  [{ type: 'listing.gone', itemId: BIG, calls: 1 }],
+  [{ type: 'listing.acted', dataset: BIG, calls: 1 }, 'dataset'],
+  [{ type: 'listing.done', unknown: BIG, reason: 'x', calls: 1 }],
+  [{ type: 'products.page', ...itemPage }, 'dataset', 'sha256'],
+  [{ type: 'products.done', whole: true, calls: 1 }],
+  [{ type: 'sample.page', ...itemPage }, 'dataset', 'sha256'],
+  [{ type: 'sample.done', missing: [BIG], calls: 1 }],
+  [{ type: 'hydrate.export', dataset: BIG, ...exported }, 'dataset'],
+  [{ type: 'hydrate.page', ...itemPage, fileSha256: 'b', page: 4 }, ...['dataset', 'sha256', 'fileSha256', 'page']],
+  [{ type: 'hydrate.done', calls: 1 }],
+  [{ type: 'hydrate.again', items: 1, calls: 2 }],
+  [{ type: 'datasets', readAt: AT, answer: '[]', calls: 1 }],
+  [{ type: 'facets', answer: '{}', calls: 1 }],
+];
+
+const without = (entry: object, field: string) =>
+  Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field)) as JournalEntry;
+
+test('every type of entry is here', () => {
+  const types = journalEntry.options.map(({ shape }) => shape.type.value);
+  expect(new Set(ENTRIES.map(([{ type }]) => type))).toEqual(new Set(types));
+});
+
+const named = ENTRIES.map(([entry, ...optional]) => [entry.type, entry, optional] as const);
+test.each(named)('an entry %s is read as it was written, and with no field more or less', (_type, entry, optional) => {
+  expect(readEntry(toLine(entry), 'line 1')).toEqual(entry);
+  expect(() => readEntry(toLine({ ...entry, ...{ more: 1 } }), 'line 1')).toThrow('does not know');
+  for (const field of Object.keys(entry).filter((field) => field !== 'type')) {
+    const shorter = without(entry, field);
+    if (optional.includes(field)) expect(readEntry(toLine(shorter), 'line 1')).toEqual(shorter);
+    else expect(() => readEntry(toLine(shorter), 'line 1')).toThrow('line 1 says what this version does not know');
+  }
+});
+
+test('int64 is text of digits', () => {
+  expect(['0', '-9223372036854775808', '007'].map((text) => int64Text.parse(text))).toEqual([0n, -(2n ** 63n), 7n]);
+  for (const text of ['', '-', '1.5', '1e3', ' 1', '1 ', '0x1', 'a1', '1a']) {
+    expect(int64Text.safeParse(text).success).toBe(false);
+  }
+});
+
+test('a line that can not be read says where and what to do', () => {
+  expect(() => readEntry('{', 'j: line 7')).toThrow(
+    expect.objectContaining({
+      code: 'lake_invalid',
+      message: 'j: line 7 is damaged',
+      facts: { hint: START_AGAIN },
+      cause: expect.any(SyntaxError),
+    }),
+  );
+  expect(START_AGAIN).toBe("move this run's folder away to start it again; the run then fetches everything again");
+  for (const line of ['null', '7', '[]', '{}', '{"type":7}', '"try"']) {
+    expect(() => readEntry(line, 'j: line 7')).toThrow(
+      expect.objectContaining({
+        code: 'lake_invalid',
+        message: 'j: line 7 says what this version does not know',
+        facts: {
+          hint: `a newer version wrote it, or it is damaged: continue with that version, or ${START_AGAIN}`,
+        },
+      }),
+    );
+  }
+});
+
+test('entries of versions before 0.2 are read by their new names', () => {
+  const fence = { type: 'fence', cursor: '1', changedAt: null, items: '2', at: AT, calls: 1 };
+  expect(readEntry(JSON.stringify(fence), 'x')).toEqual({ ...fence, type: 'watermark', cursor: 1n, items: 2n });
+  expect(readEntry(`{"type":"let_through","at":"${AT}","checks":[]}`, 'x').type).toBe('waived');
+});
