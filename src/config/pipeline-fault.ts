@@ -24,11 +24,11 @@ function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Lo
   const where = locate([...path, key]);
   if (guess !== undefined) {
     const name = [...(path.length === 0 ? [] : [namePath(path)]), key].join('.');
-    return new PricelakeError('config', `${where}: unknown key "${name}"`, { hint: `did you mean "${guess}"?` });
+    return new PricelakeError('config', `${where}: unknown key "${name}"`, { hint: `Did you mean "${guess}"?` });
   }
   const holder = path.length === 0 ? 'the file' : namePath(path);
   const message = `${where}: ${holder} has an unknown key`;
-  return new PricelakeError('config', message, { hint: `allowed here: ${allowed.join(', ')}` });
+  return new PricelakeError('config', message, { hint: `Allowed here: ${allowed.join(', ')}.` });
 }
 
 /** Says what kind of value is there, not which: it may be a secret. */

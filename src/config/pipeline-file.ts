@@ -88,7 +88,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
     // The text is not repeated: it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
-      hint: `write ${key}: \${${variable}} and set the variable, or ${key}: {file: ${path}}; the file may be shared`,
+      hint: `Write ${key}: \${${variable}} and set the variable, or write ${key}: {file: ${path}}. Others may read the pipeline file.`,
     });
   }
 }
@@ -115,7 +115,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
       // Other text in braces may be the secret itself.
       const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : undefined;
       throw new PricelakeError('config', `${where}: the environment variable ${shown ?? 'that it names'} is not set`, {
-        hint: `export ${shown ?? 'it'}${shown === undefined ? '' : '=…'} and run the same command again`,
+        hint: `Set it${shown === undefined ? '' : ` (export ${shown}=…)`}, then run the same command again.`,
       });
     });
   }

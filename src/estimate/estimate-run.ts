@@ -112,7 +112,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
       rule: bound.rule,
       wanted: total.calls,
       ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-      hint: 'sync lands what it can, keeps it, and continues when there are calls again',
+      hint: '`pricelake sync` lands what it can, keeps it, and continues when there are calls again.',
     },
   );
 }

@@ -7,7 +7,7 @@ export function readExportRows(headers: Record<string, string>): bigint {
     throw new PricelakeError(
       'contract',
       `/export: header X-Export-Rows is "${text}", not a whole number: without it, a complete export can't be told from a cut one`,
-      { hint: 'check source.baseUrl, and that no proxy removes headers' },
+      { hint: 'Check source.baseUrl, and that no proxy removes headers.' },
     );
   }
   return BigInt(text);

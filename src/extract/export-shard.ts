@@ -122,7 +122,7 @@ class ShardExport {
         throw new PricelakeError(
           'snapshot_incomplete',
           `/export: ${landed.rows} rows arrived, X-Export-Rows announced ${announced}`,
-          { hint: 'nothing was published; run the same command again' },
+          { hint: 'Nothing was published. Run the same command again.' },
         );
       }
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
@@ -149,7 +149,7 @@ class ShardExport {
         limit: 'exportRowsPerMonth',
         cut: true,
         ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-        hint: 'a cut export is never taken for a copy; wait for the next month or choose a larger plan',
+        hint: 'A truncated export is never taken for a copy. Wait for the next month, or choose a larger plan.',
       },
     );
   }

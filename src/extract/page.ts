@@ -106,7 +106,7 @@ function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slic
     throw new PricelakeError(
       'contract',
       `${path}: the answer is not the page that the API document describes: ${error.message}; it begins: ${start}`,
-      { hint: 'check source.baseUrl, and that nothing between rewrites answers' },
+      { hint: 'Check source.baseUrl, and that no proxy rewrites answers.' },
       { cause: error },
     );
   }

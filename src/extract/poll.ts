@@ -139,7 +139,7 @@ class Rounds {
         throw new PricelakeError(
           'snapshot_incomplete',
           `/items: the pages show ${seen} different items, and the service counts ${total}`,
-          { hint: 'nothing was published; run the same command again' },
+          { hint: 'Nothing was published. Run the same command again.' },
         );
       }
       if (look % 2 === 1) await this.#readNews();

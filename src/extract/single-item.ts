@@ -14,7 +14,7 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
     throw new PricelakeError(
       'contract',
       `/items/${id}: the answer is not a JSON object: ${error.message}`,
-      { hint: 'check source.baseUrl, and that nothing between rewrites answers' },
+      { hint: 'Check source.baseUrl, and that no proxy rewrites answers.' },
       { cause: error },
     );
   }

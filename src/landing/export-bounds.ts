@@ -34,7 +34,7 @@ export class ExportBounds {
       throw new PricelakeError(
         'snapshot_incomplete',
         `/export: more than the ${this.#announced} rows arrived that X-Export-Rows announced`,
-        { hint: 'nothing was published; run the same command again' },
+        { hint: 'Nothing was published. Run the same command again.' },
       );
     }
     const hint = 'Nothing was published. Tell the service; limits: docs/reference/answers.md, "Limits".';

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../errors/errors.js';
 import { type JournalEntry, journalEntry } from './journal-entry.js';
 
-export const START_AGAIN = "move this run's folder away to start it again; the run then fetches everything again";
+export const START_AGAIN = "Move this run's folder away. The run then starts again, and fetches everything again.";
 
 /**
  * A line as its entry.
@@ -20,7 +20,7 @@ export function readEntry(line: string, where: string): JournalEntry {
   throw new PricelakeError(
     'lake_invalid',
     `${where} says what this version does not know`,
-    { hint: `a newer version wrote it, or it is damaged: continue with that version, or ${START_AGAIN}` },
+    { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
     { cause: entry.error },
   );
 }

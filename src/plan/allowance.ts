@@ -155,7 +155,7 @@ export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'reset
   const { rule, allowed, monthly } = bound;
   const isQuota = rule === 'apiCallsPerMonth';
   const what = `${rule} allows ${allowed} calls${monthly ? ' a month' : ' a run'}, and they are used up`;
-  const hint = `${isQuota ? 'choose a larger plan' : `raise ${rule}`}, or run the same command again${monthly ? ' next month' : ''}: it continues from here`;
+  const hint = `${isQuota ? 'Choose a larger plan' : `Raise ${rule}`}, or run the same command again${monthly ? ' next month' : ''}: it continues from here.`;
   return refuseBy(isQuota ? 'quota' : 'budget', `${what} (${made} by this run); what has landed is kept`, bound, {
     ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
     made,

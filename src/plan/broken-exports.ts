@@ -50,7 +50,7 @@ export function refuseBroken(broken: BrokenExport): PricelakeError {
   return new PricelakeError('snapshot_incomplete', explainBroken(broken), {
     nextRunAt,
     brokenRuns: broken.runs,
-    hint: 'wait until then, or raise budget.calls, so that pages of /items can take its place',
+    hint: 'Wait until then, or raise budget.calls, so that pages of /items can take its place.',
   });
 }
 

@@ -41,7 +41,7 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
   if (wanted === 'feed' && !hasFeed) {
     throw new PricelakeError('plan_refuses', 'source.mode is feed, and the plan has no change feed', {
       limit: 'changeFeed',
-      hint: 'set source.mode: auto to continue without the feed, or change the plan',
+      hint: 'Set source.mode: auto to continue without the feed, or change the plan.',
     });
   }
   if (!facts.hasItems) return { mode: 'snapshot', reason: 'the lake holds no items yet' };

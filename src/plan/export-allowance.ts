@@ -38,7 +38,7 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
     {
       ...facts,
       overageBlocks: Number(blocks),
-      hint: `agree with --max-overage ${blocks} for a run or budget.overage for a month, or wait for the next month`,
+      hint: `Allow it with --max-overage ${blocks} for this run, or with budget.overage for a month; or wait for the next month.`,
     },
   );
 }
@@ -48,8 +48,8 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
   const { rule, allowed, monthly } = bound;
   const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, and the export takes ${rows}`;
   const wanted = Number(rows);
-  if (!monthly) return refuseBy('budget', what, bound, { wanted, hint: `raise ${rule}` });
-  const hint = `raise ${rule}, or wait for the next month`;
+  if (!monthly) return refuseBy('budget', what, bound, { wanted, hint: `Raise ${rule}.` });
+  const hint = `Raise ${rule}, or wait for the next month.`;
   return refuseBy('budget', what, bound, { nextRunAt: resetsAt, wanted, hint });
 }
 

@@ -22,7 +22,7 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   } catch (cause) {
     if (!hasSystemCode(cause, 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND')) throw cause;
     throw new PricelakeError('config', 'lake.remote needs the AWS SDK, which is not installed', {
-      hint: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage',
+      hint: 'Run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage`.',
     });
   }
 }

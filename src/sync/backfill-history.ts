@@ -63,7 +63,7 @@ export async function backfillHistory(
 async function selectItemIds(db: Database, selection: HistorySelection): Promise<readonly bigint[]> {
   const itemIds = 'itemIds' in selection ? selection.itemIds : await queryItemIds(db, selection.where);
   if (itemIds.length > 0) return itemIds;
-  throw new PricelakeError('usage', 'no item is chosen', { hint: 'pricelake query shows what table items holds.' });
+  throw new PricelakeError('usage', 'no item is chosen', { hint: '`pricelake query` shows what table items holds.' });
 }
 
 async function queryItemIds(db: Database, where: string): Promise<bigint[]> {

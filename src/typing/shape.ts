@@ -90,7 +90,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     throw new PricelakeError(
       'contract',
       `export rows: no field is the item's id; the fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
-      { hint: 'name it in source.mapping, e.g. {sku: id}, or check source.baseUrl; nothing was published' },
+      { hint: 'Name it in source.mapping, such as {sku: id}, or check source.baseUrl. Nothing was published.' },
     );
   }
   if (kind === 'json') addUnobserved(shape, observed);

@@ -119,7 +119,7 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   const rows = counts.rows + separated.bad;
   if (rows !== source.rows) {
     throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be separated`, {
-      hint: 'nothing was published; the raw bytes are kept in the landing',
+      hint: 'Nothing was published. The raw bytes are kept in the landing.',
     });
   }
   const bad = separated.bad > 0 ? { badPath } : {};

@@ -181,10 +181,10 @@ describe('the webhook of a pipeline file', () => {
 
 const EXAMPLE = '(pipelines/prices.yaml of the package is a commented example)';
 const NOT_IN_FILE =
-  'prices.yaml:3:3: source.apiKey must not be in the file (write apiKey: ${PRICELAKE_API_KEY} and set the variable, or apiKey: {file: /path/of/the/key}; the file may be shared)';
+  'prices.yaml:3:3: source.apiKey must not be in the file (Write apiKey: ${PRICELAKE_API_KEY} and set the variable, or write apiKey: {file: /path/of/the/key}. Others may read the pipeline file.)';
 const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
 const SECRET_NOT_IN_FILE =
-  'prices.yaml:7:3: webhook.secret must not be in the file (write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or secret: {file: /path/of/the/secret}; the file may be shared)';
+  'prices.yaml:7:3: webhook.secret must not be in the file (Write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or write secret: {file: /path/of/the/secret}. Others may read the pipeline file.)';
 const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these';
 const withKey = (key: string) => SOURCE.replace('${KEY}', key) + LAKE;
 
@@ -232,12 +232,12 @@ const FAULTS: Record<string, [string, string]> = {
 
   'an unknown key': [
     `retries: 3\n${SOURCE}${LAKE}`,
-    `prices.yaml:1:1: the file has an unknown key (allowed here: ${KEYS})`,
+    `prices.yaml:1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,
   ],
-  'a mistyped key': [`nam: x\n${SOURCE}${LAKE}`, 'prices.yaml:1:1: unknown key "nam" (did you mean "name"?)'],
+  'a mistyped key': [`nam: x\n${SOURCE}${LAKE}`, 'prices.yaml:1:1: unknown key "nam" (Did you mean "name"?)'],
   'a mistyped key of source': [
     `${SOURCE}  histroy: none\n${LAKE}`,
-    'prices.yaml:4:3: unknown key "source.histroy" (did you mean "history"?)',
+    'prices.yaml:4:3: unknown key "source.histroy" (Did you mean "history"?)',
   ],
   'a mistyped key of the key': [
     withKey('{flie: /key}'),
@@ -245,32 +245,32 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'a mistyped key of lake': [
     `${SOURCE}${LAKE}  pathh: x\n`,
-    'prices.yaml:6:3: unknown key "lake.pathh" (did you mean "path"?)',
+    'prices.yaml:6:3: unknown key "lake.pathh" (Did you mean "path"?)',
   ],
   'a mistyped table': [
     `${SOURCE}${LAKE}  tables:\n    itemz: {partitionBy: []}\n`,
-    'prices.yaml:7:5: unknown key "lake.tables.itemz" (did you mean "items"?)',
+    'prices.yaml:7:5: unknown key "lake.tables.itemz" (Did you mean "items"?)',
   ],
   'a mistyped key of a table': [
     `${SOURCE}${LAKE}  tables:\n    items: {partitionby: []}\n`,
-    'prices.yaml:7:13: unknown key "lake.tables.items.partitionby" (did you mean "partitionBy"?)',
+    'prices.yaml:7:13: unknown key "lake.tables.items.partitionby" (Did you mean "partitionBy"?)',
   ],
   'a mistyped key of landing': [
     `${SOURCE}${LAKE}landing:\n  keeep: 1d\n`,
-    'prices.yaml:7:3: unknown key "landing.keeep" (did you mean "keep"?)',
+    'prices.yaml:7:3: unknown key "landing.keeep" (Did you mean "keep"?)',
   ],
   'a mistyped key of a check': [
     `${SOURCE}${LAKE}checks:\n  rejects_few:\n    sevrity: gate\n`,
-    'prices.yaml:8:5: unknown key "checks.<name>.sevrity" (did you mean "severity"?)',
+    'prices.yaml:8:5: unknown key "checks.<name>.sevrity" (Did you mean "severity"?)',
   ],
 
   'a variable that is not set': [
     SOURCE + LAKE.replace('./lake', '${NOPE}/lake'),
-    'prices.yaml:5:3: lake.path: the environment variable NOPE is not set (export NOPE=… and run the same command again)',
+    'prices.yaml:5:3: lake.path: the environment variable NOPE is not set (Set it (export NOPE=…), then run the same command again.)',
   ],
   'a variable that is empty': [
     SOURCE + LAKE.replace('./lake', '${EMPTY}'),
-    'prices.yaml:5:3: lake.path: the environment variable EMPTY is not set (export EMPTY=… and run the same command again)',
+    'prices.yaml:5:3: lake.path: the environment variable EMPTY is not set (Set it (export EMPTY=…), then run the same command again.)',
   ],
   'a variable without a name': [
     SOURCE + LAKE.replace('./lake', '${}/lake'),
@@ -320,7 +320,7 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'a mistyped key of the webhook': [
     `${SOURCE}${LAKE}webhook: {secrets: "\${KEY}"}\n`,
-    'prices.yaml:6:11: unknown key "webhook.secrets" (did you mean "secret"?)',
+    'prices.yaml:6:11: unknown key "webhook.secrets" (Did you mean "secret"?)',
   ],
   'an empty webhook': [
     `${SOURCE}${LAKE}webhook:\n`,
@@ -427,16 +427,16 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'the key as a key': [
     `${SECRET}: x\n${SOURCE}${LAKE}`,
-    `prices.yaml:1:1: the file has an unknown key (allowed here: ${KEYS})`,
+    `prices.yaml:1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,
   ],
   'the key as a key of source': [
     `${SOURCE}  ${SECRET}: x\n${LAKE}`,
-    `prices.yaml:4:3: source has an unknown key (allowed here: ${SOURCE_KEYS})`,
+    `prices.yaml:4:3: source has an unknown key (Allowed here: ${SOURCE_KEYS}.)`,
   ],
   'the key alone': [`${SECRET}\n`, `prices.yaml:1:1: the file is text; it must hold ${KEYS} ${EXAMPLE}`],
   'the key as a key that is a list': [
     `? [${SECRET}]\n: x\n${SOURCE}${LAKE}`,
-    `prices.yaml:1:1: the file has an unknown key (allowed here: ${KEYS})`,
+    `prices.yaml:1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,
   ],
   'the key in the place of a number': [
     `${SOURCE}${LAKE}proof: {sample: ${SECRET}}\n`,
@@ -452,7 +452,7 @@ const FAULTS: Record<string, [string, string]> = {
   ],
   'the key in braces': [
     withKey(`"\${${SECRET}}"`),
-    'prices.yaml:3:3: source.apiKey: the environment variable that it names is not set (export it and run the same command again)',
+    'prices.yaml:3:3: source.apiKey: the environment variable that it names is not set (Set it, then run the same command again.)',
   ],
   'the key behind a dollar sign': [
     `${SOURCE}${LAKE}name: "$\{${SECRET}"\n`,

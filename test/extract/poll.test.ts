@@ -186,7 +186,7 @@ test('pages that never show what the service counts are refused after two readin
   await expect(poll(landing, service)).rejects.toMatchObject({
     code: 'snapshot_incomplete',
     message: '/items: the pages show 3 different items, and the service counts 4',
-    facts: { hint: 'nothing was published; run the same command again' },
+    facts: { hint: 'Nothing was published. Run the same command again.' },
   });
   expect(pagesOf(service)).toEqual([0, 'count', 0, 'count', 0, 'count', 0, 'count']);
   expect(landing.journal.last('poll.done')).toBeUndefined();

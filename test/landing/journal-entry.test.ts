@@ -132,14 +132,14 @@ test('a line that can not be read says where and what to do', () => {
       cause: expect.any(SyntaxError),
     }),
   );
-  expect(START_AGAIN).toBe("move this run's folder away to start it again; the run then fetches everything again");
+  expect(START_AGAIN).toBe("Move this run's folder away. The run then starts again, and fetches everything again.");
   for (const line of ['null', '7', '[]', '{}', '{"type":7}', '"try"']) {
     expect(() => readEntry(line, 'j: line 7')).toThrow(
       expect.objectContaining({
         code: 'lake_invalid',
         message: 'j: line 7 says what this version does not know',
         facts: {
-          hint: `a newer version wrote it, or it is damaged: continue with that version, or ${START_AGAIN}`,
+          hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}`,
         },
       }),
     );

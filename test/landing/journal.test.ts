@@ -94,14 +94,14 @@ describe('a journal', () => {
   });
 
   test.each([
-    ['is no JSON', 'oops', /^is damaged$/, /^move this/],
+    ['is no JSON', 'oops', /^is damaged$/, /^Move this/],
     ['is of an unknown type', '{"type":"party"}', /does not know$/, /newer version wrote it/],
     ['has a field too many', '{"type":"end","at":"x","more":1}', /does not know$/, /newer version wrote it/],
     [
       'has an int64 as a number, which JSON readers round',
       '{"type":"feed.done","cursor":9007199254740993,"calls":1}',
       /does not know$/,
-      /or it is damaged/,
+      /If it is damaged/,
     ],
   ])('in which a line %s is refused by its number', async (_name, line, what, hint) => {
     await write(BEGIN);

@@ -57,17 +57,17 @@ describe('what a run may call', () => {
     expect(error.message).toContain('budget.calls allows 900 calls a month');
     expect(error.facts).toMatchObject({ allowed: 900, used: 900, made: 7, nextRunAt: new Date(RESETS_AT) });
     expect(error.facts.hint).toBe(
-      'raise budget.calls, or run the same command again next month: it continues from here',
+      'Raise budget.calls, or run the same command again next month: it continues from here.',
     );
     const quota = refuseCall(allowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7);
     expect(quota.code).toBe('quota');
-    expect(quota.facts.hint).toMatch(/^choose a larger plan, or run/);
+    expect(quota.facts.hint).toMatch(/^Choose a larger plan, or run/);
   });
 
   test('used up in a run that nothing counts by the month, is an error without a date', () => {
     const error = refuseCall(allowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
     expect(error.message).toContain('budget.calls allows 5 calls a run, and they are used up (5 by this run)');
-    expect(error.facts.hint).toBe('raise budget.calls, or run the same command again: it continues from here');
+    expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again: it continues from here.');
     expect(error.facts).not.toHaveProperty('nextRunAt');
   });
 });
@@ -119,7 +119,7 @@ describe('an export', () => {
     expect(refuseExport(allowance(paid(0n, 0n), { ...CAREFUL, overage: 9 }, { maxOverage: 0 }), 50_001n)).toBeDefined();
     expect(refuseExport(allowance(paid(0n, 0n), CAREFUL, { maxRows: 400 }), 401n)).toMatchObject({
       code: 'budget',
-      facts: { rule: '--max-rows', hint: 'raise --max-rows' },
+      facts: { rule: '--max-rows', hint: 'Raise --max-rows.' },
     });
   });
 

@@ -140,6 +140,6 @@ test('without the SDK, the message says what to install', async () => {
   const error = await failure(openS3Store(place(), io, { load: () => loadSdk(missing) }));
   expect(error).toMatchObject({
     code: 'config',
-    facts: { hint: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage' },
+    facts: { hint: 'Run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage`.' },
   });
 });

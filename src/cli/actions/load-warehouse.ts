@@ -131,7 +131,7 @@ async function connect(url: string | undefined) {
     throw new PricelakeError(
       'usage',
       'package pg is not installed',
-      { hint: 'npm install pg pg-copy-streams' },
+      { hint: 'Run `npm install pg pg-copy-streams`.' },
       { cause },
     );
   });

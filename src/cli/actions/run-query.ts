@@ -124,7 +124,7 @@ function readVariables(settings: string[]): Record<string, DuckDBValue> {
 async function readSql({ sql, file, analysis }: QueryRequest): Promise<string> {
   if ([sql, file, analysis].filter((given) => given !== undefined).length !== 1) {
     throw new PricelakeError('usage', 'give the SQL in one way: as an argument, with --file or with --analysis', {
-      hint: 'pricelake query "SELECT count(*) FROM items"',
+      hint: 'For example: pricelake query "SELECT count(*) FROM items"',
     });
   }
   if (analysis !== undefined) return readAnalysis(analysis);
