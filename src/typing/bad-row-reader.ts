@@ -9,7 +9,6 @@ import { readLines } from '../formats/ndjson.js';
 import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';
 import { structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
-import { readObject } from './observe-csv.js';
 
 const SAFE_LENGTH = 15;
 /** Of the raw text of a row that fills its line nearly alone. */
@@ -135,9 +134,10 @@ function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
   for (const name of objects) {
     const cell = value[name] ?? null;
     if (cell === null) continue;
-    if (isTooDeep(cell)) return { reason: TOO_DEEP };
-    if (readObject(cell) === undefined) return { reason: `${name} is not a JSON object` };
-    value[name] = JSON.stringify(parse(cell, undefined, { parseNumber: keepNumber })) ?? null;
+    const parsed = parseLine(cell);
+    if (parsed.reason === TOO_DEEP) return parsed;
+    if (parsed.reason !== undefined || !cell.startsWith('{')) return { reason: `${name} is not a JSON object` };
+    value[name] = JSON.stringify(parsed.value) ?? null;
   }
   return { value };
 }
@@ -152,8 +152,18 @@ function parseLine(text: string): Parsed {
   }
 }
 
+/** As DuckDB would print it, so that a value is the same text whichever way its file is read; a long one stays as it came. */
 function keepNumber(token: string): number | string {
-  return token.length <= SAFE_LENGTH && !/[eE]/.test(token) ? Number(token) : `${NUMBER_MARK}${token}`;
+  if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
+  return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;
+}
+
+function printDouble(token: string): string {
+  const value = Number(token);
+  // What a double can't hold stays as it came.
+  if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.replace(/[eE].*/, '')))) return token;
+  const text = Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
+  return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
 const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} deep`;

@@ -126,12 +126,13 @@ describe('items of CSV', () => {
   });
 
   test('whose object is none are rejected', async () => {
-    const lines = ['1,"{""id"":5}"', '2,"{""id"":"', '3,Shop'];
-    const rows = await typing.csv(write(['id,site', ...lines]), 3);
+    const lines = ['1,"{""id"":5}"', '2,"{""id"":"', '3,Shop', '4,"{""id"":5,""id"":6}"'];
+    const rows = await typing.csv(write(['id,site', ...lines]), 4);
     expect(await rows.select('SELECT item_id, site_id FROM typed')).toEqual([['1', '5']]);
     expect((await rows.rejects()).map(({ line, reason }) => [line, reason])).toEqual([
       ['3', 'site is not a JSON object'],
       ['4', 'site is not a JSON object'],
+      ['5', 'site is not a JSON object'],
     ]);
   });
 

@@ -80,6 +80,13 @@ describe('values of items', () => {
     expect(await rows.select('SELECT attributes FROM typed')).toEqual([[attributes]]);
   });
 
+  test.each(WAYS)('inside attributes are one text for a number, typed %s', async (_way, others) => {
+    const attributes = '{"a":[4.0,1.50,-0,-0.0,1.2e3,1E+5,12e-7,1e-7,1e21,123456e10,0.000001,1e5],"b":-12.0}';
+    const rows = await typing.items([itemLine({ attributes }), ...others].map((line) => `${line}\n`).join(''));
+    const printed = '[4.0,1.5,0,-0.0,1200.0,100000.0,0.0000012,1e-7,1e21,1234560000000000.0,0.000001,100000.0]';
+    expect(await rows.select('SELECT attributes FROM typed')).toEqual([[`{"a":${printed},"b":-12.0}`]]);
+  });
+
   test('may be text where a number is due, when it is exactly one', async () => {
     const rows = await typing.items(
       `${itemLine({ id: '"5"', price: '"12.50"' })}\n${itemLine({ price: '" 12.5"' })}\n`,
