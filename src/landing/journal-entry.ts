@@ -59,6 +59,8 @@ export const journalEntry = z.discriminatedUnion('type', [
     rejected: int64Text,
     deduplicated: int64Text,
   }),
+  /** Another program has typed what landed of items, and committed it (pipelines/spark/merge.py). */
+  z.strictObject({ type: z.literal('merged'), at: z.string() }),
   z.strictObject({ type: z.literal('held'), checks: z.array(z.string()) }),
   /** Gates that failed and that a person waived. */
   z.strictObject({ type: z.literal('waived'), at: z.string(), checks: z.array(z.string()) }),

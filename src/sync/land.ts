@@ -46,7 +46,7 @@ export function landPipeline(
     withRemote(pipeline.lake, io, signal, async (remote, stop) => {
       const run = await openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect });
       try {
-        run.typing.leaveToNextTry();
+        run.typing.leaveItems();
         const extract = await extractRun(run);
         if (await isIdle(run, extract)) {
           await dropIdleRun(run);

@@ -19,7 +19,7 @@ import { type Deadline, NO_DEADLINE } from '../run/deadline.js';
 import { addIdleRun, readIdleRuns } from '../run/idle-runs.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RunRow } from '../run/ledger.js';
-import { type OpenOptions, openRun, type Run } from '../run/open-run.js';
+import { isCommitted, type OpenOptions, openRun, type Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import { auditRun, keepCounts } from './audit.js';
 import { extractDatasets, extractRun } from './extract.js';
@@ -113,6 +113,7 @@ async function runSteps(
     deadline.check();
   };
   try {
+    if (run.landing.journal.last('merged') !== undefined && isCommitted(run, 'items')) run.typing.leaveItems();
     const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();

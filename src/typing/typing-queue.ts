@@ -78,8 +78,8 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** From now on nothing is typed: a later try of the run is handed the same files. */
-  leaveToNextTry(): void {
+  /** From now on items are not typed: a later try of the run is handed the same files, or another program has typed them. */
+  leaveItems(): void {
     this.#isLeft = true;
   }
 

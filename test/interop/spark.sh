@@ -22,23 +22,20 @@ environment() {
   "$work/$name/bin/pip" install --quiet "$@"
 }
 
-# submit SCRIPT OPTION…: as on a cluster, on two cores of this machine.
-submit() {
-  "$work/$version/bin/spark-submit" --master 'local[2]' --driver-memory 3g --packages "$package" \
-    --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2 \
-    --driver-java-options -Dlog4j.logger.org.apache.spark=ERROR "$@" 2>"$work/$version.log" ||
-    { tail -40 "$work/$version.log" && return 1; }
-}
+# On two cores of this machine, as it would be on a cluster.
+local='--master local[2] --driver-memory 3g --conf spark.log.level=ERROR --conf spark.ui.enabled=false
+  --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2'
 
 tables=products,product_prices,shop_currencies,offers,price_spread,price_spread_daily
 
 # spread WORLD: the derived tables of a lake, compared.
 spread() {
   rm -rf "$work/spark-data/made"
-  submit pipelines/spark/spread.py --lake "$work/spark-data/$1/lake" --to "$work/spark-data/made" --tables "$tables" \
-    --first-day 2026-11-10 --last-day 2026-11-19 || return 1
-  "$work/compare/bin/python" "$here/read_spark.py" "$work/spark-data/$1/expected" "$work/spark-data/made" \
-    "$("$work/$version/bin/python" -c 'import pyspark; print(pyspark.__version__)')" "$1"
+  # shellcheck disable=SC2086
+  "$work/$version/bin/spark-submit" $local --packages "$package" pipelines/spark/spread.py \
+    --lake "$work/spark-data/$1/lake" --to "$work/spark-data/made" --tables "$tables" \
+    --first-day 2026-11-10 --last-day 2026-11-19 2>"$work/$version.log" || { tail -40 "$work/$version.log" && return 1; }
+  "$work/compare/bin/python" "$here/read_spark.py" "$work/spark-data/$1/expected" "$work/spark-data/made" "$number" "$1"
 }
 
 environment compare 'sqlglot==30.30.0' 'pyarrow==26.0.1' 'PyYAML'
@@ -53,8 +50,13 @@ for version in ${*:-spark35 spark4}; do
   # shellcheck disable=SC2086
   environment "$version" $packages
   export PYSPARK_PYTHON="$work/$version/bin/python"
+  number=$("$PYSPARK_PYTHON" -c 'import pyspark; print(pyspark.__version__)')
   for world in hard ${SPARK_ITEMS:+given}; do
     spread "$world" || failed=1
+  done
+  for way in at-once stopped; do
+    # shellcheck disable=SC2086
+    npx tsx test/interop/try-merge.ts "$number" "$way" "$work/$version/bin/spark-submit" $local || failed=1
   done
 done
 [ -z "$page" ] || { python3 "$here/spark_page.py" "$RESULTS" >"$page" && npx biome check --write "$page"; }

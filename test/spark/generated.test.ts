@@ -8,7 +8,7 @@ import { TABLE_NAMES } from '../../src/tables/table.js';
 
 const folder = new URL('../../pipelines/spark/', import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
-const files = readdirSync(join(folder, 'sql'));
+const files = readdirSync(join(folder, 'sql')).filter((file) => file.endsWith('.sql'));
 
 describe("Spark's queries", () => {
   it.each(files)('%s is made of the query that DuckDB runs', (file) => {
@@ -33,4 +33,17 @@ describe("Spark's queries", () => {
       expect(names).toEqual(loadTableSchema(table).columns.map(({ name }) => name));
     },
   );
+
+  it('knows the tables that it writes by their schemas', () => {
+    const lines = read('sql/tables.ndjson').trim().split('\n');
+    for (const { table, description, partitionBy, columns } of lines.map((line) => JSON.parse(line))) {
+      const schema = loadTableSchema(table);
+      expect({ description, partitionBy }).toEqual({
+        description: schema.description,
+        partitionBy: schema.partitionBy,
+      });
+      const known = columns.map((column: { name: string; description: string }) => [column.name, column.description]);
+      expect(known).toEqual(schema.columns.map(({ name, description }) => [name, description]));
+    }
+  });
 });

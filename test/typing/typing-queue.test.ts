@@ -37,6 +37,13 @@ async function readTyped(paths: string[]): Promise<string[]> {
 
 const newTypingQueue = () => new TypingQueue(db, { runId: 'run', workFolder: folder });
 
+test('items that are left to another program are not typed', async () => {
+  const typing = newTypingQueue();
+  typing.leaveItems();
+  typing.addItems(await land([1], 1));
+  expect(await typing.finish()).toEqual([]);
+});
+
 describe('small landed files', () => {
   test('are typed together, each row with its own file and time', async () => {
     const typing = newTypingQueue();

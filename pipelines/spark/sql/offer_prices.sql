@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source cabf531e63bee607.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 62e81940b66551b7.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

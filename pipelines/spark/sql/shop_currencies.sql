@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 3c2b1f045d39a2e1.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 8ccff2304e4298a4.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT
