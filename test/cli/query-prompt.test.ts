@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { answerLines, promptQueries } from '../../src/cli/actions/query-prompt.js';
 import { findHistory, HISTORY_SIZE } from '../../src/cli/query-history.js';
 import { PricelakeError } from '../../src/errors/errors.js';
@@ -42,7 +42,7 @@ async function typeInto(historyFile: string, typed: string): Promise<string[]> {
   const output = new PassThrough().resume();
   const ran: string[] = [];
   const run = async (sql: string) => ran.push(sql);
-  const done = promptQueries(openContext(), run, { input, output, historyFile });
+  const done = promptQueries(openContext(), run, () => {}, { input, output, historyFile });
   input.write(typed);
   input.end();
   await done;
@@ -50,6 +50,7 @@ async function typeInto(historyFile: string, typed: string): Promise<string[]> {
 }
 
 const UP = '\u001b[A';
+const CTRL_C = '\u0003';
 
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pricelake-prompt-'));
@@ -81,4 +82,46 @@ test('a state folder that cannot be made leaves the prompt without history', asy
   const folder = await makeFolder();
   await writeFile(join(folder, 'pricelake'), 'a file');
   expect(await typeInto(findHistory({ XDG_STATE_HOME: folder }), 'FROM items;\n')).toEqual(['FROM items;']);
+});
+
+test('Ctrl-C drops what is typed, over several lines as well, and ends a prompt where nothing is', async () => {
+  const historyFile = findHistory({ XDG_STATE_HOME: await makeFolder() });
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let shown = '';
+  output.on('data', (chunk) => (shown += chunk));
+  const ran: string[] = [];
+  const run = async (sql: string) => ran.push(sql);
+  const done = promptQueries(openContext(), run, () => {}, { input, output, historyFile });
+  for (const typed of ['FROM nowh', CTRL_C, 'FROM items;\n', 'SELECT 1\n', 'FROM', CTRL_C, 'FROM sites;\n']) {
+    const before = shown.length;
+    input.write(typed);
+    await vi.waitFor(() =>
+      expect(shown.slice(before)).toMatch(typed.endsWith('\n') || typed === CTRL_C ? /> .*$|\.\.\. .*$/ : /./),
+    );
+  }
+  await vi.waitFor(() => expect(ran).toEqual(['FROM items;', 'FROM sites;']));
+  input.write(CTRL_C);
+  await done;
+});
+
+test('Ctrl-C stops the statement that runs, and the prompt goes on', async () => {
+  const historyFile = findHistory({ XDG_STATE_HOME: await makeFolder() });
+  const input = new PassThrough();
+  const context = openContext();
+  let stop: (error: Error) => void = () => {};
+  const run = (sql: string) => {
+    if (sql !== 'FROM slow;') return Promise.resolve(input.end());
+    setImmediate(() => input.write(CTRL_C));
+    return new Promise((_, refuse) => (stop = refuse));
+  };
+  const interrupt = () => {
+    stop(new Error('INTERRUPT Error: Interrupted!'));
+    input.write('FROM items;\n');
+  };
+  const output = new PassThrough().resume();
+  const done = promptQueries(context, run, interrupt, { input, output, historyFile });
+  input.write('FROM slow;\n');
+  await done;
+  expect(context.output.text).toBe('Stopped.\n');
 });

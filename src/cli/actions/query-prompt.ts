@@ -10,10 +10,17 @@ const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓
 .tables          names of the tables
 .schema TABLE    columns and types
 .exit            or Ctrl-D
+Ctrl-C           stops what runs, or drops what is typed
 `;
 
 /** Runs one statement, and writes its result. */
 export type RunStatement = (sql: string) => Promise<unknown>;
+
+/** Where the prompt is: the lines of a statement that has not ended, or whether one runs or was interrupted. */
+interface Progress {
+  statement: string;
+  state: 'typing' | 'running' | 'interrupted';
+}
 
 /** Where a person types, and where the lines are kept. */
 export interface Terminal {
@@ -29,10 +36,14 @@ const openTerminal = (): Terminal => ({
   historyFile: findHistory(process.env),
 });
 
-/** Reads statements from a terminal until its end. An error ends a statement, not the prompt. */
+/**
+ * Reads statements from a terminal until its end. An error ends a statement, not the prompt. Ctrl-C interrupts the
+ * statement that runs, else drops what is typed; where nothing is, it ends the prompt.
+ */
 export async function promptQueries(
   context: Pick<CommandContext, 'output' | 'io'>,
   run: RunStatement,
+  interrupt: () => void,
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
   // A home that cannot be written costs the history, not the prompt.
@@ -44,11 +55,23 @@ export async function promptQueries(
     ...{ input, output, terminal: true, historySize: HISTORY_SIZE, removeHistoryDuplicates: true },
     history: history?.lines ?? [],
   });
-  lines.on('SIGINT', () => lines.close());
+  const progress: Progress = { statement: '', state: 'typing' };
   const ask = (isOpen: boolean) => {
     lines.setPrompt(isOpen ? '       ... ' : 'pricelake> ');
     lines.prompt();
   };
+  lines.on('SIGINT', () => {
+    if (progress.state !== 'typing') {
+      progress.state = 'interrupted';
+      return interrupt();
+    }
+    if (lines.line === '' && progress.statement === '') return lines.close();
+    progress.statement = '';
+    lines.write(null, { ctrl: true, name: 'e' });
+    lines.write(null, { ctrl: true, name: 'u' });
+    output.write('^C\n');
+    ask(false);
+  });
   async function* read() {
     for await (const line of lines) {
       await history?.add(line);
@@ -58,7 +81,7 @@ export async function promptQueries(
   output.write(HELP);
   ask(false);
   try {
-    await answerLines(read(), context, run, ask);
+    await answerLines(read(), context, run, ask, progress);
   } finally {
     lines.close();
     output.write('\n');
@@ -71,20 +94,23 @@ export async function answerLines(
   { output, io }: Pick<CommandContext, 'output' | 'io'>,
   run: RunStatement,
   ask: (isOpen: boolean) => void,
+  progress: Progress = { statement: '', state: 'typing' },
 ): Promise<void> {
-  let statement = '';
   for await (const line of lines) {
-    if (statement === '' && line.trim() === '.exit') return;
-    statement = statement === '' ? line.trim() : `${statement}\n${line}`;
+    if (progress.statement === '' && line.trim() === '.exit') return;
+    const statement = progress.statement === '' ? line.trim() : `${progress.statement}\n${line}`;
     const isWhole = statement === '' || statement.startsWith('.') || /;\s*$/u.test(statement);
+    progress.statement = isWhole ? '' : statement;
     if (isWhole && statement !== '') {
+      progress.state = 'running';
       await answer(statement, output, run).catch((error: unknown) => {
+        if (progress.state === 'interrupted') return output.write('Stopped.\n');
         if (!(error instanceof PricelakeError) || error.code === 'stopped') throw error;
         return output.write(`${io.redact(formatError(error))}\n`);
       });
-      statement = '';
+      progress.state = 'typing';
     }
-    ask(statement !== '');
+    ask(progress.statement !== '');
   }
 }
 

@@ -75,7 +75,7 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
       }
     };
     if (sql !== undefined) return run(sql);
-    await (await import('./query-prompt.js')).promptQueries(context, run);
+    await (await import('./query-prompt.js')).promptQueries(context, run, () => db.connection.interrupt());
     return undefined;
   });
 }
