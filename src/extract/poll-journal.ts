@@ -25,7 +25,7 @@ export class PollJournal {
 
   /** False again when a round was begun since. */
   isDone(): boolean {
-    return this.#entries.findLast(({ type }) => type !== 'poll.page')?.type === 'poll.done';
+    return this.#entries.at(-1)?.type === 'poll.done';
   }
 
   /** The round that was begun last. */

@@ -47,5 +47,5 @@ export async function landProducts(
 export function choosePage(products: bigint, seed: bigint): number {
   const pages = (products + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE);
   // A step that has no small divisor in common with the number of pages goes through all of them.
-  return pages <= 1n ? 0 : Number((seed * 7919n) % pages);
+  return pages === 0n ? 0 : Number((seed * 7919n) % pages);
 }

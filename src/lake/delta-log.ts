@@ -152,7 +152,8 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
 export async function readEntry(path: string): Promise<Action[]> {
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  const due = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo?.actions;
+  // Entries of ours begin with it.
+  const due = actions[0]?.commitInfo?.actions;
   if (typeof due === 'number' && due !== actions.length - 1) {
     const what = `${path}: has ${actions.length - 1} of the ${due} actions that it was written with`;
     throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });

@@ -35,7 +35,6 @@ function cleanName(text: unknown): string {
 function describeRows({ files }: LogState, actions: readonly Action[]): string | undefined {
   const adds = actions.flatMap(({ add }) => (add == null ? [] : [add]));
   const removes = actions.flatMap(({ remove }) => (remove == null ? [] : [remove]));
-  if (adds.length + removes.length === 0) return undefined;
   const added = sumRows(adds.map(({ stats }) => stats));
   const removed = sumRows(removes.map(({ path }) => files.get(decodeURIComponent(path))?.stats));
   const counts = `${removed ?? 'unknown'} rows became ${added ?? 'unknown'}`;

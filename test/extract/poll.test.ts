@@ -113,7 +113,7 @@ test('a poll that was interrupted goes on at the page it had come to, and counts
   });
   await expect(poll(await openLanding(), broken)).rejects.toBe(stopped);
   const landing = await reopenLanding();
-  await appendFile(path.join(landing.folder, 'poll-00001.ndjson'), '{"id":7'); // killed within a row
+  await appendFile(path.join(landing.folder, 'poll-00001.ndjson'), '{"ti'); // killed within a row
   const service = fakeClient((_path, query) => page(all, query));
   const { files, told } = await poll(landing, service);
   expect(pagesOf(service)).toEqual([2, 'count']);
@@ -152,6 +152,26 @@ test('without a date of the newest change all is polled again', async () => {
     [0, 1, 0],
     [SINCE, SINCE, '1969-12-31T23:59:00.000Z'],
   ]);
+});
+
+test('rounds without a date of the newest change are not taken for one that nothing moved in', async () => {
+  const undated: Item[] = items(600).map(({ id }) => ({ id }));
+  const service = fakeClient((_path, query) => page(undated, query));
+  const { events } = await poll(await openLanding(), service, { changedSince: SINCE, untilSettled: true });
+  expect(pagesOf(service)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+  expect(events).toHaveLength(1);
+});
+
+test('an empty page is the last, however many are announced, and one that is none is refused by its number', async () => {
+  const endless = fakeClient((_path, query) => ({ ...page([], query), totalPages: 9 }));
+  await poll(await openLanding(), endless, { changedSince: SINCE });
+  expect(pagesOf(endless)).toEqual([0]);
+  const wrong = fakeClient((_path, query, count) => (count === 1 ? page(items(600), query) : { content: 7 }));
+  await expect(poll(await openLanding(), wrong, { changedSince: SINCE })).rejects.toThrow(
+    '/items?page=1: the answer is not the page',
+  );
+  const uncounted = fakeClient((_path, query) => (query.page === undefined ? { content: 7 } : page(items(1), query)));
+  await expect(poll(await openLanding(), uncounted)).rejects.toThrow('/items?size=1: the answer is not the page');
 });
 
 test('a world that moves on without end is left to the next run after five rounds', async () => {
@@ -242,4 +262,15 @@ test('a poll that is opened again reads what changed since another time, with wh
   expect([pagesOf(news), sinceOf(news)]).toEqual([[0], [SINCE]]);
   expect(landing.journal.all('poll.round').map(({ since }) => since)).toEqual([null, SINCE]);
   expect(journal.summarize()).toEqual({ wholePages: 2, round: { since: SINCE, pages: 1, rows: 2n }, isDone: true });
+});
+
+test('only entries of polls tell whether one is done, and a round without pages has none', async () => {
+  const round = { type: 'poll.round', since: null, newest: null } as const;
+  const { journal } = await openLanding();
+  const polled = new PollJournal(journal, undefined);
+  await journal.append(round, { type: 'poll.done', calls: 1 }, { type: 'calls', calls: 2 });
+  expect(polled.isDone()).toBe(true);
+  const itemPage = { type: 'poll.page', file: 'f', rows: 3, end: 9, readAt: NOON, calls: 3 } as const;
+  await journal.append(round, { ...round, since: SINCE }, itemPage);
+  expect(polled.summarize()).toEqual({ wholePages: 0, round: { since: SINCE, pages: 1, rows: 3n }, isDone: false });
 });

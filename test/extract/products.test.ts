@@ -45,6 +45,17 @@ test('a sample is one page', async () => {
   expect(landing.journal.last('products.done')).toMatchObject({ whole: false });
 });
 
+test('an empty page is the last, however many are announced, and one that is none is refused by its number', async () => {
+  const endless = fakeClient((_path, query) => ({ ...page(0, query), totalPages: 9 }));
+  await landProducts(endless.client, await openLanding(), undefined, createFakeIo());
+  expect(pagesOf(endless)).toEqual([0]);
+  const wrong = fakeClient(() => ({ content: 7 }));
+  await expect(landProducts(wrong.client, await openLanding(), 4, createFakeIo())).rejects.toMatchObject({
+    code: 'contract',
+    message: expect.stringContaining('/products?page=4: the answer is not the page'),
+  });
+});
+
 test('no products make no file', async () => {
   const service = fakeClient((_path, query) => page(0, query));
   const landing = await openLanding();

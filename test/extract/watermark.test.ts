@@ -52,10 +52,20 @@ test('the low watermark is the newest change, the newest item and how many there
 
 test('without a feed nothing asks for changes; without an item nothing has changed', async () => {
   const { client, asked } = serve(0);
-  const landed = await take(await openLanding(), client, 'none');
+  const landing = await openLanding();
+  const landed = await take(landing, client, 'none');
   expect(landed).toMatchObject({ cursor: undefined, from: undefined, changedAt: undefined, items: 0n });
   expect(landed.counts).toEqual(new Map([[undefined, 0n]]));
   expect(asked.map(({ path }) => path)).toEqual(['/items']);
+  expect(landing.journal.last('watermark')?.cursor).toBeNull();
+});
+
+test.each([
+  [{ content: [{ lastChangedAt: 7 }], totalElements: 1n }],
+  [{ content: [{}], totalElements: 1n }],
+  [{ content: [] }],
+])('an answer that does not tell is refused: %o', async (answer) => {
+  await expect(take(await openLanding(), fakeClient(() => answer).client, 'none')).rejects.toThrow();
 });
 
 test('a feed without changes begins at 0', async () => {

@@ -136,6 +136,23 @@ test('a commit leaves nothing in staging, and other stages of the run alone', as
   await rm(dirname(other), { recursive: true });
   await commit(lake, change([await stage(lake, 'b.parquet')]));
   expect(await readdir(privatePath(lake, 'staging', 'r'))).toEqual(['history']);
+  await rm(privatePath(lake, 'staging', 'r'), { recursive: true });
+  await commit(lake, change([await stage(lake, 'c.parquet')]));
+  expect(await readdir(privatePath(lake, 'staging'))).toEqual([]);
+});
+
+test('an entry says only what is new', async () => {
+  const lake = await makeBareLake();
+  const kinds = async (version: number) => {
+    const name = `${String(version).padStart(20, '0')}.json`;
+    const lines = (await readFile(tablePath(lake, 'items', '_delta_log', name), 'utf8')).trimEnd().split('\n');
+    return lines.flatMap((line) => Object.keys(JSON.parse(line) as object));
+  };
+  await commit(lake, change([await stage(lake, 'a.parquet')], [], { applied: { run: 1n } }));
+  expect(await kinds(0)).toEqual(['commitInfo', 'protocol', 'metaData', 'txn', 'add']);
+  const removed = [await fileOf(lake, 'a.parquet')];
+  await commit(lake, change([await stage(lake, 'b.parquet')], removed, { applied: { run: 2n } }));
+  expect(await kinds(1)).toEqual(['commitInfo', 'txn', 'remove', 'add']);
 });
 
 test('of the files of a commit that can not be moved in, those that were go back', async () => {

@@ -47,6 +47,17 @@ test('a file is sealed by what its writer said, and by nothing less', async () =
   expect(await listOpenFiles(path.dirname(file))).toEqual([]);
 });
 
+test('a file without rows has no codec, one with rows has zstd', async () => {
+  const [db, file] = [await openDatabase(1), path.join(await makeFolder(), 'x.parquet')];
+  const seal = async (rows: bigint, codec: string) => {
+    await db.run(`COPY (SELECT 1 AS a FROM range(${rows})) TO '${file}' (FORMAT parquet, COMPRESSION ${codec})`);
+    const { bytes } = await readFooterFacts(file);
+    return sealDataFile(file, { rows, bytes, columns: ['a'] });
+  };
+  expect(await seal(0n, 'zstd')).toMatch(/^[0-9a-f]{64}$/);
+  await expect(seal(1n, 'snappy')).rejects.toThrow('its footer says codecs 1, the writer said 6');
+});
+
 test('what is no Parquet file is refused with its name', async () => {
   const file = path.join(await makeFolder(), 'x.parquet');
   for (const bytes of ['', 'PAR1', 'x'.repeat(100)]) {

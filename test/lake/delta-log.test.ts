@@ -136,6 +136,49 @@ test('a second look begins again where a checkpoint may hold more than the entri
   expect([version, checkpoint]).toEqual([30n, 30n]);
 });
 
+test('a log that took the place of one of as many versions is read anew', async () => {
+  const lake = await makeBareLake();
+  const write = async (name: string) => {
+    await writeEntry(lake, 0n, [...CREATED, add(name)]);
+    await writeEntry(lake, 1n, [txn('x', 1)]);
+  };
+  await write('before');
+  expect(paths(await readLog(lake, 'items'))).toEqual(['before']);
+  await write('after, in a longer entry');
+  await writeEntry(lake, 1n, [txn('x', 12)]);
+  const state = await readLog(lake, 'items');
+  expect([paths(state), state.txn.get('x')?.version]).toEqual([['after, in a longer entry'], 12n]);
+});
+
+test('a second look at a log without the entry of its last version reads its checkpoint again', async () => {
+  const lake = await makeBareLake();
+  const other = await makeBareLake();
+  const file = logPath(lake, 'items', 10n, 'checkpoint.parquet');
+  for (const [one, first] of [
+    [lake, 1n],
+    [other, 101n],
+  ] as const) {
+    for (let n = 0n; n <= 10n; n += 1n) {
+      const change = { table: 'items' as const, add: [], remove: [], applied: { run: first + n } };
+      await commitTable(one, change, { runId: 'r', operation: 'TEST', at: AT });
+    }
+    for (let version = 0n; version <= 10n; version += 1n) await rm(logPath(one, 'items', version, 'json'));
+  }
+  const reopened = { ...lake };
+  const readRun = async () => (await readLog(reopened, 'items')).txn.get('pricelake.run')?.version;
+  expect(await readRun()).toBe(11n);
+  await writeFile(file, await readFile(logPath(other, 'items', 10n, 'checkpoint.parquet')));
+  expect(await readRun()).toBe(111n);
+});
+
+test('commits of other programs behind a checkpoint are told once, however often the log is read', async () => {
+  const lake = await writeCheckpoints();
+  await writeEntry(lake, 22n, [], { engineInfo: 'other', operation: 'OPTIMIZE' });
+  for (let look = 0; look < 2; look += 1) {
+    expect((await readLog(lake, 'items')).foreign.map(({ version }) => version)).toEqual([22n]);
+  }
+});
+
 test('a checkpoint that is damaged is an error that names it', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED);
@@ -191,6 +234,8 @@ test('an entry that was cut between two lines is told by the number of its actio
   expect(await readEntry(await writeEntry(lake, 0n, CREATED, { actions: '7' }))).toHaveLength(3);
   await writeFile(whole, CREATED.map((action) => JSON.stringify(action)).join('\n\n'));
   expect(await readEntry(whole)).toHaveLength(2);
+  await writeFile(whole, '');
+  expect(await readEntry(whole)).toEqual([]);
 });
 
 test.each([

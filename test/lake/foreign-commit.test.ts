@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { readLog } from '../../src/lake/delta-log.js';
+import { writeCheckpoint } from '../../src/lake/checkpoint.js';
+import { logPath, readLog } from '../../src/lake/delta-log.js';
 import {
   findForeignChanges,
   isRepairedByCopy,
@@ -101,6 +103,42 @@ test('rows tell more than columns, and the first commit of a table creates it', 
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED, OTHER);
   expect((await readLog(lake, 'items')).foreign).toMatchObject([{ change: 'created the table', version: 0n }]);
+});
+
+test('a commit may name its program in any of its lines, or in none', async () => {
+  const lake = await makeBareLake();
+  await writeEntry(lake, 0n, CREATED);
+  const write = async (version: bigint, actions: LogAction[]) =>
+    writeFile(logPath(lake, 'items', version, 'json'), actions.map((action) => JSON.stringify(action)).join('\n'));
+  await write(1n, [txn('x', 1), { commitInfo: { ...OTHER, timestamp: 7, runId: 'r' } }]);
+  await write(2n, [add('a')]);
+  expect((await readLog(lake, 'items')).foreign).toMatchObject([
+    { version: 1n, operation: 'DELETE', engine: 'delta-rs:py-1.6.6' },
+    { version: 2n, operation: 'unknown', engine: 'unknown' },
+  ]);
+  const entries = [];
+  for await (const entry of readEntriesBackwards(lake, 'items')) entries.push(entry);
+  expect(entries).toMatchObject([
+    { version: 2n, at: undefined, runId: undefined, operation: '', isOurs: false },
+    { version: 1n, at: 7, runId: 'r', operation: 'DELETE', isOurs: false },
+    { version: 0n, isOurs: true },
+  ]);
+});
+
+test('a change that a checkpoint hides is found in the log before it', async () => {
+  const lake = await makeBareLake();
+  await writeEntry(lake, 0n, [...CREATED, add('a'), add('b')]);
+  await writeEntry(lake, 1n, [remove('a')], OTHER);
+  await writeCheckpoint(lake, 'items', new Date());
+  await writeEntry(lake, 2n, [remove('b')], OTHER);
+  const reopened = { ...lake };
+  const state = await readTable(reopened, 'items');
+  expect([state.checkpoint, state.foreign.map(({ version }) => version)]).toEqual([1n, [2n]]);
+  const find = async (pointer: Pointer) =>
+    (await findForeignChanges(reopened, [state], pointer)).map(({ version }) => version);
+  expect(await find(pointerAt(0n))).toEqual([1n, 2n]);
+  expect(await find(pointerAt(1n))).toEqual([2n]);
+  expect(await find({ tables: {} } as unknown as Pointer)).toEqual([1n, 2n]);
 });
 
 test('a commit is named by version, operation and program', async () => {

@@ -23,6 +23,7 @@ afterAll(() => db.close());
 
 const REMOVED = { kind: 'REMOVED', previous_price: null, changes: '{}' };
 const RELISTED = { kind: 'RELISTED', previous_price: null, changes: '{}' };
+const halfPast = (hour: number) => at(hour).replace(':00:', ':30:');
 const STOCK = { previous_price: null, price: 10, changes: '{"stock":[1,2]}' };
 
 /** What reads of the run lack, item by item. */
@@ -54,6 +55,22 @@ describe('a whole row that was read after a change happened', () => {
     ['is there, as the change says', {}, { kind: 'NEW' }, false],
   ])('%s', async (_name, row, changed, needed) => {
     expect(await needs(row, changed)).toBe(needed);
+  });
+});
+
+describe('a row that may show a change by chance', () => {
+  const needs = async (row: Row, changed: Row, watermark: number) => {
+    await loadWorld(db, { base: [row], changes: [change(changed)], watermark });
+    return (await readModelRows(db, 'needs', 'item_id')).length > 0;
+  };
+
+  test.each([
+    ['was read when the change was the newest', read({ last_changed_at: at(6) }), STOCK, 101, false],
+    ['was read before the change', read({ last_changed_at: at(6) }), STOCK, 100, true],
+    ['was read before it was new', read({}), { kind: 'NEW' }, 100, true],
+    ['was read by an earlier run', item({ removed_at: at(6), is_listed: false }), REMOVED, 200, true],
+  ])('%s', async (_name, row, changed, watermark, needed) => {
+    expect(await needs(row, changed, watermark)).toBe(needed);
   });
 });
 
@@ -145,6 +162,73 @@ describe('a read of an item that changed', () => {
     expect(await judge({ base, reread, changes: [change(STOCK)] })).toEqual([
       { reason: 'older than the copy', isRejected: true },
     ]);
+  });
+
+  test('that was found before the removal does not show the relisting, whoever tells of the removal', async () => {
+    const removed = item({ removed_at: at(5), is_listed: false, last_seen_at: at(4) });
+    const row = { last_changed_at: halfPast(5), last_seen_at: halfPast(4) };
+    const reason = 'the relisting is not shown';
+    expect(await judge({ base: [removed], reread: [read(row)], changes: [change(RELISTED)] })).toMatchObject([
+      { reason },
+    ]);
+    const again = [
+      change(RELISTED),
+      change({ ...REMOVED, change_id: 102, observed_at: at(7) }),
+      change({ ...RELISTED, change_id: 103, observed_at: at(8) }),
+    ];
+    const seen = { ...row, last_seen_at: halfPast(6) };
+    expect(await judge({ base: [removed], reread: [read(seen)], changes: again })).toMatchObject([{ reason }]);
+  });
+
+  describe('of which several removals and relistings are told', () => {
+    const told = (...kinds: Row[]) =>
+      kinds.map((kind, n) => change({ ...kind, change_id: 101 + n, observed_at: at(6 + n) }));
+    test.each([
+      [
+        'has to show the last, a removal',
+        told(RELISTED, REMOVED),
+        { last_seen_at: halfPast(6) },
+        'the removal is not shown',
+      ],
+      ['shows the last, as it was found since', told(RELISTED, REMOVED), { last_seen_at: halfPast(7) }, null],
+      [
+        'has to show the last, a relisting',
+        told(REMOVED, RELISTED, REMOVED, RELISTED),
+        { last_seen_at: halfPast(7) },
+        'the relisting is not shown',
+      ],
+      [
+        'shows a relisting where it was found since the last removal',
+        told(REMOVED, RELISTED, REMOVED, RELISTED),
+        { last_seen_at: halfPast(8) },
+        null,
+      ],
+      [
+        'shows a removal before the last relisting alone',
+        told(RELISTED, REMOVED, RELISTED, REMOVED),
+        { removed_at: at(7), last_seen_at: at(6) },
+        'the removal is not shown',
+      ],
+      [
+        'shows a removal after the last relisting',
+        told(RELISTED, REMOVED, RELISTED, REMOVED),
+        { removed_at: halfPast(8), last_seen_at: at(6) },
+        null,
+      ],
+    ])('%s', async (_name, changes, row, reason) => {
+      const world = { base: [item({ last_seen_at: at(3) })], reread: [read(row)], changes };
+      expect(await judge(world)).toEqual([{ reason, isRejected: false }]);
+    });
+  });
+
+  test.each([
+    ['is none the older where price and title agree', {}, null],
+    ['is older where the price differs', { price: 9 }, 'older than the copy'],
+    ['is older where the title differs', { title: 'B' }, 'older than the copy'],
+  ])('that dates its change a little earlier than the copy %s', async (_name, row, reason) => {
+    const copy = [item({ last_changed_at: '2026-11-20T05:01:00Z' })];
+    const changes = [change({ ...STOCK, observed_at: at(4) })];
+    expect(await judge({ base: copy, reread: [read(row)], changes })).toMatchObject([{ reason }]);
   });
 
   test('that does not find it yet leaves it to the next run', async () => {
@@ -247,6 +331,43 @@ describe('an item that an earlier run left stale', () => {
         observed_at: shown(6),
         read: shown(12),
       },
+    ]);
+  });
+
+  test('is not held back by changes before those that no read showed, nor by those of other items', async () => {
+    const [first] = stale('2026-11-20T11:50:00Z');
+    const world = {
+      base: [...told.base, item({ item_id: 2, last_changed_at: at(6), change_id: 101 })],
+      history: [
+        change({ ...STOCK, change_id: 90, observed_at: at(11) }),
+        change({ ...STOCK, change_id: 101, observed_at: at(6) }),
+        change({ ...STOCK, item_id: 2, change_id: 80, observed_at: at(6) }),
+        change({ ...STOCK, item_id: 2, change_id: 102, observed_at: at(10) }),
+        change({ ...STOCK, item_id: 3, change_id: 300, observed_at: at(11) }),
+      ],
+      stale: [first as Row, { ...first, item_id: 2, change_id: 80 }],
+      reread: [read({ last_changed_at: at(7) }), read({ item_id: 2, last_changed_at: at(7) })],
+    };
+    expect(await judge(world)).toEqual([
+      { reason: null, isRejected: false },
+      { reason: 'a change is not shown', isRejected: true },
+    ]);
+  });
+
+  test('is rejected as older, and as not found, also where history has nothing of it', async () => {
+    const world = {
+      base: [item({ last_changed_at: '2026-11-20T05:01:00Z' })],
+      stale: stale('2026-11-20T11:50:00Z'),
+      skews: [91_000_000],
+    };
+    const reread = [read({ price: 9 })];
+    expect(await judge({ ...world, reread })).toEqual([{ reason: 'older than the copy', isRejected: true }]);
+    expect(await judge(world)).toEqual([{ reason: 'not found', isRejected: true }]);
+    // What begins it is what earlier runs have noted, not what is told now.
+    await judge({ ...world, changes: [change({ ...STOCK, change_id: 105, observed_at: at(7) })] });
+    const columns = 'first_change_id, change_id, observed_at::VARCHAR AS observed_at';
+    expect(await readModelRows(db, 'judged_reads', columns)).toEqual([
+      { first_change_id: '101', change_id: '105', observed_at: shown(6) },
     ]);
   });
 
