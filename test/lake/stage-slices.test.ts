@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { expect, test, vi } from 'vitest';
+import type { Database } from '../../src/duckdb/connection.js';
+import { privatePath } from '../../src/lake/layout.js';
+import { SLICE_ROWS } from '../../src/lake/slices.js';
+import { type Stage, stageTable } from '../../src/lake/stage.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { ITEM, makeLake, openDatabase, select } from './fixture.js';
+
+/** The statements that a session runs from now on. */
+function listen(db: Database): string[] {
+  const statements: string[] = [];
+  const rows = db.rows.bind(db);
+  vi.spyOn(db, 'rows').mockImplementation((sql, values) => {
+    statements.push(sql);
+    return rows(sql, values);
+  });
+  return statements;
+}
+
+test('more rows than a slice has are written slice by slice, in lanes where that is allowed', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const statements = listen(db);
+  const sites = (rows: number) => select('sites', { site_id: 'i // 100000' }, `range(${rows}) AS r(i)`);
+  const stage = async (rows: number, more: Partial<Stage> = {}) => {
+    statements.length = 0;
+    const options: Stage = { table: 'sites', runId: 'r', select: sites(rows), sliceBy: 'site_id', partitionBy: [] };
+    const staged = await stageTable(db, lake, { ...options, ...more });
+    expect(staged.reduce((sum, file) => sum + Number(file.rows), 0)).toBe(rows);
+    const copies = statements.filter((sql) => sql.startsWith('COPY'));
+    return {
+      copies: copies.length,
+      sliced: copies.filter((sql) => sql.includes('"site_id" BETWEEN')).length,
+      counted: statements.some((sql) => sql.includes('GROUP BY')),
+    };
+  };
+  const many = SLICE_ROWS + 1;
+  expect(await stage(many)).toEqual({ copies: 2, sliced: 2, counted: true });
+  expect(await stage(many, { maxRows: BigInt(many) })).toEqual({ copies: 2, sliced: 2, counted: true });
+  // The lanes have sessions of their own.
+  expect(await stage(many, { inLanes: true })).toEqual({ copies: 0, sliced: 0, counted: true });
+  expect(await stage(9)).toEqual({ copies: 1, sliced: 0, counted: true });
+  expect(await stage(9, { inLanes: true })).toEqual({ copies: 1, sliced: 0, counted: true });
+  expect(await stage(9, { maxRows: BigInt(SLICE_ROWS) })).toEqual({ copies: 1, sliced: 0, counted: false });
+});
+
+test('the first partition column makes the slices where no other is named, and without either there are none', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const statements = listen(db);
+  const groupedBy = async (more: Partial<Stage>) => {
+    statements.length = 0;
+    await stageTable(db, lake, { table: 'items', runId: 'r', select: select('items', ITEM), ...more });
+    return statements.flatMap((sql) => /GROUP BY (.*) ORDER/.exec(sql)?.[1] ?? []);
+  };
+  expect(await groupedBy({})).toEqual(['"site_id"']);
+  expect(await groupedBy({ sliceBy: 'currency' })).toEqual(['"currency"']);
+  expect(await groupedBy({ partitionBy: ['currency', 'site_id'] })).toEqual(['"currency"']);
+  expect(await groupedBy({ partitionBy: [] })).toEqual([]);
+});
+
+test('staged files tell their partition, in the order asked for, and the least and greatest values in them', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const staged = await stageTable(db, lake, {
+    table: 'items',
+    runId: 'r',
+    select: select('items', ITEM, 'range(4) AS r(i)'),
+    partitionBy: ['is_listed', 'site_id'],
+  });
+  const found = staged.map(({ partitionValues, rows, path }) => [partitionValues, rows, path.split('.')[0]]);
+  expect(found).toContainEqual([{ is_listed: 'false', site_id: '0' }, 1n, 'is_listed-false']);
+  expect(staged.map(({ path }) => path.replace(/\.[^.]*\.parquet$/, '')).sort()).toEqual([
+    'is_listed-false.site_id-0',
+    'is_listed-false.site_id-1',
+    'is_listed-true.site_id-0',
+    'is_listed-true.site_id-2',
+  ]);
+  const first = staged.find(({ path }) => path.startsWith('is_listed-true.site_id-2'));
+  expect(JSON.parse(first?.stats ?? '')).toMatchObject({
+    numRecords: 1,
+    minValues: { title: 'Títle 2 🛒', currency: 'EUR', first_seen_at: '2026-01-01T00:00:00.000Z' },
+    nullCount: { price: 0, brand: 1 },
+  });
+});
+
+test('what is refused is refused before anything is written; a stage that fails is removed', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const stage = (more: Partial<Stage>) =>
+    stageTable(db, lake, { table: 'items', runId: 'r', select: select('items', ITEM), ...more });
+  const columns = loadTableSchema('items').columns.filter(({ type }) => type !== 'VARCHAR[]');
+  for (const column of ['day', 'datasets']) {
+    await expect(stage({ partitionBy: ['site_id', column] })).rejects.toMatchObject({
+      code: 'config',
+      message: `partitionBy "${column}" is not a column of items that files can be partitioned by (${columns.map(({ name }) => name).join(', ')})`,
+    });
+  }
+  await expect(stage({ select: 'SELECT 1 AS item_id' })).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: 'items: column 1 of the select is item_id INTEGER; schemas/items.yaml says item_id BIGINT',
+  });
+  expect(existsSync(privatePath(lake, 'staging'))).toBe(false);
+  await expect(stage({ select: select('items', { ...ITEM, title: "error('no')" }) })).rejects.toThrow('no');
+  expect(await readdir(privatePath(lake, 'staging', 'r', 'items'))).toEqual([]);
+});
