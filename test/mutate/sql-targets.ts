@@ -6,7 +6,7 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'models/compare_facets': ['compare/compare-facets'],
   'models/compare_products': ['compare/compare-products'],
   'models/diff': ['merge/diff', 'compare/compare-items'],
-  'models/history': ['merge/changes', 'typing/type-file'],
+  'models/history': ['typing/history', 'merge/changes', 'typing/type-file'],
   'models/items': ['typing/shape', 'typing/type-file', 'typing/csv'],
   'models/judged_reads': ['merge/lagging-rows', 'merge/apply', 'merge/models'],
   'models/judged_sample': ['compare/compare-sample', 'compare/compare-items'],
