@@ -2,26 +2,30 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Check } from './check.js';
 import { countRows, SAMPLE_ROWS, type Violations } from './count-rows.js';
+import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
-const count = z.string().regex(/^\d{1,18}$/u);
 const keptSchema = z.strictObject({
-  /** Version of items that the counts are of. */
-  itemsVersion: count,
+  /** By table that one of the checks reads: a hash of the names of its files. Files never change. */
+  tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
   /** By the name of a check: a hash of its SQL and parameters, the parameters, and what it found. */
   checks: z.record(
     z.string(),
     z.strictObject({
       query: z.string(),
       values: z.record(z.string(), z.union([z.string(), z.number()])),
-      violations: count,
+      violations: z.string().regex(/^\d{1,18}$/u),
       rows: z.array(z.string()),
     }),
   ),
 });
 type Kept = z.infer<typeof keptSchema>;
+
+/** The names of a table's files, in any order; undefined where it is not known. */
+export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
 /** Rows of violations that were, at most: with more of them, no earlier sample is shown. */
 const MOST_ROWS = 10_000;
@@ -33,22 +37,29 @@ const MOST_ROWS = 10_000;
 export class KeptCounts {
   readonly #last: Kept['checks'];
   readonly #next: Kept['checks'] = {};
+  readonly #tables = new Set<TableName>();
 
-  /** `text`: what `write` gave, where it is of this version of items; anything else is as good as nothing. */
-  constructor(text: string | undefined, itemsVersion: bigint) {
-    const kept = keptSchema.safeParse(parseJson(text));
-    this.#last = kept.success && BigInt(kept.data.itemsVersion) === itemsVersion ? kept.data.checks : {};
+  /** `text`: what `write` gave. Of it counts what is of the tables as they are; anything else is as good as nothing. */
+  constructor(text: string | undefined, listFiles: ListFiles) {
+    this.#last = readKept(text, listFiles);
   }
 
-  /** What the checks found, as text for the run that finds items in this version. */
-  write(itemsVersion: bigint): string {
-    return JSON.stringify({ itemsVersion: String(itemsVersion), checks: this.#next } satisfies Kept);
+  /** Tables that the checks read. */
+  get tables(): TableName[] {
+    return [...this.#tables];
+  }
+
+  /** What the checks found, as text for the run that finds the tables so. */
+  write(listFiles: ListFiles): string {
+    const tables = Object.fromEntries(this.tables.map((table) => [table, hashFiles(listFiles(table))]));
+    return JSON.stringify({ tables, checks: this.#next } satisfies Kept);
   }
 
   /** Notes what a check found over all rows. */
   note(planned: PlannedCheck, { violations, rows }: Violations): void {
     if (planned.check.scope === undefined) return;
     const { check, values } = planned;
+    for (const table of findReadTables(check.sql)) this.#tables.add(table);
     this.#next[check.name] = { query: hashCheck(planned), values, violations: String(violations), rows };
   }
 
@@ -62,7 +73,7 @@ export class KeptCounts {
     changed: ReadonlySet<string>,
   ): Promise<Map<string, Violations>> {
     const isOfItems = ({ check }: PlannedCheck) =>
-      !db.connection.getTableNames(check.sql, false).some((name) => name !== 'items' && changed.has(name));
+      !findReadTables(check.sql).some((name) => name !== 'items' && changed.has(name));
     const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
     const scopes = new Map(known.map(({ check }) => [String(check.scope), check.scope]));
     const found = new Map<string, Violations>();
@@ -92,16 +103,29 @@ export class KeptCounts {
   }
 }
 
-/** What a run has kept of checks that are as they were then, with the version of items that it is of. */
-export function readKeptCounts(text: string, checks: readonly Check[]) {
-  const kept = keptSchema.safeParse(parseJson(text));
-  if (!kept.success) return undefined;
-  const counts = checks.flatMap((check) => {
-    const { query, values = {}, violations = '' } = kept.data.checks[check.name] ?? {};
+/** What a run has kept of checks that are as they were then, and read tables that are. */
+export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
+  const last = readKept(text, listFiles);
+  return checks.flatMap((check) => {
+    const { query, values = {}, violations = '' } = last[check.name] ?? {};
     const planned = { check, severity: check.severity, values };
     return query === hashCheck(planned) ? [{ planned, violations: BigInt(violations) }] : [];
   });
-  return { itemsVersion: BigInt(kept.data.itemsVersion), counts };
+}
+
+function readKept(text: string | undefined, listFiles: ListFiles): Kept['checks'] {
+  const kept = keptSchema.safeParse(parseJson(text));
+  if (!kept.success) return {};
+  const isSame = Object.entries(kept.data.tables).every(
+    ([table, hash]) => hash === hashFiles(listFiles(table as TableName)),
+  );
+  return isSame ? kept.data.checks : {};
+}
+
+function hashFiles(names: Iterable<string> | undefined): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...(names ?? [])].sort()))
+    .digest('hex');
 }
 
 /**

@@ -4,6 +4,7 @@ import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import { countRows, type Violations } from './count-rows.js';
+import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
 const SCOPED: readonly TableName[] = ['items', 'history'];
@@ -34,7 +35,7 @@ export async function countWithinRun(db: Database, planned: readonly PlannedChec
 
 /** Tables `scoped_items` and `scoped_history`, where they have the column: of the rows with a touched value of it, what the checks read. */
 async function createScope(db: Database, column: string, checks: readonly PlannedCheck[]): Promise<TableName[]> {
-  const read = new Set(checks.flatMap(({ check }) => db.connection.getTableNames(check.sql, false)));
+  const read = new Set(checks.flatMap(({ check }) => findReadTables(check.sql)));
   const hasColumn = (table: TableName) => loadTableSchema(table).columns.some(({ name }) => name === column);
   const tables = SCOPED.filter((table) => read.has(table) && hasColumn(table));
   const key = quoteIdentifier(column);
@@ -47,9 +48,20 @@ async function createScope(db: Database, column: string, checks: readonly Planne
     `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after ${told}`,
   );
   const texts = [...checks.map(({ check }) => check.sql), column];
+  const isNamed = await nameTheirColumns(db, texts.slice(0, -1));
   for (const table of tables) {
-    const columns = selectNamedColumns(table, texts);
+    const columns = isNamed ? selectNamedColumns(table, texts) : '*';
     await db.define('table', `scoped_${table}`, `SELECT ${columns} FROM ${table} SEMI JOIN scope_keys USING (${key})`);
   }
   return tables;
+}
+
+/** False where a statement reads columns without naming them, as `SELECT *` and `NATURAL JOIN` do. */
+async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
+  for (const sql of statements) {
+    const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
+    // DuckDB can't serialize some, as PIVOT.
+    if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
+  }
+  return true;
 }

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Check } from '../check/check.js';
-import { KeptCounts } from '../check/kept-counts.js';
+import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
 import { type RunScope, runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
@@ -12,7 +12,8 @@ import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
-import type { Candidate, CheckResult } from '../tables/table.js';
+import type { Tables } from '../run/open-tables.js';
+import type { Candidate, CheckResult, TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 
 /** What the checks found, and their counts for the next run. */
@@ -61,7 +62,8 @@ export async function auditRun(
 }
 
 /** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
-async function openScope({ db, lake, tables: { items }, repairs }: Run, candidate: Candidate): Promise<RunScope> {
+async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidate): Promise<RunScope> {
+  const { items } = tables;
   const changed = await db.row('SELECT count(*) AS n FROM merged_items');
   const hasFewChanges =
     (changed?.n as bigint) <= FEW_ROWS &&
@@ -69,19 +71,26 @@ async function openScope({ db, lake, tables: { items }, repairs }: Run, candidat
     items.version >= 0n &&
     candidate.items !== undefined;
   const changes = Object.values(candidate).filter(({ add, remove }) => add.length + remove.length > 0);
-  const changedTables = new Set(changes.map(({ table }) => table));
-  if (!hasFewChanges) return { kept: new KeptCounts(undefined, items.version), hasFewChanges, changedTables };
+  // What describes the run itself is not staged yet.
+  const changedTables = new Set<TableName>([...changes.map(({ table }) => table), 'check_results', 'runs']);
+  if (!hasFewChanges) return { kept: new KeptCounts(undefined, listFiles(tables)), hasFewChanges, changedTables };
   await db.define('view', 'items_after', `SELECT ${selectColumns('items')} FROM merged_items`);
   const text = await readFile(countsPath(lake), 'utf8').catch(ignoreMissing);
-  return { kept: new KeptCounts(text, items.version), hasFewChanges, changedTables };
+  return { kept: new KeptCounts(text, listFiles(tables)), hasFewChanges, changedTables };
 }
 
 /** After the run has published: the next one counts on from here. */
 export async function keepCounts({ lake }: Pick<Run, 'lake'>, { kept }: Audit): Promise<void> {
   const temporary = temporaryPath(lake, 'check-counts.json');
-  await writeFile(temporary, kept.write((await readTable(lake, 'items')).version));
+  const states = await Promise.all(kept.tables.map((table) => readTable(lake, table)));
+  await writeFile(temporary, kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state])))));
   await rename(temporary, countsPath(lake));
 }
+
+const listFiles =
+  (tables: Partial<Tables>): ListFiles =>
+  (table) =>
+    tables[table]?.files.map(({ path }) => path);
 
 const countsPath = (lake: Lake) => privatePath(lake, 'check-counts.json');
 

@@ -66,7 +66,7 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 const count = async (hasFewChanges: boolean) => {
-  const kept = new KeptCounts(undefined, 0n);
+  const kept = new KeptCounts(undefined, () => []);
   const results = await runChecks(db, checks, {}, { kept, hasFewChanges, changedTables: new Set() });
   return results.map(({ name, violations, sample }) => [name, violations, sample === '[]']);
 };
@@ -84,6 +84,24 @@ describe('checks that look within a run', () => {
     expect(
       await db.row('SELECT (SELECT count(*) FROM items) AS items, (SELECT count(*) FROM history) AS changes'),
     ).toEqual({ items: 80n, changes: 240n });
+  });
+
+  it('see all columns where their SQL does not name them', async () => {
+    const header = '-- name: own\n-- severity: warn\n-- description: b\n-- next: c\n-- within_run: item_id\n';
+    const touched = "item_id IN (SELECT item_id FROM history WHERE run_id = getvariable('run_id'))";
+    for (const sql of [
+      `SELECT DISTINCT * EXCLUDE (change_id) FROM history WHERE ${touched}`,
+      `SELECT item_id FROM history NATURAL JOIN (SELECT * FROM items WHERE ${touched})`,
+      `SELECT item_id, COLUMNS('.*price') FROM history WHERE ${touched}`,
+    ]) {
+      const own = parseCheck(header + sql, 'own.sql');
+      const counted = async (hasFewChanges: boolean) => {
+        const run = { kept: new KeptCounts(undefined, () => []), hasFewChanges, changedTables: new Set<string>() };
+        const [result] = await runChecks(db, [own], {}, run);
+        return [result?.violations, Object.keys(JSON.parse(result?.sample ?? '[{}]')[0] ?? {})];
+      };
+      expect(await counted(true), sql).toEqual(await counted(false));
+    }
   });
 
   it('are left to the rows of all where their SQL does not run', async () => {
