@@ -30,6 +30,7 @@ const LONG = [
   'test/sync/datasets.test.ts',
   'test/sync/foreign-commits.test.ts',
   'test/sync/hydration-export.test.ts',
+  'test/sync/large-lake.test.ts',
   'test/sync/moved-products.test.ts',
   'test/sync/old-folders.test.ts',
   'test/sync/open-tables.test.ts',
