@@ -1,0 +1,177 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { ApiClient, Query } from '../../src/api/client.js';
+import { PricelakeError } from '../../src/errors/errors.js';
+import { type HydrationMeans, landHydration } from '../../src/extract/hydrate.js';
+import { hasTakenExport, landHydrationExport } from '../../src/extract/hydrate-export.js';
+import type { Progress } from '../../src/io/io.js';
+import type { Landing } from '../../src/landing/landing.js';
+import { NO_EXPORTS } from '../../src/plan/allowance.js';
+import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { fakeClient } from './fake-client.js';
+import { openLanding } from './landing.js';
+
+const SINCE = '2026-11-20T05:00:00Z';
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
+
+/** Pages of these items, or one that is read alone. */
+function answer(changed: readonly number[], at: string, { page, size }: Query) {
+  const single = /^\/items\/(\d+)$/.exec(at)?.[1];
+  if (single !== undefined) return { id: Number(single) };
+  const [from, rows] = [Number(page) * Number(size), Number(size)];
+  const content = changed.slice(from, from + rows).map((id) => ({ id }));
+  return { content, totalElements: changed.length, totalPages: Math.ceil(changed.length / rows) };
+}
+const serve = (changed: readonly number[]) => fakeClient((at, query) => answer(changed, at, query));
+const urlsOf = ({ asked }: ReturnType<typeof fakeClient>) =>
+  asked.map(({ path, query }) => (query.page === undefined ? path : Number(query.page)));
+
+async function hydrate(client: ApiClient, ids: number[], more: Partial<HydrationMeans> = {}, landing?: Landing) {
+  const [opened, io, told] = [landing ?? (await openLanding()), createFakeIo(), [] as Progress[]];
+  const means = { gate: undefined, ratePerSecond: null, ...more };
+  io.progress = (update) => told.push(update);
+  await landHydration(client, opened, needOf(ids), () => {}, io, means);
+  return { landing: opened, io, told };
+}
+
+test('reading items whole tells what it chose, what has come and how far it is', async () => {
+  const service = serve(range(0, 2000));
+  const { landing, io, told } = await hydrate(service.client, range(0, 1999));
+  expect(service.asked[0]).toEqual({
+    path: '/items',
+    query: { changedSince: SINCE, status: 'all', sort: '-firstSeen', size: 500, page: 0 },
+  });
+  const reason = expect.stringMatching(/^3 calls/);
+  expect(landing.journal.all('chosen')).toEqual([
+    { type: 'chosen', what: 'hydration', way: 'pages', reason, calls: 1 },
+  ]);
+  expect(landing.journal.last('hydrate.done')).toEqual({ type: 'hydrate.done', calls: 4 });
+  expect(io.events[1]).toEqual({
+    level: 'info',
+    event: 'hydration.chosen',
+    facts: { way: 'pages', calls: 3, rows: 0n, reason },
+  });
+  const landed = { level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 500 } };
+  expect(io.events.filter(({ event }) => event === 'landed')).toEqual([landed, landed, landed, landed]);
+  const bytes = landing.journal.all('hydrate.page').map(({ end }) => end);
+  // Before a page is synced and journaled, its bytes are not told.
+  expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
+    ...[500n, 1000n, 1500n, 1999n].map((rows) => ['hydrate', rows, 1999n, undefined]),
+    ['hydrate', 1999n, 1999n, true],
+  ]);
+  expect(told.at(-1)?.bytes).toBe(bytes.at(-1));
+});
+
+test('of several parts each is asked for while its pages are worth a call', async () => {
+  const hydrateParts = async (ids: number[], ...shown: number[][]) => {
+    const services = shown.map(serve);
+    const own = serve([]);
+    const parts = services.map(({ client }, n) => ({ dataset: BigInt(n), client }));
+    await hydrate(own.client, ids, { parts });
+    return [...services, own].map(urlsOf);
+  };
+  // As many single reads as parts.
+  expect(await hydrateParts([1, 2], [1, 2], [])).toEqual([[], [], ['/items/1', '/items/2']]);
+  expect(await hydrateParts([1, 2, 3, 4, 5], [1, 2, 3], [4, 5])).toEqual([[0], [0], []]);
+  expect(await hydrateParts([1, 2, 3], [1, 2], [3])).toEqual([[0], [], ['/items/3']]);
+});
+
+test('a page that may hold two of the needed items is asked for, by the pages that are left', async () => {
+  const service = serve(range(0, 1500));
+  await hydrate(service.client, range(1000, 1005));
+  expect(urlsOf(service)).toEqual([0, 1, 2]);
+  const far = serve(range(0, 3000));
+  await hydrate(far.client, [2990, 2991]);
+  expect(urlsOf(far)).toEqual([0, '/items/2990', '/items/2991']);
+});
+
+test('pages alone take no export, whatever is allowed', async () => {
+  const service = serve(range(0, 1000));
+  const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
+  const gate = createExportGate({ ...NO_EXPORTS, calls }, createFakeIo());
+  await hydrate(service.client, range(0, 1000), { gate });
+  expect(urlsOf(service)).toEqual([0, 1]);
+});
+
+test('an answer that is no page is refused by its number', async () => {
+  const { client } = fakeClient(() => ({ content: 7 }));
+  await expect(hydrate(client, [1, 2])).rejects.toThrow('/items?page=0: the answer is not the page');
+});
+
+test.each([
+  ['a page of one item', { rows: 1, page: 7 }],
+  ['a page of an older version, which has no number', { rows: 3 }],
+])('%s that an earlier try landed does not end the pages', async (_what, entry) => {
+  const landing = await openLanding();
+  await mkdir(landing.folder, { recursive: true });
+  await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n');
+  const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 9, readAt: SINCE, calls: 1 } as const;
+  await landing.journal.append({ ...page, ...entry });
+  const service = serve([1, 2, 3]);
+  await hydrate(service.client, [1, 2, 3, 9], {}, landing);
+  expect(urlsOf(service)).toEqual([0]);
+});
+
+/** Lands an export of changed items whose answer has these lines and announces so many rows. */
+async function landExport(lines: string[], announced: string, dataset?: bigint, failure?: Error) {
+  const noted: unknown[] = [];
+  const memory: ExportMemory = {
+    list: () => [],
+    find: () => undefined,
+    note: async (name: string, lost: LostExport) => {
+      noted.push([name, lost]);
+      return { name, runs: 1, at: new Date(0), ...lost };
+    },
+    forget: async (name: string) => void noted.push(name),
+  };
+  const [landing, io, asked] = [await openLanding(), createFakeIo(), [] as unknown[]];
+  const stream = async (at: string, query: Query) => {
+    asked.push([at, query]);
+    if (failure !== undefined) throw failure;
+    const body = (async function* () {
+      yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    })();
+    return { body, headers: { 'x-export-rows': announced } };
+  };
+  const client = { stream, calls: () => 1 } as unknown as ApiClient;
+  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
+  const need = { itemIds: new Set([1n, 2n, 3n]), changedSince: SINCE };
+  const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;
+  const error = await landHydrationExport({ client, dataset }, landing, need, exports, io).catch((error) => error);
+  return { landing, io, asked, noted, error, left: [...need.itemIds] };
+}
+
+test('an export of changed items takes them all, removed ones too, and is remembered as whole', async () => {
+  const { landing, io, asked, noted, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
+  expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: SINCE }]]);
+  expect([error, left, noted]).toEqual([undefined, [3n], ['changed-items']]);
+  expect(landing.journal.last('hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
+  expect(landing.journal.last('hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });
+  expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 2 } }]);
+});
+
+test('one that lacks rows keeps those that came, and is noted with what it may have cost', async () => {
+  const { io, noted, error, left } = await landExport(['{"id":1}'], '2');
+  const reason = '/export: 1 rows arrived of 2 announced';
+  expect([error, left]).toEqual([undefined, [2n, 3n]]);
+  expect(noted).toEqual([['changed-items', { rows: 2n, reason }]]);
+  expect(io.events.at(-1)).toEqual({ level: 'warn', event: 'hydration.export_cut', facts: { reason } });
+});
+
+test('a refusal ends the run: only what may have been paid for in vain is noted', async () => {
+  const refused = new PricelakeError('unauthorized', 'no');
+  expect(await landExport([], '0', undefined, refused)).toMatchObject({ error: refused, noted: [] });
+  const uncounted = await landExport([], 'many', 5n);
+  expect(uncounted.error).toMatchObject({ code: 'contract' });
+  expect(uncounted.noted).toMatchObject([[expect.stringContaining('5'), { rows: 0n }]]);
+});
+
+test('an export of a run of an older version is that of any part', async () => {
+  const { journal } = await openLanding();
+  await journal.append({ type: 'hydrate.export', announced: 1n, overage: false, blocks: 0n, calls: 1 });
+  expect([hasTakenExport(journal, 5n), hasTakenExport(journal, undefined)]).toEqual([true, true]);
+});
