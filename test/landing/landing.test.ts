@@ -114,10 +114,14 @@ describe('raw bytes', () => {
 
   test('are never looked for where no run has been, nor taken for what someone put beside them', async () => {
     await pruneLandings(lake, 0, at(0));
-    await mkdir(path.join(lake, '_pricelake', 'landing', 'notes'), { recursive: true });
+    for (const name of ['notes', 'copy-of-000001-20261120T060000Z', '00001-x'])
+      await mkdir(path.join(lake, '_pricelake', 'landing', name), { recursive: true });
     await pruneLandings(lake, 0, at(0));
     expect(await findRun()).toBeUndefined();
-    expect(await listRuns()).toEqual(['notes']);
+    expect((await listRuns()).sort()).toEqual(['00001-x', 'copy-of-000001-20261120T060000Z', 'notes']);
+    const other = await makeFolder();
+    await writeFile(path.join(other, '_pricelake'), 'a file');
+    await expect(listLandedRuns(other)).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
 });
 

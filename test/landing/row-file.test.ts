@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -74,6 +75,27 @@ describe('a file of landed rows', () => {
     expect(await land(second, '‹{"id":4}›')).toBe(end * 2);
     await second.close();
     expect(await readFile(file, 'utf8')).toBe('{"id":1}\n{"id":4}\n');
+  });
+
+  test('is named page by page also where the one before is durable already, with the checksum of its lines', async () => {
+    const rows = await RowFile.open(file, journal, 0);
+    await land(rows, '‹\n{"id":1}›');
+    await expect.poll(() => journal.entries.length, { interval: 1 }).toBe(1);
+    await land(rows, '‹{"id":2}›');
+    await rows.close();
+    const lines = [' {"id":1}\n', '{"id":2}\n'];
+    expect(await readFile(file, 'utf8')).toBe(lines.join(''));
+    expect(journal.entries).toMatchObject(
+      lines.map((line) => ({ type: 'hydrate.page', sha256: createHash('sha256').update(line).digest('hex') })),
+    );
+  });
+
+  test('takes no more rows when the journal has failed', async () => {
+    const rows = await RowFile.open(file, journal, 0);
+    await journal.close();
+    await land(rows, '‹{"id":1}›');
+    await expect.poll(() => land(rows, '‹{"id":2}›').catch(() => 'refused'), { interval: 1 }).toBe('refused');
+    await expect(rows.close()).rejects.toThrow(/closed|EBADF/);
   });
 
   test('reports a journal that cannot be written at the next row or when it is closed', async () => {

@@ -43,6 +43,15 @@ describe('calls', () => {
     expect(foldProgress([begin, backfill, called(2)]).calls).toBe(6);
   });
 
+  test('are those of the last entry that counts them, whatever comes behind it', () => {
+    const event: JournalEntry = { type: 'event', key: 'e', rows: 1, end: 9 };
+    const item: JournalEntry = { type: 'backfill.item', itemId: 1n, rows: 1, end: 9 };
+    expect(foldProgress([begin, called(7, 2), event, item, again])).toMatchObject({ calls: 7, refused: 2 });
+    expect(foldProgress([begin, called(7, 2), feedPage(1, 10)])).toMatchObject({ calls: 3, refused: 2 });
+    const undefinedCalls = { ...item, calls: undefined } as unknown as JournalEntry;
+    expect(foldProgress([begin, called(7), undefinedCalls]).calls).toBe(7);
+  });
+
   test('are none, of one try, before the journal has a line', () => {
     expect(foldProgress([])).toMatchObject({ tries: 1, calls: 0, refused: 0 });
   });
@@ -84,9 +93,19 @@ describe('landed rows', () => {
     });
   });
 
+  test('of listing states count by themselves', () => {
+    const page = { ...itemPage('poll.page', 'l', 3, 30), type: 'listing.page' } as JournalEntry;
+    expect(foldProgress([begin, page]).landed).toMatchObject({
+      listed: { rows: 3n, bytes: 30 },
+      polled: { rows: 0n, bytes: 0 },
+    });
+  });
+
   test('of an export that was cut are kept', () => {
     const cut = [begin, exported(1, 30n, 2n), segment(1, 30, 300), ended('export.cut', 1, 30n, 30n)];
-    const { exports } = foldProgress(cut);
+    const { exports, landed } = foldProgress(cut);
+    expect(landed.exports).toEqual({ rows: 30n, bytes: 300 });
+    expect(foldProgress([...cut, exported(2, 5n)]).exports).toMatchObject({ overage: true, blocks: 2n });
     expect(exports).toMatchObject({ kept: 30n, landed: 30n, lost: 0n, overage: true, blocks: 2n });
   });
 

@@ -31,3 +31,15 @@ test('a backfill adds up its processes: by the service where it told both counts
   ];
   expect(foldBackfill(entries)).toEqual({ rows: 6, bytes: 300, left: 7, made: 6, counted: 7n });
 });
+
+test('a backfill that has not ended has left nothing yet, and what is noted behind its end does not count', () => {
+  expect(foldBackfill([])).toEqual({ rows: 0, bytes: 0, left: 0, made: 0, counted: 0n });
+  expect(foldBackfill([{ type: 'usage.before', counted: null, calls: 1 }]).left).toBe(0);
+  const done: JournalEntry = { type: 'backfill.done', calls: 3, left: 7 };
+  const behind: JournalEntry = { type: 'calls', calls: 4 };
+  expect(foldBackfill([{ type: 'usage.before', counted: null, calls: 1 }, done, behind])).toMatchObject({
+    left: 7,
+    made: 4,
+    counted: 4n,
+  });
+});

@@ -242,3 +242,48 @@ describe('product_key', () => {
     expect(row?.key).toBe(key);
   });
 });
+
+describe('macros of several values', () => {
+  const ask = async (call: string) => (await macros.db.row(`SELECT ${call} AS answer`))?.answer;
+  const time = (text: string | null) =>
+    text === null ? 'NULL::TIMESTAMPTZ' : `TIMESTAMPTZ '2026-11-20 ${text}:00+00'`;
+  const shows = (macro: string, ...times: (string | null)[]) => ask(`${macro}(${times.map(time).join(', ')})`);
+
+  test('a pair of amounts is JSON, exact, with null for what is not there', async () => {
+    const pair = (a: string, b: string) => ask(`money_pair(${a}::DECIMAL(18, 4), ${b}::DECIMAL(18, 4))`);
+    expect(await pair('1.5', '99999999999999.9999')).toBe('[1.5000,99999999999999.9999]');
+    expect([await pair('1.5', 'NULL'), await pair('NULL', '2')]).toEqual(['[1.5000,null]', '[null,2.0000]']);
+  });
+
+  test('without changes no price is named', async () => {
+    expect(await ask('names_price(NULL::DECIMAL(18, 4), 1::DECIMAL(18, 4), NULL::VARCHAR)')).toBe(false);
+  });
+
+  test.each([
+    ['07:00', null, null, '06:00', null, true],
+    ['06:00', null, null, '06:00', null, false],
+    [null, '06:01', null, '06:00', null, true],
+    [null, '06:00', null, '06:00', null, false],
+    [null, null, null, '06:00', null, false],
+    [null, null, '04:00', '06:00', null, true],
+    [null, null, '04:58', '06:00', '05:00', true],
+    [null, null, '04:57', '06:00', '05:00', false],
+  ])('a row changed %s, seen %s, removed %s shows a removal at %s after a listing at %s: %s', async (...row) => {
+    const [changed, seen, removed, observed, listed, answer] = row;
+    expect(await shows('shows_removal', changed, seen, removed, observed, listed)).toBe(answer);
+  });
+
+  test.each([
+    ['06:00', null, '05:00', '06:00', null, true],
+    ['05:59', null, '05:00', '06:00', null, false],
+    [null, '04:58', null, '06:00', '05:00', true],
+    [null, '04:57', null, '06:00', '05:00', false],
+    [null, '03:00', null, '06:00', null, true],
+    [null, null, null, '06:00', '05:00', true],
+    [null, null, '06:01', '06:00', null, true],
+    [null, null, '06:00', '06:00', null, false],
+  ])('a row changed %s, seen %s, removed %s shows a relisting at %s after a removal at %s: %s', async (...row) => {
+    const [changed, seen, removed, observed, before, answer] = row;
+    expect(await shows('shows_relisting', changed, seen, removed, observed, before)).toBe(answer);
+  });
+});
