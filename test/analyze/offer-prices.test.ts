@@ -92,6 +92,14 @@ describe('the state before the first change that is known', () => {
   });
 });
 
+describe('a price of nothing', () => {
+  it('is no offer while it lasts', async () => {
+    const own = { units: 0, unitsBefore: 10, changedAt: noon(2) };
+    const item = makeItem(own, [{ kind: 'CHANGED', at: noon(2), units: 0, unitsBefore: 10 }]);
+    expect(await readDays(item)).toEqual(['10 EUR', '10 EUR', '-', '-', '-']);
+  });
+});
+
 describe('an attribute named price', () => {
   it.each(['{"price":[null,true]}', '{"price":[null,11]}', '{"price":[null,"10"]}', '{"price":["new",10]}'])(
     'does not make earlier days disappear: %s',

@@ -36,3 +36,13 @@ test('counts that differ are looked at again, three times at most', async () => 
   expect(await countListed(odd.client)).toEqual({ items: 6n, sites });
   expect(odd.asked).toHaveLength(6);
 });
+
+test.each([
+  [{ sites: [{ id: 1n, items: '2' }] }, { totalElements: 2n }],
+  [{ sites: [{ id: '1', items: 2n }] }, { totalElements: 2n }],
+  [{}, { totalElements: 2n }],
+  [{ sites: [{ id: 1n, items: 2n }] }, { totalElements: '2' }],
+])('answers without counts are refused: %o, %o', async (facets, page) => {
+  const { client } = fakeClient((path) => (path === '/facets' ? facets : page));
+  await expect(countListed(client)).rejects.toMatchObject({ name: 'ZodError' });
+});
