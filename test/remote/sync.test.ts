@@ -109,6 +109,13 @@ test('a query reads a remote from a machine without the lake, and fetches the ta
   expect(s3.asked.slice(again).filter(isData)).toEqual([]);
 });
 
+test('a query of a remote may join with USING, and read the price spells', async () => {
+  const context = openContext(true);
+  const sql = 'SELECT count(*) > 0 AS found FROM price_spells LEFT JOIN products USING (product_id)';
+  await runQuery({ ...reading(), cache: path.join(world.folder, 'queries'), sql, memory: '1GB' }, context);
+  expect(JSON.parse(context.output.text)).toMatchObject({ ok: true, rows: [{ found: true }] });
+});
+
 test('the cache of a reader stays below its bound, and says when it is too small', async () => {
   const folder = path.join(world.folder, 'small-cache');
   const bytesOf = (table: string) =>

@@ -90,12 +90,17 @@ function findTables(db: Database, sql: string): TableName[] {
   return TABLE_NAMES.filter((table) => table === 'sites' || named.includes(table) || behind.includes(table));
 }
 
-/** Of tables and views, in small letters; none of a statement that DuckDB can't parse, which is refused later. */
+/**
+ * Of tables and views, in small letters. DuckDB finds none where a statement joins with USING or has parameters: then
+ * all words of it, some of which may be names.
+ */
 function listNames(db: Database, sql: string): string[] {
+  const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
   try {
-    return db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
+    const names = db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
+    return names.length > 0 ? names : words();
   } catch {
-    return [];
+    return []; // it can't be parsed, and is refused later
   }
 }
 
