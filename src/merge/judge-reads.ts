@@ -60,11 +60,12 @@ async function readSkew(db: Database, changes: string[]): Promise<Skew> {
     nearest AS (SELECT arg_min(distance, abs(distance)) AS distance FROM distances GROUP BY item_id, last_changed_at),
     counted AS (SELECT distance, count(DISTINCT item_id) AS items FROM distances GROUP BY distance)
     SELECT quantile_disc(distance, 0.5) AS middle, bool_or(distance = 0) AS is_exact,
-      (SELECT max_by(distance, items) FROM counted
+      (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
   // Several changes of an item lie near its read, and one may have its very time by chance. The distance on which most
-  // items agree is the service's own.
+  // items agree is the service's own. Where changes come in pairs, items agree on two: by the nearer one, no read counts
+  // as showing a change that came behind it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { skew: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { skew: 0n, isSure: true };
   // Reads that lag are nearest to changes of earlier runs.

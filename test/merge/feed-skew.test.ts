@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
+import { measureFeedSkew } from '../../src/merge/judge-reads.js';
+
+let db: Database;
+
+beforeAll(async () => {
+  db = await Database.open();
+  await db.run('CREATE TABLE runs (run_number BIGINT, feed_skew_us BIGINT)');
+});
+afterAll(() => db.close());
+
+/** The skew of five items that each have a change so many seconds behind the time of their read; µs. */
+async function measure(seconds: readonly number[]): Promise<unknown> {
+  await db.run(`CREATE OR REPLACE TABLE reread_items AS
+    SELECT i AS item_id, TIMESTAMPTZ '2026-11-01' + to_seconds(i * 900) AS last_changed_at FROM range(5) t(i)`);
+  await db.run('CREATE OR REPLACE TABLE exported_items AS FROM reread_items LIMIT 0');
+  await db.run(`CREATE OR REPLACE TABLE pending_changes AS
+    SELECT i AS item_id, TIMESTAMPTZ '2026-11-01' + to_seconds(i * 900 + s) AS observed_at
+    FROM range(5) t(i), (SELECT unnest([${seconds.join(', ')}]) AS s)`);
+  await db.run('CREATE OR REPLACE TABLE history AS FROM pending_changes LIMIT 0');
+  await measureFeedSkew(db);
+  return (await db.row("SELECT epoch_us(getvariable('feed_skew')) AS us"))?.us;
+}
+
+it('the distance on which most items agree is how much later the feed dates changes, and a second', async () => {
+  expect(await measure([7])).toBe(8_000_000n);
+  expect(await measure([0])).toBe(0n);
+});
+
+it('of two distances on which all agree the nearest one holds, in whatever order the changes are', async () => {
+  expect(await measure([0, 3])).toBe(0n);
+  expect(await measure([3, 0])).toBe(0n);
+  expect(await measure([5, 2])).toBe(3_000_000n);
+  expect(await measure([2, 5])).toBe(3_000_000n);
+});
