@@ -71,6 +71,36 @@ def rewrite_aggregates(node):
     return node
 
 
+def rewrite_quantiles(node):
+    """Between two values DuckDB weighs both by their distance; Spark's percentile weighs in another way."""
+    chosen = isinstance(node, exp.Filter) and isinstance(node.this, exp.PercentileCont)
+    if not chosen and (not isinstance(node, exp.PercentileCont) or isinstance(node.parent, exp.Filter)):
+        return node
+    quantile = node.this if chosen else node
+    value = f"$v) FILTER (WHERE {'$c' if chosen else 'TRUE'}"
+    text = f"""get(transform(array(array_sort(collect_list({value}))), sorted -> get(transform(
+      array(CAST(array_size(sorted) - 1 AS DOUBLE) * CAST($p AS DOUBLE)), place -> CASE WHEN array_size(sorted) = 0 THEN NULL
+        WHEN floor(place) = place THEN get(sorted, CAST(place AS INT))
+        ELSE get(sorted, CAST(floor(place) AS INT)) * (1D - (place - floor(place)))
+          + get(sorted, CAST(ceil(place) AS INT)) * (place - floor(place)) END), 0)), 0)"""
+    parts = {"c": node.expression.this} if chosen else {}
+    return spark(text, v=quantile.this, p=quantile.expression, **parts)
+
+
+def rewrite_floors(node):
+    """The floor of a double is a double."""
+    if isinstance(node, exp.Floor) and not isinstance(node.parent, exp.Cast):
+        return exp.cast(node.copy(), "double")
+    return node
+
+
+def rewrite_limits(node):
+    """A limit is an int."""
+    if isinstance(node, exp.Limit) and not isinstance(node.expression, exp.Literal):
+        return exp.Limit(expression=exp.cast(node.expression, "int"))
+    return node
+
+
 def mode_of(values):
     """The most frequent number of a sorted list; of several, the lowest."""
     text = """(array_max(transform(array_distinct(filter($v, one -> NOT one IS NULL)),
@@ -228,7 +258,16 @@ def rewrite_structs(node):
     return node
 
 
-REWRITES = [rewrite_aggregates, rewrite_lists, rewrite_numbers, rewrite_words, rewrite_structs]
+REWRITES = [
+    rewrite_floors,
+    rewrite_quantiles,
+    rewrite_limits,
+    rewrite_aggregates,
+    rewrite_lists,
+    rewrite_numbers,
+    rewrite_words,
+    rewrite_structs,
+]
 
 
 def rewrite(tree):

@@ -20,6 +20,8 @@ from dialect import Source, Target, rewrite, rewrite_text
 
 HERE = pathlib.Path(__file__).resolve().parent
 PIPELINES = HERE.parent
+# Those of pipelines/analysis that need no rewrite of their own.
+ANALYSES = """changes_by_day dispersion shop_overlap spread_by_category spread_by_day spread_histogram spread_summary""".split()
 # Result → the file that DuckDB runs.
 QUERIES = {
     "products": "models/products.sql",
@@ -29,6 +31,7 @@ QUERIES = {
     "price_spread": "analysis/price_spread.sql",
     "offer_prices": "analysis/offer_prices.sql",
     "price_spread_daily": "analysis/price_spread_daily.sql",
+    **{name: f"analysis/{name}.sql" for name in ANALYSES},
 }
 VIEWS = {"offer_prices": ["product_id", "currency", "item_id", "site_id", "price", "from_day", "to_day"]}
 

@@ -1,4 +1,4 @@
-"""Computes derived tables from the tables of a lake, with the queries that DuckDB runs (sql/, made by generate.py).
+"""Computes derived tables and analyses from the tables of a lake, with the queries that DuckDB runs (sql/, made by generate.py).
 
     spark-submit --packages io.delta:delta-spark_2.12:3.3.2 pipelines/spark/spread.py --lake ./lake --to ./derived
 
@@ -14,7 +14,21 @@ from pyspark.sql import SparkSession, functions
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
 # In order: a table may read the ones before it.
 TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread", "price_spread_daily"]
-READS = {"price_spread": ["shop_currencies", "offers"], "offers": ["shop_currencies"], "price_spread_daily": ["offer_prices"]}
+ANALYSES = ["changes_by_day", "dispersion", "shop_overlap", "spread_by_category", "spread_by_day", "spread_histogram",
+            "spread_summary"]
+READS = {
+    "offers": ["shop_currencies"],
+    "price_spread": ["shop_currencies", "offers"],
+    "price_spread_daily": ["offer_prices"],
+    "dispersion": ["offers", "products"],
+    "shop_overlap": ["offers", "products"],
+    "spread_by_category": ["price_spread", "products"],
+    "spread_by_day": ["price_spread_daily"],
+    "spread_histogram": ["price_spread"],
+    "spread_summary": ["price_spread"],
+}
+# Variables of the analyses; each query says in its file what they mean.
+VARIABLES = ["category", "currency", "days", "min_products", "min_shops", "top"]
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -31,10 +45,9 @@ def main():
     spark = open_session("pricelake spread")
     for table in ("items", "history", "sites"):
         spark.read.format("delta").load(f"{options.lake}/{table}").createOrReplaceTempView(table)
-    variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day}
+    variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, **options.set}
     wanted = options.tables.split(",")
-    needed = {table for one in wanted for table in [one, *READS.get(one, [])]}
-    for table in [one for one in ["offer_prices", *TABLES] if one in needed]:
+    for table in order_tables(wanted):
         kept = make_table(spark, table, variables)
         if table in wanted:
             spark.table(table).write.mode("overwrite").parquet(f"{options.to}/{table}")
@@ -45,20 +58,33 @@ def main():
     spark.stop()
 
 
+def order_tables(wanted):
+    """The tables and analyses, and what they read, each behind those that it reads."""
+    needed = set(wanted)
+    while more := {table for one in needed for table in READS.get(one, [])} - needed:
+        needed |= more
+    return [one for one in ["offer_prices", *TABLES, *ANALYSES] if one in needed]
+
+
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lake", required=True, help="the folder of the tables, or its URL")
     parser.add_argument("--to", required=True, help="where the tables are written, a folder of Parquet each")
-    parser.add_argument("--tables", default=",".join(TABLES[:-1]), help="names with commas between (default: %(default)s)")
+    parser.add_argument("--tables", default=",".join(TABLES[:-1]), help="names with commas between, of tables and analyses (default: %(default)s)")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable of the analyses")
     parser.add_argument("--first-day", type=datetime.date.fromisoformat, help="of price_spread_daily")
     parser.add_argument("--last-day", type=datetime.date.fromisoformat, help="of price_spread_daily, included")
     parser.add_argument("--run-id", default="spark", help="what run_id holds (default: %(default)s)")
     options = parser.parse_args()
-    unknown = set(options.tables.split(",")) - set(TABLES)
-    if unknown:
-        parser.error(f"--tables: there is no {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
-    if "price_spread_daily" in options.tables and None in (options.first_day, options.last_day):
+    wanted, known = options.tables.split(","), [*TABLES, *ANALYSES]
+    if unknown := set(wanted) - set(known):
+        parser.error(f"--tables: there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if "price_spread_daily" in order_tables(wanted) and None in (options.first_day, options.last_day):
         parser.error("price_spread_daily needs --first-day and --last-day")
+    given = dict(one.partition("=")[::2] for one in options.set)
+    if unknown := set(given) - set(VARIABLES):
+        parser.error(f"--set: there is no {', '.join(sorted(unknown))}; there are {', '.join(VARIABLES)}")
+    options.set = {name: given.get(name) for name in VARIABLES}
     return options
 
 

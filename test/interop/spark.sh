@@ -27,8 +27,9 @@ local='--master local[2] --driver-memory 3g --conf spark.log.level=ERROR --conf 
   --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2'
 
 tables=products,product_prices,shop_currencies,offers,price_spread,price_spread_daily
+tables=$tables,changes_by_day,dispersion,shop_overlap,spread_by_category,spread_by_day,spread_histogram,spread_summary
 
-# spread WORLD: the derived tables of a lake, compared.
+# spread WORLD: the derived tables and analyses of a lake, compared.
 spread() {
   rm -rf "$work/spark-data/made"
   # shellcheck disable=SC2086

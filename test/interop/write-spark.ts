@@ -1,10 +1,11 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { eachDailySpread } from '../../src/analyze/daily-spread.js';
 import { derivedSelects } from '../../src/analyze/derive.js';
+import { readAnalysis } from '../../src/duckdb/analysis-sql.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { createMacros } from '../../src/duckdb/model-sql.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
@@ -12,7 +13,7 @@ import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import type { TableName } from '../../src/tables/table.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
 /**
  * Writes what pipelines/spark/spread.py reads, and what it must make of it by DuckDB's own queries:
@@ -162,7 +163,19 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
   await db.run(`CREATE TEMP TABLE price_spread_daily AS ${select('price_spread_daily', {}, 'range(0) AS r(i)')}`);
   await eachDailySpread(db, DAYS, (daily) => db.run(`INSERT INTO price_spread_daily BY NAME ${daily}`));
   await expectRows(db, target, 'price_spread_daily');
+  for (const name of analysesOfSpark()) {
+    await db.run(
+      `COPY (${readAnalysis(name)}) TO ${quoteLiteral(join(target, 'expected', `${name}.parquet`))} (FORMAT parquet)`,
+    );
+  }
   db.close();
+}
+
+/** Names of the generated queries that make no table. */
+function analysesOfSpark(): string[] {
+  const files = readdirSync('pipelines/spark/sql').filter((file) => file.endsWith('.sql'));
+  const tables: readonly string[] = [...TABLE_NAMES, 'offer_prices'];
+  return files.map((file) => file.replace('.sql', '')).filter((name) => !tables.includes(name));
 }
 
 async function expectRows(db: Database, target: string, table: TableName): Promise<void> {

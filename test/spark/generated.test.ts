@@ -34,6 +34,12 @@ describe("Spark's queries", () => {
     },
   );
 
+  it('are all offered by spread.py', () => {
+    const named = [...read('spread.py').matchAll(/^(?:TABLES|ANALYSES) = \[([^\]]*)\]/gm)];
+    const names = named.flatMap(([, list]) => [...String(list).matchAll(/"(\w+)"/g)].map(([, name]) => `${name}.sql`));
+    expect([...names, 'offer_prices.sql'].sort()).toEqual([...files].sort());
+  });
+
   it('knows the tables that it writes by their schemas', () => {
     const lines = read('sql/tables.ndjson').trim().split('\n');
     for (const { table, description, partitionBy, columns } of lines.map((line) => JSON.parse(line))) {

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 62e81940b66551b7.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 33e4dbd97676c085.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

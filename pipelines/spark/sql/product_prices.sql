@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source 328eabb97df510d1.
+-- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source ca33ede54a2067af.
 -- columns: product_id STRING, currency STRING, min DECIMAL(18,4), max DECIMAL(18,4), offers BIGINT, run_id STRING
 -- step: product_prices
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 8ccff2304e4298a4.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 95b943ef082f410a.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT
