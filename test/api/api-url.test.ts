@@ -23,6 +23,10 @@ test.each([
   ['api.example.com', 'is not an http or https URL'],
   ['ftp://api.example.com', 'is not an http or https URL'],
   ['https://user:secret@api.example.com', 'has credentials in it'],
+  ['https://user@api.example.com', 'has credentials in it'],
+  ['https://:secret@api.example.com', 'has credentials in it'],
+  ['https://api.example.com/#secret', 'has a query or a fragment'],
+  ['https://api.example.com/x/api/v1//', 'ends with /api/v1'],
   ['https://api.example.com/?token=secret', 'has a query or a fragment'],
   ['https://api.example.com/api/v1/', 'ends with /api/v1'],
 ])('the base URL %j is refused: it %s', (url, message) => {
@@ -31,6 +35,18 @@ test.each([
   expect(error.message).toBe(`source.baseUrl ${message}`);
   expect(error.facts.hint).toBeTruthy();
   expect(error.message).not.toContain('secret');
+});
+
+test('the port is that of the scheme unless one is named, and only whole names are loopback', () => {
+  expect(parseBaseUrl('http://a.example').host).toBe('a.example:80');
+  expect(parseBaseUrl('https://a.example:8443').host).toBe('a.example:8443');
+  for (const host of ['x.localhost', 'localhost.example', 'my127.0.0.1.example', '127.0.0.1.example']) {
+    expect(parseBaseUrl(`http://${host}`).cleartext).toBe(true);
+  }
+  expect(parseBaseUrl('http://127.10.20.30').cleartext).toBe(false);
+  expect(resolvePath('/items/a..')).toBe('/api/v1/items/a..');
+  expect(resolvePath('/items/..a')).toBe('/api/v1/items/..a');
+  expect(resolvePath('/items/%a')).toBe('/api/v1/items/%25a');
 });
 
 test('a path is the same with and without /api/v1', () => {

@@ -31,6 +31,7 @@ test.each([
   [['\r\r\n'], 1, 0],
   [['\r', '\r\n'], 1, 0],
   [['\r{}\n'], 1, 0],
+  [['7\n'], 1, 0],
   [['\r', '{}'], 0, 1],
   [['{}\r', '\n\r', '\n'], 1, 0],
 ])('a line is blank when it is empty or a carriage return alone: %j', (chunks, rows, last) => {
