@@ -31,11 +31,13 @@ export interface ProductPage {
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
     const changes = readElements(body, required(fields, 'changes').start);
+    const hasMore = readBoolean(body, required(fields, 'hasMore'));
+    const isEnd = changes.length === 0 && !hasMore;
     const page = {
       changes,
       shown: readShown(body, changes, after),
-      hasMore: readBoolean(body, required(fields, 'hasMore')),
-      nextCursor: readInt64(body, required(fields, 'nextCursor')),
+      hasMore,
+      nextCursor: readNextCursor(body, required(fields, 'nextCursor'), isEnd ? after : undefined),
     };
     if (page.nextCursor < after) throw new SyntaxError(`nextCursor ${page.nextCursor} is before the cursor ${after}`);
     if (page.nextCursor < page.shown)
@@ -44,6 +46,12 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
       throw new SyntaxError('hasMore is true, but nextCursor does not move');
     return page;
   });
+}
+
+/** Where nothing waits, null or 0 says that the cursor stays: the document doesn't show an empty page. */
+function readNextCursor(body: Buffer, field: Slice, stays: bigint | undefined): bigint {
+  const isNone = ['null', '0'].includes(body.toString('utf8', field.start, field.end));
+  return isNone && stays !== undefined ? stays : readInt64(body, field);
 }
 
 /**

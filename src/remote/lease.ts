@@ -7,9 +7,11 @@ import type { CopyNote } from './copy-note.js';
 import type { ObjectStore, StoredObject } from './object-store.js';
 
 const FOLDER = '_pricelake/lock/';
-/** A holder that has not written its lease for so long is dead, or has to stop. */
+/** A holder that has not written its lease for so long is dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
+/** One that could not write it stops before others may take over: it looks once a beat. */
+const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = z.object({
   ...{ pid: z.number(), host: z.string(), place: z.string(), startedAt: z.string() },
@@ -123,7 +125,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
     renewedAt = asked;
   };
   const timer = setInterval(() => {
-    if (performance.now() - renewedAt > LEASE_MS) return lose('the lease could not be renewed in time');
+    if (performance.now() - renewedAt > STOP_MS) return lose('the lease could not be renewed in time');
     beating = beating
       .then(beat)
       .catch((error: unknown) => io.log('warn', 'remote.beat_missed', { error: String(error) }));

@@ -25,8 +25,10 @@ describe('a page of the feed', () => {
   });
 
   test('may be the empty one at the end', () => {
-    const body = Buffer.from('{"changes":[],"hasMore":false,"nextCursor":7}');
-    expect(readFeedPage(body, 7n)).toEqual({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
+    for (const nextCursor of ['7', '0', 'null']) {
+      const body = Buffer.from(`{"changes":[],"hasMore":false,"nextCursor":${nextCursor}}`);
+      expect(readFeedPage(body, 7n)).toEqual({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
+    }
   });
 
   test('may hold a change whose id is none: typing rejects that change alone', () => {
@@ -43,7 +45,9 @@ describe('a page of the feed', () => {
     ['{"changes":[],"nextCursor":7}', '"hasMore" is missing'],
     ['{"changes":[],"hasMore":"no","nextCursor":7}', 'not a boolean'],
     ['{"changes":{},"hasMore":false,"nextCursor":7}', 'not JSON at byte 11'],
-    ['{"changes":[],"hasMore":false,"nextCursor":null}', 'not JSON at byte 43'],
+    ['{"changes":[],"hasMore":true,"nextCursor":null}', 'not JSON at byte 42'],
+    ['{"changes":[{"id":8}],"hasMore":false,"nextCursor":null}', 'not JSON at byte 51'],
+    ['{"changes":[{"id":8}],"hasMore":false,"nextCursor":0}', 'nextCursor 0 is before the cursor 7'],
     ['{"changes":[],"hasMore":false,"nextCursor":9223372036854775808}', 'not JSON at byte 43'],
     ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
     ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor does not move'],
