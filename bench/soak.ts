@@ -1,7 +1,8 @@
 /**
  * npm run soak [-- --runs 300 --items 20000 --changes 150]
- * So many small runs in a row: time, memory, files and log entries stay flat, or it ends with 1. The first tenth of the
- * runs is warm-up; of the others, medians of the first and the last third are compared.
+ * So many small runs in a row: time, memory, files and log entries stay flat, or it ends with 1. Logs keep a hundred
+ * versions, so the first 110 runs are warm-up, or half of fewer than 220; of the others, medians of the first and the last
+ * third are compared.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
 const WORK = fileURLToPath(new URL('./.work-soak', import.meta.url));
 const LAKE = path.join(WORK, 'lake');
 const RUNS = Number(values.runs);
+const WARM_UP = Math.min(110, Math.floor(RUNS / 2));
 
 /** What is measured of each run, and by how much its median may grow. */
 const MEASURES = [
@@ -45,7 +47,7 @@ const show = (value: number) => (value < 100 ? value.toFixed(1) : String(Math.ro
 
 /** Measures that grew, as sentences. */
 function findGrowth(samples: readonly Sample[]): string[] {
-  const kept = samples.slice(Math.floor(samples.length / 10));
+  const kept = samples.slice(WARM_UP);
   const third = Math.max(1, Math.floor(kept.length / 3));
   return MEASURES.flatMap(({ name, growth }) => {
     const first = median(kept.slice(0, third).map((sample) => sample[name]));
