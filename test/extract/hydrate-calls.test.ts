@@ -95,6 +95,9 @@ test('pages alone take no export, whatever is allowed', async () => {
   const gate = createExportGate({ ...NO_EXPORTS, calls }, createFakeIo());
   await hydrate(service.client, range(0, 1000), { gate });
   expect(urlsOf(service)).toEqual([0, 1]);
+  const single = serve(range(0, 1000));
+  await hydrate(single.client, [7], { gate });
+  expect(urlsOf(single)).toEqual(['/items/7']);
 });
 
 test('an answer that is no page is refused by its number', async () => {
