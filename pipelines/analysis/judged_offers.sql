@@ -59,14 +59,13 @@ packed AS (
   FROM (SELECT *, NOT (is_nothing OR is_stale OR is_foreign) AS is_sound FROM alone) AS alone
   LEFT JOIN packs USING (product_id, currency)
 ),
--- One price a shop, and of shops with several listings the cheapest one: price and id as one sortable number.
+-- One price a shop.
 shops AS MATERIALIZED (
   SELECT
     product_id,
     currency,
     site_id,
     count(*) AS listings,
-    min(units::HUGEINT * 18446744073709551616 + item_id) FILTER (is_comparable) AS cheapest,
     min(units) FILTER (is_reference) AS shop_price
   FROM packed
   GROUP BY product_id, currency, site_id
@@ -82,7 +81,6 @@ outlier_limits AS (FROM 'outlier_limits.sql'),
 joined AS (
   SELECT
     packed.*,
-    coalesce(units::HUGEINT * 18446744073709551616 + item_id <> cheapest, false) AND is_comparable AS is_repeated,
     prices,
     len(prices) AS shops,
     list_position(prices, coalesce(shop_price, CASE WHEN is_reference THEN units END)) AS place,
@@ -131,13 +129,28 @@ decided AS (
       ELSE false END AS is_far_out
   FROM measured
 ),
+-- Of several listings in a shop the cheapest that is in order counts: price and id as one sortable number.
+ranked AS (
+  SELECT
+    *,
+    units::HUGEINT * 18446744073709551616 + item_id AS rank,
+    is_comparable AND NOT (is_placeholder OR is_off_scale OR is_far_out) AS is_in_order
+  FROM decided
+),
+repeated AS (
+  SELECT
+    * EXCLUDE (rank),
+    is_in_order
+      AND rank > min(CASE WHEN is_in_order THEN rank END) OVER (PARTITION BY product_id, currency, site_id) AS is_repeated
+  FROM ranked
+),
 judged AS (
   SELECT
     *,
     is_off_scale AND NOT is_placeholder AND NOT is_other_pack AS is_scaled,
     is_far_out AND NOT is_placeholder AND NOT is_other_pack AND NOT is_off_scale AS is_outlier,
-    NOT is_comparable OR is_repeated OR is_placeholder OR is_off_scale OR is_far_out AS is_found
-  FROM decided
+    is_repeated OR NOT is_in_order AS is_found
+  FROM repeated
 ),
 told AS (
   SELECT
@@ -157,7 +170,7 @@ told AS (
       CASE WHEN is_outlier THEN {'finding': 'outlier', 'why': CASE
         WHEN price_ratio > 1 THEN format('{:.1f} times the price of other shops', price_ratio)
         ELSE format('other shops ask {:.1f} times as much', 1 / price_ratio) END} END,
-      CASE WHEN is_repeated THEN {'finding': 'duplicate', 'why': 'the shop lists the product more than once; its lowest price counts'} END
+      CASE WHEN is_repeated THEN {'finding': 'duplicate', 'why': 'the shop lists the product more than once; a lower price counts'} END
     ], lambda one: one IS NOT NULL) END AS found
   FROM judged
 )

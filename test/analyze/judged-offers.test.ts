@@ -181,6 +181,17 @@ describe('an offer', () => {
     expect(await grade()).toBe('B 2 shops; left out: duplicate');
   });
 
+  it('counts where the cheaper listing of its shop has a wrong price', async () => {
+    const others = [{ price: '5.10' }, { price: '5.20' }, { price: '4.90' }];
+    expect(await findings({ price: '0.05', site: 1 }, { price: '5', site: 1 }, ...others)).toEqual([
+      'scale',
+      '',
+      '',
+      '',
+      '',
+    ]);
+  });
+
   it('in a currency that its shop does not sell in is found', async () => {
     await db.run("INSERT INTO shop_currencies VALUES (1, 'HUF', 'r1'), (2, 'EUR', 'r1')");
     expect(await reasons({ price: '1290' }, { price: '3.20' })).toEqual(['the shop sells in HUF', null]);

@@ -34,7 +34,7 @@ export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): M
   const priceOf = (site: number) =>
     sortAscending(reference.filter(({ offer }) => offer.siteId === site).map(({ offer }) => offer.units))[0] ?? 0n;
   const all = sites.map(priceOf);
-  return new Map(
+  const findings = new Map<number, string[]>(
     own.map((one) => {
       const { units, siteId, itemId } = one.offer;
       const others = sortAscending(sites.filter((site) => site !== siteId).map(priceOf));
@@ -54,10 +54,6 @@ export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): M
           (middles.length > 0 && middles.every((middle) => isScale(Number(units) / Number(middle)))));
       const isOutlier =
         !isPlaceholder && !isScaled && !one.isOtherPack && units > 0n && listOutliers(all, [units]).length > 0;
-      const listings = comparable.filter(({ offer }) => offer.siteId === siteId);
-      const [cheapest] = listings
-        .map(({ offer }) => offer)
-        .sort((a, b) => (a.units === b.units ? a.itemId - b.itemId : a.units < b.units ? -1 : 1));
       const findings = {
         placeholder: isPlaceholder,
         currency: one.isForeign,
@@ -65,11 +61,23 @@ export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): M
         scale: isScaled,
         pack: one.isOtherPack,
         outlier: isOutlier,
-        duplicate: comparable.includes(one) && cheapest !== one.offer,
       };
       return [itemId, Object.entries(findings).flatMap(([name, found]) => (found ? [name] : []))];
     }),
   );
+  return addDuplicates(offers, findings);
+}
+
+/** Of the offers of a shop without a finding, all but the cheapest are duplicates. */
+function addDuplicates(offers: readonly JudgedOffer[], findings: Map<number, string[]>): Map<number, string[]> {
+  const inOrder = offers.filter(({ itemId }) => findings.get(itemId)?.length === 0);
+  for (const { itemId, siteId } of inOrder) {
+    const [cheapest] = inOrder
+      .filter((other) => other.siteId === siteId)
+      .sort((a, b) => (a.units === b.units ? a.itemId - b.itemId : a.units < b.units ? -1 : 1));
+    if (cheapest?.itemId !== itemId) findings.set(itemId, ['duplicate']);
+  }
+  return findings;
 }
 
 /** Within 10^0.2 of 10, 100, 1,000 or of a tenth, a hundredth, a thousandth. */

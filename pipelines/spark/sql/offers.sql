@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 88190e1f8450f71d.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 60f97b9ca1e38732.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING
 -- step: offers__priced
 SELECT
@@ -413,8 +413,6 @@ SELECT
   currency,
   site_id,
   COUNT(*) AS listings,
-  MIN(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + item_id) FILTER(WHERE
-    is_comparable) AS cheapest,
   MIN(units) FILTER(WHERE
     is_reference) AS shop_price
 FROM offers__packed AS packed
@@ -499,8 +497,6 @@ SELECT
   packed.is_other_pack,
   packed.is_comparable,
   packed.is_reference,
-  COALESCE(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + item_id <> cheapest, FALSE)
-  AND is_comparable AS is_repeated,
   prices,
   ARRAY_SIZE(prices) AS shops,
   NULLIF(
@@ -518,7 +514,6 @@ LEFT JOIN (
     currency,
     site_id,
     listings,
-    cheapest,
     shop_price
   FROM offers__shops AS shops
   WHERE
@@ -551,7 +546,6 @@ SELECT
   is_other_pack,
   is_comparable,
   is_reference,
-  is_repeated,
   prices,
   middle_squared,
   log_limit,
@@ -587,7 +581,6 @@ SELECT
   is_other_pack,
   is_comparable,
   is_reference,
-  is_repeated,
   middle_squared,
   log_limit,
   units / CAST(GET(prices, (
@@ -625,7 +618,6 @@ SELECT
   is_other_pack,
   is_comparable,
   is_reference,
-  is_repeated,
   middle_squared,
   log_limit,
   from_low,
@@ -658,7 +650,6 @@ SELECT
   is_other_pack,
   is_comparable,
   is_reference,
-  is_repeated,
   middle_squared,
   log_limit,
   from_low,
@@ -688,6 +679,83 @@ SELECT
     ELSE FALSE
   END AS is_far_out
 FROM offers__measured AS measured;
+-- step: offers__ranked
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  middle_squared,
+  log_limit,
+  from_low,
+  from_high,
+  price_ratio,
+  low_log,
+  high_log,
+  is_placeholder,
+  is_off_scale,
+  is_far_out,
+  CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + item_id AS rank,
+  is_comparable AND NOT (
+    is_placeholder OR is_off_scale OR is_far_out
+  ) AS is_in_order
+FROM offers__decided AS decided;
+-- step: offers__repeated
+SELECT
+  item_id,
+  product_id,
+  currency,
+  site_id,
+  price,
+  jump,
+  days_unseen,
+  usual_currency,
+  units,
+  unit,
+  millionths,
+  is_nothing,
+  is_filler,
+  is_jump,
+  is_stale,
+  is_foreign,
+  pack,
+  is_sound,
+  usual_pack,
+  is_other_pack,
+  is_comparable,
+  is_reference,
+  middle_squared,
+  log_limit,
+  from_low,
+  from_high,
+  price_ratio,
+  low_log,
+  high_log,
+  is_placeholder,
+  is_off_scale,
+  is_far_out,
+  is_in_order,
+  is_in_order
+  AND rank > MIN(CASE WHEN is_in_order THEN rank END) OVER (PARTITION BY product_id, currency, site_id) AS is_repeated
+FROM offers__ranked AS ranked;
 -- step: offers__judged
 SELECT
   item_id,
@@ -712,7 +780,6 @@ SELECT
   is_other_pack,
   is_comparable,
   is_reference,
-  is_repeated,
   middle_squared,
   log_limit,
   from_low,
@@ -723,10 +790,12 @@ SELECT
   is_placeholder,
   is_off_scale,
   is_far_out,
+  is_in_order,
+  is_repeated,
   is_off_scale AND NOT is_placeholder AND NOT is_other_pack AS is_scaled,
   is_far_out AND NOT is_placeholder AND NOT is_other_pack AND NOT is_off_scale AS is_outlier,
-  NOT is_comparable OR is_repeated OR is_placeholder OR is_off_scale OR is_far_out AS is_found
-FROM offers__decided AS decided;
+  is_repeated OR NOT is_in_order AS is_found
+FROM offers__repeated AS repeated;
 -- step: offers__told_
 SELECT
   item_id,
@@ -751,7 +820,6 @@ SELECT
   is_other_pack,
   is_comparable,
   is_reference,
-  is_repeated,
   middle_squared,
   log_limit,
   from_low,
@@ -762,6 +830,8 @@ SELECT
   is_placeholder,
   is_off_scale,
   is_far_out,
+  is_in_order,
+  is_repeated,
   is_scaled,
   is_outlier,
   is_found,
@@ -886,7 +956,7 @@ SELECT
             'finding',
             'duplicate',
             'why',
-            'the shop lists the product more than once; its lowest price counts'
+            'the shop lists the product more than once; a lower price counts'
           )
         END
       ),
