@@ -16,13 +16,15 @@ export const derivedProof: Proof = {
     let count = 0n;
     const notes: string[] = [];
     await db.run("SET VARIABLE run_id = 'verify'");
-    for (const { table, reads, byProduct, select } of derivedSelects()) {
+    for (const { table, reads, byProduct, select, query } of derivedSelects()) {
       // A table of an earlier version's lake comes with the next run.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
-      // A run that was killed between two commits leaves it so.
-      const isBehind =
-        readApplied(context.tables.get(table)).itemsVersion !== BigInt(context.tables.get('items')?.version ?? -1);
+      const applied = readApplied(context.tables.get(table));
+      const origin = describeOldOrigin(
+        applied.itemsVersion !== BigInt(context.tables.get('items')?.version ?? -1),
+        applied.query !== query,
+      );
       const { columns } = loadTableSchema(table);
       // A row that did not change keeps the number of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
@@ -36,7 +38,7 @@ export const derivedProof: Proof = {
         count += row?.n as bigint;
         const wrong = (row?.stale as bigint) + (row?.missing as bigint);
         if (wrong === 0n) continue;
-        if (isBehind) notes.push(`${table} is made from an older version of items; the next run makes it again`);
+        if (origin !== undefined) notes.push(`${table} is made ${origin}; the next run makes it again`);
         else
           report({
             table,
@@ -47,6 +49,12 @@ export const derivedProof: Proof = {
     return { count, of: 'rows of derived tables', notes };
   },
 };
+
+/** A run that was killed between two commits leaves older items behind, an upgrade of pricelake another query. */
+function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
+  if (hasOlderItems) return 'from an older version of items';
+  return hasOtherQuery ? 'by another version of pricelake' : undefined;
+}
 
 async function splitByProduct(db: Parameters<Proof['prove']>[0]['db']): Promise<string[]> {
   const row = await db.row('SELECT count(*) AS n FROM items');

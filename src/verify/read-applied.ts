@@ -7,6 +7,8 @@ interface Applied {
   accepted: bigint | undefined;
   /** Version of items that a derived table was made from. */
   itemsVersion: bigint | undefined;
+  /** Tells the query that it was made by. */
+  query: bigint | undefined;
 }
 
 /** Decodes Delta's `txn` once more: a fault of the writer's decoder (src/lake/table-state.ts) must not hide from a proof. */
@@ -18,5 +20,6 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
     run: read('pricelake.run'),
     accepted: read('pricelake.accepted'),
     itemsVersion: read('pricelake.items'),
+    query: read('pricelake.query'),
   };
 }
