@@ -48,7 +48,7 @@ export function planMetaData(
   const hasOlderFiles =
     filesStay && (keepsOlderFiles(old) || compareColumns(schema, old.schemaString).missing.length > 0);
   const wanted = {
-    configuration: planConfiguration(old, retentionMs, hasOlderFiles),
+    configuration: planConfiguration(old, hasOlderFiles, retentionMs),
     description: schema.description,
     schemaString: writeDeltaSchema(schema),
     partitionColumns: findPartitionColumns(state, schema, change),
@@ -68,8 +68,8 @@ type Wanted = Pick<MetaData, 'configuration' | 'description' | 'schemaString' | 
 /** Without `retentionMs` the table keeps what it has. */
 function planConfiguration(
   old: MetaData | undefined,
+  hasOlderFiles: boolean,
   retentionMs = readRetentionMs(old),
-  hasOlderFiles = false,
 ): Record<string, string> {
   const hours = Math.ceil(retentionMs / HOUR_MS);
   const { [RETENTION]: _before, [OLDER_FILES]: _older, ...others } = old?.configuration ?? {};

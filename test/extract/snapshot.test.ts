@@ -1,12 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.js';
 import type { LandedSegment } from '../../src/extract/export-segments.js';
 import type { SnapshotEvents } from '../../src/extract/export-shard.js';
 import { landSnapshot } from '../../src/extract/snapshot.js';
+import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { type Allowance, allowance } from '../../src/plan/allowance.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
+import type { Shard } from '../../src/plan/plan-shards.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, startService } from '../api/local-service.js';
 import { openLanding, reopenLanding } from './landing.js';
 
@@ -62,7 +67,74 @@ function allowRows(left?: number): Allowance {
 
 const countExports = ({ urls }: LocalService) => urls.filter((url) => url.startsWith('/api/v1/export')).length;
 
+const shardOf = (name: string, dataset?: bigint): Shard => ({
+  name,
+  dataset,
+  status: 'all',
+  site: undefined,
+  rows: 2n,
+});
+
+/** Lands shards whose exports have two rows each, over clients by dataset; what was asked for and told. */
+async function landShards(landing: Landing, shards: Shard[], options: { left?: number; datasets?: bigint[] } = {}) {
+  const io = createFakeIo();
+  const told: Progress[] = [];
+  const handed: string[] = [];
+  const asked: string[] = [];
+  async function* send() {
+    yield Buffer.from('{"id":1}\n{"id":2}\n');
+  }
+  const clientOf = (dataset: bigint | undefined) => {
+    const stream = async () => {
+      asked.push(String(dataset));
+      return { body: send(), headers: { 'x-export-rows': '2' } };
+    };
+    return { stream, calls: () => asked.length } as unknown as ApiClient;
+  };
+  const parts = (options.datasets ?? [undefined]).map((dataset) => ({ dataset, client: clientOf(dataset) }));
+  const events: SnapshotEvents = {
+    onSegment: ({ path }, { mayBecomeVoid }) => void handed.push(`${basename(path)} ${mayBecomeVoid}`),
+    onVoid: () => {},
+    whenRoom: async () => {},
+  };
+  const gate = createExportGate(allowRows(options.left), io);
+  await landSnapshot(parts, landing, { shards, format: 'ndjson', gate }, events, {
+    ...io,
+    progress: (progress) => void told.push(progress),
+  });
+  return { told, asked, handed };
+}
+
 describe('a snapshot', () => {
+  test('in shards tells how much of the whole has come, what had landed before included', async () => {
+    const landing = await openLanding();
+    const [a, b] = [shardOf('a'), shardOf('b')];
+    await landShards(landing, [a]);
+    const { told, asked, handed } = await landShards(landing, [a, b], { left: 2 });
+    expect(asked).toHaveLength(1);
+    expect(handed).toEqual(['export-a-1-00001.ndjson false', 'export-b-1-00001.ndjson false']);
+    expect(told).toEqual([
+      { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: false },
+      { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: true },
+    ]);
+  });
+
+  test('of which only a part may be taken is not begun', async () => {
+    const landing = await openLanding();
+    const shards = [shardOf('a'), shardOf('b')];
+    await expect(landShards(landing, shards, { left: 3 })).rejects.toMatchObject({ code: 'budget' });
+    expect(landing.journal.all('export.begin')).toEqual([]);
+  });
+
+  test('asks for each export with the client of its dataset', async () => {
+    const shards = [shardOf('dataset-6-all', 6n), shardOf('dataset-5-all', 5n)];
+    const { asked } = await landShards(await openLanding(), shards, { datasets: [5n, 6n] });
+    expect(asked.sort()).toEqual(['5', '6']);
+    await expect(landShards(await openLanding(), [shardOf('dataset-7-all', 7n)], { datasets: [5n] })).rejects.toThrow(
+      'no client for shard dataset-7-all',
+    );
+  });
+
   test('takes all items, removed ones too, and hands over its segments', async () => {
     const service = await startExport({});
     const segments = await land(service, await openLanding());

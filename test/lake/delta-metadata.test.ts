@@ -3,6 +3,7 @@ import {
   compareColumns,
   describeOtherTypes,
   nameColumns,
+  refuseOtherTypes,
   refuseUnknownColumns,
 } from '../../src/lake/column-difference.js';
 import type { MetaData } from '../../src/lake/delta-actions.js';
@@ -66,7 +67,7 @@ test('a new table says what it is', () => {
     configuration: { 'delta.deletedFileRetentionDuration': 'interval 1 hours' },
     createdTime: AT.getTime(),
   });
-  expect(plan(stateOf(undefined), change({ add: [file('a', {})] }))?.partitionColumns).toEqual([]);
+  expect(plan(stateOf(undefined), change({ add: [file('a', {}), file('b', {})] }))?.partitionColumns).toEqual([]);
 });
 
 test('superseded files are kept in whole hours; tombstones for one at least', () => {
@@ -130,7 +131,11 @@ test('another partitioning is refused while files of the old one stay', () => {
       facts: { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
     }),
   );
-  expect(plan(stateOf(create(), [a, b]), wanted([a, b]))?.partitionColumns).toEqual(['currency', 'site_id']);
+  const replaced = plan(stateOf(create(), [a, b]), wanted([a, b]));
+  expect(replaced?.partitionColumns).toEqual(['currency', 'site_id']);
+  expect(() => plan(stateOf(replaced, [a, b]), change({ add: [a] }))).toThrow(
+    'items is partitioned by [currency, site_id], not by [site_id]',
+  );
   const odd = change({ add: [file('c'), file('d', {}), file('e', {})] });
   expect(() => plan(stateOf(create()), odd)).toThrow(new TypeError('items: staged by site_id and by '));
 });
@@ -194,6 +199,19 @@ test('a table with columns of a newer version is refused by name', () => {
       code: 'lake_invalid',
       message: `/lake/items: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know its columns a, b and would lose their values`,
       facts: { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.' },
+    }),
+  );
+});
+
+test('a table with columns of another type is refused with both types', () => {
+  const state = (retyped: object[]) =>
+    ({ table: 'items', difference: { missing: [], unknown: [], retyped } }) as unknown as TableState;
+  refuseOtherTypes({ root: '/lake' }, state([]));
+  expect(() => refuseOtherTypes({ root: '/lake' }, state([{ name: 'price', has: 'double', wants: 'string' }]))).toThrow(
+    expect.objectContaining({
+      code: 'lake_invalid',
+      message: `/lake/items: column price is double, schemas/items.yaml of pricelake ${PRICELAKE_VERSION} says string; no value is read as another type`,
+      facts: { hint: expect.stringContaining('pricelake rebuild') },
     }),
   );
 });
