@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { landReading, landSingles } from '../../src/extract/listing.js';
+import { landCounts, landReading, landSingles } from '../../src/extract/listing.js';
 import { ListingJournal } from '../../src/extract/listing-journal.js';
 import type { Landing } from '../../src/landing/landing.js';
 import type { Reading } from '../../src/plan/choose-readings.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { fakeClient } from './fake-client.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
 const ALL: Reading = { status: 'active', site: 12n, removals: null };
@@ -69,6 +71,60 @@ describe('reading pages of listing states', () => {
     expect(landing.journal.last('listing.read')?.total).toBeNull();
     await read(service, landing, NEWEST, async () => 0n);
     expect(pagesOf(service)).toHaveLength(3);
+  });
+
+  test('of the newest removals, reads no more pages than it may', async () => {
+    const service = await startItems(5_000);
+    await landReading(
+      { dataset: undefined, client: service.client },
+      await openPlanned(),
+      NEWEST,
+      { countListed: async () => 1n, pages: 3 },
+      service.io,
+    );
+    expect(pagesOf(service)).toHaveLength(3);
+  });
+
+  test('ends at an empty page, whatever number of pages is announced, and journals no file for it', async () => {
+    const { client, asked } = fakeClient((_path, { page }) => ({
+      content: page === 0 ? [{ id: 7 }] : [],
+      totalElements: 1,
+      totalPages: 9,
+    }));
+    const landing = await openPlanned();
+    const countListed = async (ids: readonly bigint[]) => (ids.includes(7n) ? 1n : 0n);
+    const io = createFakeIo();
+    await landReading({ dataset: undefined, client }, landing, ALL, { countListed, pages: 9 }, io);
+    expect(asked.map(({ query }) => query.page)).toEqual([0, 1]);
+    expect(landing.journal.all('listing.page')).toMatchObject([{ rows: 1, readAt: io.now().toISOString(), calls: 1 }]);
+    expect(landing.journal.last('listing.read')).toMatchObject({
+      files: ['listing-00001.ndjson'],
+      total: 1n,
+      calls: 2,
+    });
+  });
+
+  test('a page that is no page of items is refused by its number', async () => {
+    const { client } = fakeClient((_path, { page }) =>
+      page === 0 ? { content: [{ id: 7 }], totalElements: 2, totalPages: 2 } : [],
+    );
+    const options = { countListed: async () => 0n, pages: 9 };
+    const landed = landReading({ dataset: undefined, client }, await openPlanned(), ALL, options, createFakeIo());
+    await expect(landed).rejects.toMatchObject({
+      code: 'contract',
+      message: expect.stringContaining('/items?page=1: the answer is not the page'),
+    });
+  });
+
+  test('journals the counts of listed items as the service sent them, of which dataset they are, and what is known of removals', async () => {
+    const facets = { categories: [], currencies: [], sites: [{ id: 3, name: 'A', host: 'a.example', items: 4 }] };
+    const { client, asked } = fakeClient(() => facets);
+    const landing = await openLanding();
+    await landCounts({ client, dataset: 5n }, landing, true);
+    expect(asked).toEqual([{ path: '/facets', query: {} }]);
+    const { answer, ...entry } = landing.journal.last('listing.counts') ?? { answer: '' };
+    expect(entry).toEqual({ type: 'listing.counts', dataset: 5n, returnsRemovals: true, calls: 1 });
+    expect(JSON.parse(answer)).toEqual(facets);
   });
 
   test('reads items one by one, and notes those that are gone', async () => {

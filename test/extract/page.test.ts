@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { readFeedPage, readItemPage } from '../../src/extract/page.js';
+import { readFeedPage, readItemPage, readLastChanged, readProductPage } from '../../src/extract/page.js';
 
 function catchError(work: () => unknown): PricelakeError {
   try {
@@ -66,7 +66,8 @@ describe('a page of the feed', () => {
 
   test('is shown by its first characters only, in one line', () => {
     const error = catchError(() => readFeedPage(Buffer.from(`<p>\n\n\t${'x'.repeat(500)}`), 0n));
-    expect(error.message).not.toMatch(/[\n\t]/);
+    expect(error.message).toContain('it begins: <p> xxx');
+    expect(error.cause).toBeInstanceOf(SyntaxError);
     expect(error.message.length).toBeLessThan(250);
   });
 });
@@ -96,4 +97,31 @@ describe('a page of items', () => {
     expect(error.code).toBe('contract');
     expect(error.message).toContain(reason);
   });
+});
+
+test('a page of products tells where its products stand', () => {
+  const body = Buffer.from('{"content":[{"id":"a"},{"id":"b"}],"totalElements":9007199254740993,"totalPages":3}');
+  const page = readProductPage(body, '/products');
+  expect(page.rows.map(({ start, end }) => body.toString('utf8', start, end))).toEqual(['{"id":"a"}', '{"id":"b"}']);
+  expect(page).toMatchObject({ totalElements: 9007199254740993n, totalPages: 3 });
+  for (const name of ['content', 'totalElements', 'totalPages']) {
+    const without = Buffer.from(body.toString().replace(`"${name}"`, '"x"'));
+    expect(catchError(() => readProductPage(without, '/products')).message).toContain(
+      `/products: the answer is not the page that the API document describes: "${name}" is missing`,
+    );
+  }
+});
+
+test('an item without a date that can be read has not said when it changed', () => {
+  const read = (body: string) => readLastChanged(Buffer.from(body), { start: 0, end: body.length });
+  expect(read('{"lastSeenAt":"2026-11-19T12:00:00Z","lastChangedAt":"2026-11-20T12:00:00Z"}')).toBe(
+    '2026-11-20T12:00:00Z',
+  );
+  for (const body of ['{}', '{"lastChangedAt":null}', '{"lastChangedAt":5}', '{"lastChangedAt":"yesterday"}']) {
+    expect(read(body)).toBeUndefined();
+  }
+});
+
+test('a defect of our own is no contract error', () => {
+  expect(catchError(() => readItemPage(undefined as unknown as Buffer, '/items'))).toBeInstanceOf(TypeError);
 });
