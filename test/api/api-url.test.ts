@@ -64,10 +64,16 @@ test('values in a path are percent-encoded', () => {
 
 test('what a path cannot hold is percent-encoded, and nothing twice', () => {
   expect(resolvePath('/products/ü x?a#b%2F%zz')).toBe('/api/v1/products/%C3%BC%20x%3Fa%23b%2F%25zz');
+  expect(resolvePath('/products/👟')).toBe('/api/v1/products/%F0%9F%91%9F');
 });
 
 test('a path cannot leave the API', () => {
-  for (const id of ['..', '.']) expect(captureError(() => resolvePath(apiPath`/products/${id}`)).code).toBe('usage');
+  for (const id of ['..', '.']) {
+    expect(captureError(() => resolvePath(apiPath`/products/${id}`))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(`"/products/${id}"`),
+    });
+  }
   expect(captureError(() => resolvePath('/products/%2E%2e/plan')).code).toBe('usage');
 });
 

@@ -5,12 +5,15 @@ const cleaner = createCleaner('s3cr"t/+');
 
 test('control and direction characters and line breaks become one space', () => {
   expect(cleaner.text('a\u001b[31mred\u0000\r\n  b\u202ec\u200b!')).toBe('a [31mred b c !');
+  expect(cleaner.text('\n a ')).toBe('a');
 });
 
 test('a long text is cut', () => {
   const text = cleaner.text('x'.repeat(1000));
   expect(text).toHaveLength(300);
   expect(text.endsWith('…')).toBe(true);
+  expect(cleaner.text('12345', 5)).toBe('12345');
+  expect(cleaner.text('123456', 5)).toBe('1234…');
 });
 
 test('the key is taken out in each shape it may take, before the text is cut', () => {
@@ -21,7 +24,9 @@ test('the key is taken out in each shape it may take, before the text is cut', (
 });
 
 test('only http and https addresses pass', () => {
-  expect(cleaner.url('https://docs.example.com/e/1')).toBe('https://docs.example.com/e/1');
+  for (const url of ['https://docs.example.com/e/1', 'http://x/', `https://x/${'a'.repeat(490)}`]) {
+    expect(cleaner.url(url)).toBe(url);
+  }
   expect(cleaner.url('https://docs.example.com/?k=s3cr%22t%2F%2B')).toBe('https://docs.example.com/?k=[key]');
   for (const value of ['javascript:alert(1)', 'nonsense', 7, undefined, `https://x/${'a'.repeat(600)}`]) {
     expect(cleaner.url(value)).toBeUndefined();

@@ -22,6 +22,7 @@ test('a redirect to another port is refused and the key is not sent there', asyn
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toContain(`http://127.0.0.1:${other.port}`);
+  expect(error.facts.hint).toBe(`If http://127.0.0.1:${other.port} is the service, set source.baseUrl to it.`);
   expect(other.requests).toHaveLength(0);
 });
 
@@ -39,7 +40,11 @@ test.each([
     response.end();
   });
   const error = await catchError(service.client.bytes('/items', {}));
-  expect(error.code).toBe('contract');
+  expect(error).toMatchObject({
+    code: 'contract',
+    message: expect.stringMatching(/^GET \/api\/v1\/items: a redirect (?:leads to|names no address)/),
+    facts: { hint: expect.stringContaining('source.baseUrl') },
+  });
   expect(service.urls).toHaveLength(1);
 });
 

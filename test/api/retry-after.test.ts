@@ -14,6 +14,7 @@ test.each([
   ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
   ['0.0001', 1],
   ['2592000', 2_592_000_000],
+  ['31622400', 31_622_400_000],
 ])('%j is %i ms', (header, ms) => {
   expect(parseRetryAfter(header, NOW)).toBe(ms);
 });
@@ -31,6 +32,9 @@ test.each([
   ['7 s'],
   ['Fri, 99 Nov 2026 99:00:00 GMT'],
   ['2026-11-20T12:00:30Z'],
+  ['1 Fri, 20 Nov 2026 12:00:30 GMT'],
+  ['Fri, 20 Nov 2026 1:00:30 GMT'],
+  ['Fri, 20 Nov 2026 12:00:3 GMT'],
 ])('%j says nothing usable', (header) => {
   expect(parseRetryAfter(header, NOW)).toBeUndefined();
 });
