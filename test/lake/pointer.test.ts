@@ -1,0 +1,80 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readPointer } from '../../src/lake/pointer.js';
+import { PRICELAKE_VERSION } from '../../src/lake/version.js';
+import { makeBareLake } from './log-writer.js';
+
+const file = { path: 'items/a.parquet', rows: 9007199254740991, bytes: 5 };
+const POINTER = {
+  format: 'pricelake',
+  version: 1,
+  pipeline: 'prices',
+  runId: 'r1',
+  runNumber: 7,
+  cursor: '9223372036854775807',
+  at: '2026-11-20T12:00:00.000Z',
+  tables: { items: { version: 3, rows: 9007199254740991, files: [file, { ...file, sha256: 'ab' }] } },
+};
+
+async function read(text: string) {
+  const lake = await makeBareLake();
+  await writeFile(join(lake.root, 'lake.json'), text);
+  return readPointer(lake);
+}
+
+test('before the first publication there is no pointer', async () => {
+  expect(await readPointer(await makeBareLake())).toBeUndefined();
+});
+
+test('a pointer is read with its numbers exact', async () => {
+  const rows = 9007199254740991n;
+  expect(await read(JSON.stringify(POINTER))).toStrictEqual({
+    ...POINTER,
+    runNumber: 7n,
+    cursor: 9223372036854775807n,
+    at: new Date('2026-11-20T12:00:00Z'),
+    tables: {
+      items: {
+        version: 3n,
+        rows,
+        files: [
+          { ...file, rows },
+          { ...file, rows, sha256: 'ab' },
+        ],
+      },
+    },
+  });
+  expect((await read(JSON.stringify({ ...POINTER, cursor: null })))?.cursor).toBeNull();
+  expect((await read(JSON.stringify({ ...POINTER, cursor: '-1' })))?.cursor).toBe(-1n);
+});
+
+test.each([
+  ['cut', JSON.stringify(POINTER).slice(0, -1)],
+  ['empty', ''],
+  ['null', 'null'],
+  ['of another program', JSON.stringify({ ...POINTER, format: 'iceberg' })],
+  ['of another format', JSON.stringify({ ...POINTER, version: 2 })],
+  ...['12x', 'x12', '', '1.5'].map((cursor) => [`at the cursor "${cursor}"`, JSON.stringify({ ...POINTER, cursor })]),
+  ['of half a run', JSON.stringify({ ...POINTER, runNumber: 1.5 })],
+  ['without files', JSON.stringify({ ...POINTER, tables: { items: { version: 3, rows: 1 } } })],
+  ['without tables', JSON.stringify({ ...POINTER, tables: undefined })],
+])('a pointer that is %s is damaged, and says how to write it again', async (_what, text) => {
+  await expect(read(text as string)).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: expect.stringMatching(/lake\.json: damaged$/),
+    facts: { hint: expect.stringContaining('pricelake rebuild') },
+    cause: expect.any(Error),
+  });
+});
+
+test('a pointer to tables of a newer version is refused by their names', async () => {
+  const tables = { ...POINTER.tables, brands: {}, shops: {} };
+  await expect(read(JSON.stringify({ ...POINTER, tables }))).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: expect.stringContaining(
+      `lake.json: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table brands, shops`,
+    ),
+    facts: { newer: true, hint: expect.stringContaining('Nothing was changed.') },
+  });
+});

@@ -1,0 +1,102 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Lake } from '../../src/lake/lake.js';
+import { privatePath, tablePath } from '../../src/lake/layout.js';
+import { finishSwap, rebuildPath, swapLake } from '../../src/lake/swap-lake.js';
+import type { TableName } from '../../src/tables/table.js';
+import { makeBareLake } from './log-writer.js';
+
+async function fill(lake: Lake, tables: TableName[], text: string): Promise<void> {
+  for (const table of tables) {
+    await mkdir(tablePath(lake, table, '_delta_log'), { recursive: true });
+    await writeFile(tablePath(lake, table, '_delta_log', '0.json'), text);
+  }
+  for (const name of ['lake.json', 'catalog.sql', 'ATTRIBUTION.md']) await writeFile(join(lake.root, name), text);
+}
+
+/** A lake with `items` and `history`, and a rebuilt one with `items` and `sites`. */
+async function makeRebuilt(): Promise<Lake> {
+  const lake = await makeBareLake();
+  await fill(lake, ['items', 'history'], 'old');
+  await mkdir(rebuildPath(lake), { recursive: true });
+  await fill({ root: rebuildPath(lake) }, ['items', 'sites'], 'new');
+  return lake;
+}
+
+const writeOrder = (lake: Lake) =>
+  writeFile(privatePath(lake, 'swap.json'), JSON.stringify({ tables: ['items', 'sites'] }));
+
+async function expectNew(lake: Lake): Promise<void> {
+  expect((await readdir(lake.root)).sort()).toEqual(
+    ['ATTRIBUTION.md', '_pricelake', 'catalog.sql', 'items', 'lake.json', 'sites'].sort(),
+  );
+  for (const table of ['items', 'sites'] as const) {
+    expect(await readFile(tablePath(lake, table, '_delta_log', '0.json'), 'utf8')).toBe('new');
+  }
+  for (const name of ['lake.json', 'catalog.sql', 'ATTRIBUTION.md']) {
+    expect(await readFile(join(lake.root, name), 'utf8')).toBe('new');
+  }
+  expect(await readdir(privatePath(lake))).toEqual(['tmp']);
+}
+
+test('a rebuilt lake takes the place of the old one, whose other tables go', async () => {
+  const lake = await makeRebuilt();
+  await swapLake(lake);
+  await expectNew(lake);
+  expect(await finishSwap(lake)).toBe(false);
+  await expectNew(lake);
+});
+
+test('without an order nothing is swapped, however whole the rebuilt lake looks', async () => {
+  const lake = await makeRebuilt();
+  expect(await finishSwap(lake)).toBe(false);
+  expect(await readFile(tablePath(lake, 'items', '_delta_log', '0.json'), 'utf8')).toBe('old');
+  expect((await readdir(rebuildPath(lake))).sort()).toContain('sites');
+});
+
+const aside = async (lake: Lake, table: TableName) => {
+  await mkdir(privatePath(lake, 'replaced'), { recursive: true });
+  await rename(tablePath(lake, table), privatePath(lake, 'replaced', table));
+};
+const place = (lake: Lake, name: string) => rename(join(rebuildPath(lake), name), join(lake.root, name));
+
+test.each<[string, (lake: Lake) => Promise<void>]>([
+  ['before the first table', async () => {}],
+  ['between a table that goes and the one that comes', (lake) => aside(lake, 'items')],
+  [
+    'after a table, beside what an earlier swap left of it',
+    async (lake) => {
+      await aside(lake, 'items');
+      await place(lake, 'items');
+      await fill({ root: privatePath(lake, 'replaced') }, ['history'], 'older');
+    },
+  ],
+  [
+    'after the tables',
+    async (lake) => {
+      for (const table of ['items', 'history'] as const) await aside(lake, table);
+      for (const table of ['items', 'sites'] as const) await place(lake, table);
+    },
+  ],
+  [
+    'between two of the files that were published',
+    async (lake) => {
+      for (const table of ['items', 'history'] as const) await aside(lake, table);
+      for (const name of ['items', 'sites', 'ATTRIBUTION.md', 'catalog.sql']) await place(lake, name);
+    },
+  ],
+])('a swap that was cut off %s is finished', async (_where, crash) => {
+  const lake = await makeRebuilt();
+  await writeOrder(lake);
+  await crash(lake);
+  expect(await finishSwap(lake)).toBe(true);
+  await expectNew(lake);
+});
+
+test('an order that can not be read stops the swap', async () => {
+  const lake = await makeRebuilt();
+  await writeFile(privatePath(lake, 'swap.json'), '{"tables":["items"],"more":1}');
+  await expect(finishSwap(lake)).rejects.toThrow();
+  expect(await readFile(tablePath(lake, 'items', '_delta_log', '0.json'), 'utf8')).toBe('old');
+});
