@@ -3,6 +3,7 @@
 -- description: In every daily price spread the figures are in order, min to max, over two or more shops. A run checks only its own rows.
 -- found: [daily price spread has|daily price spreads have] figures out of order
 -- next: The figures are derived; if history is right, this is a fault of the analysis.
+-- within_run: run_id
 SELECT day, product_id, currency, offers, shops, "min", p25, median, p75, "max", inlier_min, inlier_max
 FROM price_spread_daily
 WHERE (getvariable('run_id') IS NULL OR run_id = getvariable('run_id'))

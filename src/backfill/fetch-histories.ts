@@ -34,6 +34,7 @@ export async function takeHistories(
   io: Io,
   signal: AbortSignal,
   connect: typeof createClient,
+  bring: Lake['bring'],
 ): Promise<TakenHistories | undefined> {
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
@@ -42,7 +43,7 @@ export async function takeHistories(
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   if ((await peekUnfinishedRun(lake.root)) !== undefined) return NONE;
   return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
-    const missing = await listMissingHistories(locked);
+    const missing = await listMissingHistories({ ...locked, lake: { ...lake, bring } });
     if (missing.length === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
     const { baseUrl, apiKey } = pipeline.source;
     const client = connect({ baseUrl, apiKey, signal: locked.stop }, io);
@@ -69,7 +70,7 @@ export async function takeHistories(
 
 /** Items of the lake whose histories no run has taken over; those that wait are not among them. */
 async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
-  await createTableViews(db, lake);
+  await createTableViews(db, lake, {}, { tables: ['items'] });
   return findMissingHistories(lake, await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL ORDER BY item_id'));
 }
 

@@ -29,7 +29,10 @@ export interface Check {
    * Undefined for all rows, and where it reads another table that follows from items.
    */
   scope: 'row' | readonly string[] | undefined;
-  /** Column of items: within a run the check looks only at rows of items and history with a value that the run touched. */
+  /**
+   * Column of items: within a run the check looks only at rows of items and history with a value that the run touched;
+   * for `run_id` only at rows that the run writes, of any table.
+   */
   withinRun: string | undefined;
   sql: string;
   /** File it was read from. */

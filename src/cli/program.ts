@@ -15,6 +15,7 @@ import { planCommand } from './commands/plan.js';
 import { queryCommand } from './commands/query.js';
 import { rebuildCommand } from './commands/rebuild.js';
 import { reportCommand } from './commands/report.js';
+import { restoreCommand } from './commands/restore.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { schemaCommand } from './commands/schema.js';
 import { spreadCommand } from './commands/spread.js';
@@ -49,6 +50,7 @@ const COMMANDS = [
   rebuildCommand,
   backfillCommand,
   compactCommand,
+  restoreCommand,
   changesCommand,
   manifestCommand,
   loadCommand,
@@ -137,6 +139,7 @@ export function buildProgram(args: string[]): Argv {
     .command(rebuildCommand)
     .command(backfillCommand)
     .command(compactCommand)
+    .command(restoreCommand)
     .command(changesCommand)
     .command(manifestCommand)
     .command(loadCommand)

@@ -1,6 +1,7 @@
 import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type Lake, tablePath } from '../lake/layout.js';
+import { requireFiles } from '../lake/partial.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
@@ -38,6 +39,7 @@ ORDER BY ${order.join(', ')}`;
 
 async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
   const { table, added, removed, replaced, isByRuns, runIds } = span;
+  await requireFiles(lake, table, added);
   const written = `SELECT * FROM ${relate(lake, table, added)} WHERE run_id IN (SELECT unnest(${quoteList(runIds)}::VARCHAR[]))`;
   // Nothing was taken away: what runs wrote is new.
   if (isByRuns && replaced.length === 0)
@@ -104,6 +106,7 @@ async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): P
   const history = await readSpan(lake, 'history', since.kind === 'version' ? run : since);
   const from = before.cursor ?? 0n;
   const files = history.applied.before.ahead > from ? history.files : history.added;
+  await requireFiles(lake, 'history', files);
   return `SELECT item_id, list(kind ORDER BY observed_at, change_id) AS events
 FROM ${relate(lake, 'history', files)}
 WHERE item_id IS NOT NULL AND origin <> 'history' AND (

@@ -13,6 +13,7 @@ import { type Compaction, flattenTables, sortMisplaced } from './flatten.js';
 import { followItems } from './follow-items.js';
 import { type Lake, tablePath } from './layout.js';
 import { findOlderFiles } from './older-files.js';
+import { requireFiles } from './partial.js';
 import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './plan-compaction.js';
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
@@ -124,6 +125,7 @@ async function writeAnew(
   form: FileForm,
   io: Io,
 ): Promise<{ version: bigint; added: DataFile[] }> {
+  await requireFiles(lake, table, files);
   const partitionBy = Object.keys(files[0]?.partitionValues ?? {});
   const sources = files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
   const { partitionBy: usual, key } = loadTableSchema(table);

@@ -9,6 +9,7 @@ import { readFooterFacts } from './data-file.js';
 import { nameDataFile } from './file-name.js';
 import { followItems } from './follow-items.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
+import { requireFiles } from './partial.js';
 import { refreshPointer } from './publish.js';
 
 /** What a compaction did to a table. */
@@ -64,7 +65,9 @@ export async function sortMisplaced(lake: Lake, { table, files }: Pick<TableStat
     if (file.sha256 === undefined) sorted.foreign.push({ ...file, rows: footer.rows });
     else sorted.movable.push(file);
   };
-  await Promise.all(files.filter(isMisplaced).map((file) => limit(() => sortFile(file))));
+  const misplaced = files.filter(isMisplaced);
+  await requireFiles(lake, table, misplaced);
+  await Promise.all(misplaced.map((file) => limit(() => sortFile(file))));
   return sorted;
 }
 

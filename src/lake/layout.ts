@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
-import type { TableName } from '../tables/table.js';
+import type { DataFile, TableName } from '../tables/table.js';
 
 /** An opened lake. */
 export interface Lake {
   /** Absolute path of its folder. */
   root: string;
+  /** Fetches data files of a table that are on its remote only; where a run holds the remote. */
+  bring?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
 }
 
 /** Private folder of a lake: landing, lock, staging. Nothing in it is part of a table. */

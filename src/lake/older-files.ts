@@ -3,6 +3,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableState } from '../tables/table.js';
 import { readFooterFacts } from './data-file.js';
 import { type Lake, tablePath } from './layout.js';
+import { requireFiles } from './partial.js';
 
 /** Footers read side by side. */
 const CONCURRENCY = 8;
@@ -12,6 +13,7 @@ const CONCURRENCY = 8;
  * readers give null for them; a loader that reads files one by one has to know.
  */
 export async function findOlderFiles(lake: Lake, { table, files }: TableState): Promise<Map<DataFile, string[]>> {
+  await requireFiles(lake, table, files);
   const { columns } = loadTableSchema(table);
   const limit = pLimit(CONCURRENCY);
   const lacking = await Promise.all(

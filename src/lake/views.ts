@@ -4,6 +4,7 @@ import { type Candidate, type DataFile, TABLE_NAMES, type TableChange, type Tabl
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { refuseOtherTypes } from './column-difference.js';
 import { type Lake, tablePath } from './layout.js';
+import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
 
 /** Tables that a run reads again and again. */
@@ -46,6 +47,7 @@ async function selectTable(lake: Lake, table: TableName, change: TableChange | u
   refuseOtherTypes(lake, state);
   const removed = new Set(change?.remove.map((file) => file.path));
   const kept = state.files.filter((file) => !removed.has(file.path));
+  await requireFiles(lake, table, kept);
   const relations: RelationFile[] = [
     ...kept.map((file) => toRelationFile(file, tablePath(lake, table, file.path))),
     ...(change?.add.map((file) => file.stagedAt) ?? []),

@@ -5,6 +5,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { type Lake, openLake, writeMarker } from '../lake/lake.js';
 import { withDamagedLake } from '../lake/locked-lake.js';
+import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { rebuildPath } from '../lake/swap-lake.js';
 import { type LandedRun, listSoundRuns } from '../landing/landing.js';
@@ -50,6 +51,7 @@ export function rebuildLake(
   { acceptLoss = false }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   return withDamagedLake(pipeline.lake.path, io, signal, async ({ lake, db, stop }, inspection) => {
+    await refusePartial(lake);
     const { damaged, pointerDamage, markerDamage } = inspection;
     const old = new OldTables(lake, db, inspection);
     const landed = await listSoundRuns(lake.root);

@@ -4,6 +4,7 @@ import type { Io } from '../io/io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath } from '../lake/layout.js';
 import { lockLake } from '../lake/lock.js';
+import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { type CopyNote, makeNote, readNote, writeNote } from './copy-note.js';
@@ -13,7 +14,7 @@ import { type Lease, takeLease } from './lease.js';
 import type { ObjectStore } from './object-store.js';
 import { refuseUnconditional } from './probe.js';
 import { listTables } from './remote-table.js';
-import { restoreLake } from './restore.js';
+import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { type Ends, sendTables } from './send-tables.js';
 import { MARKER, sendSmallFiles } from './small-files.js';
 
@@ -26,6 +27,10 @@ export interface Remote {
   saveLanding(): Promise<void>;
   /** Sends what was committed, and what says so. Call it behind a publication. */
   publish(): Promise<void>;
+  /** Fetches those of these data files that the folder lacks. */
+  bring: NonNullable<Lake['bring']>;
+  /** Fetches all data files that the folder lacks: from then on it has the whole lake. */
+  bringAll(): Promise<Fetched>;
 }
 
 /**
@@ -44,6 +49,9 @@ export async function holdRemote<T>(
   await refuseUnconditional(store);
   await refuseForeignPrefix(store);
   const lake = await openLake(lakePath, { create: true });
+  const partial = await readPartial(lake);
+  // Another remote can't get what isn't here.
+  if (partial !== undefined && partial.remote !== store.url) await refusePartial(lake);
   const found = await readNote(lake, store.url);
   const note = found ?? makeNote(store.url);
   const lease = await takeLease(store, note, io);
@@ -92,6 +100,11 @@ class HeldRemote implements Remote {
         if (await this.#send()) return;
         io.log('warn', 'remote.took_another_way', { remote: store.url });
       } else if (isNew) await refuseOtherLake(lake, store);
+      if (isNew) {
+        await markPartial(lake, { remote: store.url });
+        // What is fetched from here on is a copy, if not in line yet: a kill leaves no lake of unknown origin.
+        await writeNote(lake, note);
+      }
       await restoreLake(this.#ends, await listTables(store));
       await writeNote(lake, now);
     } finally {
@@ -110,6 +123,20 @@ class HeldRemote implements Remote {
     throw new PricelakeError('lake_locked', `${store.url}: another machine published first`, {
       hint: 'The same command fetches what it published, and copies what has changed since.',
     });
+  }
+
+  bring: Remote['bring'] = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
+
+  async bringAll(): Promise<Fetched> {
+    const { lake, io } = this.#ends;
+    const lock = await lockLake(lake, io);
+    try {
+      const fetched = await fetchTables(this.#ends, TABLE_NAMES);
+      await unmarkPartial(lake);
+      return fetched;
+    } finally {
+      await lock.release();
+    }
   }
 
   /** While a run works: what fails now is sent later. */

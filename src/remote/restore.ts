@@ -4,9 +4,10 @@ import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath, temporaryPath } from '../lake/layout.js';
+import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
-import type { TableName } from '../tables/table.js';
+import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';
 import { type Ends, settleAll } from './send-tables.js';
@@ -16,8 +17,8 @@ import { fetchSmallFiles } from './small-files.js';
 const FETCHES = 8;
 
 /**
- * Makes this folder like the remote: logs from their newest checkpoints on, what they name, what an unfinished run has
- * landed, and what runs remember. Files that are here already stay. What took another way than the remote is moved to
+ * Makes this folder like the remote: logs from their newest checkpoints on, what an unfinished run has landed, and what
+ * runs remember; and the data files, unless the folder has only some of them. Files that are here already stay. What took another way than the remote is moved to
  * `_pricelake/aside`, where it stays until the next time.
  * @throws PricelakeError `lake_invalid` where the first upload of a lake did not come to its end.
  */
@@ -27,10 +28,7 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   const backfill = await store.list(`${PRIVATE_FOLDER}/backfill/`);
   await refuseHalfSent(ends, remote, landed);
   await fetchLogs(ends, remote);
-  await fetchTables(
-    ends,
-    remote.map(({ table }) => table),
-  );
+  if ((await readPartial(ends.lake)) === undefined) await fetchTables(ends, TABLE_NAMES);
   await replaceFolder(ends, 'landing', await listOpenLanding(ends, landed));
   await replaceFolder(ends, 'backfill', backfill);
   const versions = remote.filter(({ version }) => version >= 0n).map(({ table, version }) => `${table} ${version}`);
@@ -76,18 +74,32 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   );
 }
 
-/** Data files of the newest versions, each with the checksum that its log gives. */
-export async function fetchTables(ends: Ends, tables: readonly TableName[]): Promise<void> {
+/** What a folder lacked. */
+export interface Fetched {
+  files: number;
+  bytes: number;
+}
+
+/** Data files of the newest versions. */
+export async function fetchTables(ends: Ends, tables: readonly TableName[]): Promise<Fetched> {
+  const fetched = { files: 0, bytes: 0 };
   for (const table of tables) {
-    const { files } = await readTable(ends.lake, table);
-    const wanted = files.map(({ path, bytes, sha256 }) => ({
-      key: `${table}/${path}`,
-      name: `${table}/${path}`,
-      bytes,
-      sha256,
-    }));
-    await fetchAll(ends, wanted);
+    const { files, bytes } = await fetchDataFiles(ends, table, (await readTable(ends.lake, table)).files);
+    fetched.files += files;
+    fetched.bytes += bytes;
   }
+  return fetched;
+}
+
+/** Data files of a table, each with the checksum that its log gives. */
+export async function fetchDataFiles(ends: Ends, table: TableName, files: readonly DataFile[]): Promise<Fetched> {
+  const wanted = files.map(({ path, bytes, sha256 }): Wanted => {
+    const key = `${table}/${path}`;
+    return { key, name: key, bytes, sha256 };
+  });
+  const fetched = await fetchAll(ends, wanted);
+  if (fetched.files > 0) ends.io.log('info', 'remote.fetched', { table, ...fetched });
+  return fetched;
 }
 
 interface Wanted {
@@ -99,7 +111,8 @@ interface Wanted {
 }
 
 /** Files of which the size is right are here already: no file of a lake changes under its name. */
-export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<void> {
+export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
+  const fetched = { files: 0, bytes: 0 };
   const limit = pLimit(FETCHES);
   const folders = new Set<string>();
   const fetchOne = async (one: Wanted) => {
@@ -110,9 +123,12 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<v
     await makeFolder(dirname(path));
     await fetchFile(ends, one, path);
     folders.add(dirname(path));
+    fetched.files += 1;
+    fetched.bytes += one.bytes;
   };
   await settleAll(wanted.map((one) => limit(() => fetchOne(one))));
   for (const folder of folders) await syncFolder(folder);
+  return fetched;
 }
 
 async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {

@@ -6,6 +6,7 @@ import { writeCheckpoint } from '../lake/checkpoint.js';
 import { decodeLogPath, parseAction } from '../lake/delta-actions.js';
 import { logPath, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
+import { refusePartial } from '../lake/partial.js';
 import { COMMIT_ORDER, type TableName } from '../tables/table.js';
 import type { ObjectStore } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
@@ -123,6 +124,7 @@ async function sendFiles(
       const info = await stat(file).catch(ignoreMissing);
       // Only a file that a later version has superseded may be gone.
       if (info === undefined && !current.has(path)) return;
+      if (info === undefined) await refusePartial(lake);
       if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
       if (there.get(path)?.bytes !== info.size) await store.upload(`${table}/${path}`, file, info.size);
     };

@@ -10,7 +10,7 @@ export const MARKER = `${PRIVATE_FOLDER}/format.json`;
 /** What the newest run published; `lake.json` last. */
 const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
 /** What runs remember beside the tables. */
-const REMEMBERED = ['idle-runs.ndjson', 'histories.ndjson', 'plan.json', 'broken-exports.json'];
+const REMEMBERED = ['idle-runs.ndjson', 'histories.ndjson', 'plan.json', 'broken-exports.json', 'check-counts.json'];
 export const SMALL_FILES = [MARKER, ...REMEMBERED.map((name) => `${PRIVATE_FOLDER}/${name}`), ...PUBLISHED];
 
 /** Makes the remote's small files like those of this folder, in the order in which they count. */

@@ -2,6 +2,7 @@ import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import type { Database } from '../duckdb/connection.js';
 import { readPolledParts } from '../extract/poll-journal.js';
 import { readLowWatermark } from '../extract/watermark.js';
+import { createTableViews } from '../lake/views.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
@@ -91,7 +92,7 @@ async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: 
     hasItems: tables.items.version >= 0n,
     hasCursor: cursor !== undefined,
     cursor: begin === undefined ? cursor : (begin.cursorFrom ?? undefined),
-    rows: await countKnownRows(db, selection),
+    rows: await countKnownRows({ lake, tables, db, selection }),
     selection: readLakeSelection(tables.items),
     copied,
     seen: seen.map(({ id }) => id),
@@ -102,8 +103,19 @@ async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: 
 }
 
 /** One row in several datasets of a list comes with each. */
-async function countKnownRows(db: Database, selection: Run['selection']): Promise<bigint> {
+async function countKnownRows({
+  lake,
+  tables,
+  db,
+  selection,
+}: Pick<Run, 'lake' | 'tables' | 'db' | 'selection'>): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
+  const { files } = tables.items;
+  // The log counts the rows of our own files.
+  if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
+    return files.reduce((sum, { rows }) => sum + rows, 0n);
+  }
+  await createTableViews(db, lake, {}, { tables: ['items'] });
   const row = await db.row(
     several.length === 0
       ? 'SELECT count(*) AS n FROM items'

@@ -7,9 +7,11 @@ import type { Io } from '../io/io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { privatePath } from '../lake/layout.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
+import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { openSession, type Session } from '../lake/session.js';
 import { finishSwap } from '../lake/swap-lake.js';
+import { createTableViews } from '../lake/views.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
 import type { DatasetSelection, TableName } from '../tables/table.js';
@@ -26,6 +28,7 @@ import {
   refuseOtherPartitions,
   type Tables,
 } from './open-tables.js';
+import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
 /** A run at work: what its steps share. */
@@ -62,17 +65,19 @@ export interface OpenOptions {
   /** Refuses an unfinished run that is not wanted, or that there is none, before anything is begun. */
   accept?: (unfinished: Landing | undefined) => void;
   caps?: RunCaps;
+  /** Fetches data files that are on the lake's remote only. */
+  bring?: Lake['bring'];
 }
 
 /** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, accept, caps = {} } = options;
+  const { signal, connect = createClient, accept, caps = {}, bring } = options;
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
-  const lake = await openLake(pipeline.lake.path, { create: true });
+  const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: true })), bring };
   const lock = await lockLake(lake, io);
   for (const source of [signal, lock.lost]) {
     if (source?.aborted) stop.abort(source.reason);
@@ -82,6 +87,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   let session: Session | undefined;
   try {
     await finishSwap(lake);
+    if (bring === undefined) await refusePartial(lake);
     const states = await readStates(lake);
     const repairs = await planRepairs(lake, states, pipeline);
     const found = acceptTables(lake, states);
@@ -98,7 +104,6 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     }
     const { runId } = landing;
     session = await openSession({
-      lake,
       runId,
       workFolder: privatePath(lake, 'work', runId),
       signal: stop.signal,
@@ -106,6 +111,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const { db, workFolder } = session;
     await db.run('SET preserve_insertion_order = false');
     const tables = await placeFiles(db, lake, found, repairs, io);
+    await createTableViews(db, lake, {}, { tables: FACT_TABLES });
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);

@@ -10,7 +10,7 @@ import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChange
 import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
-import { createTableViews } from '../lake/views.js';
+import { createTableView } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
@@ -72,7 +72,7 @@ export async function placeFiles(db: Database, lake: Lake, found: Tables, repair
   // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
   if (Object.keys(repairs).length > 0) return found;
   if (!Object.values(found).some(({ files }) => files.some(isMisplaced))) return found;
+  await createTableView(db, lake, 'sites', 'sites');
   await compactLake(db, lake, 'misplaced', io);
-  await createTableViews(db, lake);
   return readTables(lake);
 }

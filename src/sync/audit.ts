@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Check } from '../check/check.js';
 import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
+import { findReadTables } from '../check/read-tables.js';
 import { type RunScope, runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
@@ -11,8 +12,9 @@ import { readTable } from '../lake/read.js';
 import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
-import type { Run } from '../run/open-run.js';
+import { isCommitted, type Run } from '../run/open-run.js';
 import type { Tables } from '../run/open-tables.js';
+import { NEWS_TABLES } from '../run/read-tables.js';
 import type { Candidate, CheckResult, TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 
@@ -34,7 +36,8 @@ export async function auditRun(
   { waived }: { waived: boolean },
 ): Promise<Audit> {
   const { db, io, landing } = run;
-  await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
+  const checks = await loadChecks(run.pipeline.checksFolder);
+  await viewTables(run, candidate, checks);
   await loadRows(db, 'next_runs', 'runs', rows);
   const { runs } = run.tables;
   const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
@@ -43,7 +46,6 @@ export async function auditRun(
     'runs',
     `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
   );
-  const checks = await loadChecks(run.pipeline.checksFolder);
   const scope = await openScope(run, candidate);
   const results = await runChecks(db, checks, run.pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });
@@ -59,6 +61,22 @@ export async function auditRun(
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
   return { checks: results.map((result) => ({ ...result, waived: failed.includes(result) })), kept: scope.kept };
+}
+
+/** Tables that checks read of what the run writes alone are seen so: their other files need not be there. */
+async function viewTables(run: Run, candidate: Candidate, checks: readonly Check[]): Promise<void> {
+  const { db, lake } = run;
+  const read = (some: readonly Check[]) => some.flatMap(({ sql }) => findReadTables(sql));
+  const whole = new Set([...NEWS_TABLES, ...read(checks.filter(({ withinRun }) => withinRun !== 'run_id'))]);
+  const others = new Set(read(checks).filter((table) => !whole.has(table)));
+  // What an earlier try has committed is among its rows.
+  const tables = [...whole, ...[...others].filter((table) => isCommitted(run, table))];
+  await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS, tables });
+  for (const table of others) {
+    if (tables.includes(table)) continue;
+    const files = candidate[table]?.add.map(({ stagedAt }) => stagedAt) ?? [];
+    await db.define('view', table, `SELECT * FROM ${tableRelation(table, files)}`);
+  }
 }
 
 /** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */

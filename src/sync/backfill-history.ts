@@ -6,6 +6,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import type { Lake } from '../lake/layout.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
@@ -37,8 +38,8 @@ export async function backfillHistory(
   io: Io,
   signal: AbortSignal,
 ): Promise<BackfillReport> {
-  const land = async ({ lake, db, stop }: LockedLake) => {
-    await createTableViews(db, lake);
+  const land = async ({ lake, db, stop }: LockedLake, bring: Lake['bring']) => {
+    await createTableViews(db, { ...lake, bring });
     refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
     const itemIds = await selectItemIds(db, selection);
     const { baseUrl, apiKey } = pipeline.source;
@@ -53,8 +54,8 @@ export async function backfillHistory(
       await client.close();
     }
   };
-  const landed = await withRemote(pipeline.lake, io, signal, (_remote, stop = signal) =>
-    withLockedLake(pipeline.lake.path, io, stop, land),
+  const landed = await withRemote(pipeline.lake, io, signal, (remote, stop = signal) =>
+    withLockedLake(pipeline.lake.path, io, stop, (locked) => land(locked, remote?.bring)),
   );
   const run = await syncPipeline(pipeline, io, signal);
   return { ...landed, run };

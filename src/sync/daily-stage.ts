@@ -1,4 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
+import type { Lake } from '../lake/layout.js';
 import type { Applied, DataFile, StagedFile, TableState } from '../tables/table.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
@@ -6,8 +7,7 @@ export const DAY_MS = 24 * 3600 * 1000;
 /** What staging the closed days needs; views show the lake as it would be, price_spread_daily as it is. */
 export interface DailyStage {
   db: Database;
-  /** Folder of the lake. */
-  root: string;
+  lake: Lake;
   /** Table price_spread_daily as the run found it. */
   table: TableState;
   /** SQL of a relation: the rows before the run of the items that it changed; undefined where there was no table. */

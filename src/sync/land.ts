@@ -44,7 +44,7 @@ export function landPipeline(
 ): Promise<LandReport> {
   return explainSystemFault(pipeline.lake.path, () =>
     withRemote(pipeline.lake, io, signal, async (remote, stop) => {
-      const run = await openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect });
+      const run = await openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect, bring: remote?.bring });
       try {
         run.typing.leaveItems();
         const extract = await extractRun(run);

@@ -22,6 +22,7 @@ import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.j
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
+import { NEWS_TABLES } from '../run/read-tables.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { setDatasetNames } from '../typing/dataset-names.js';
 import type { ItemValue } from '../typing/item-names.js';
@@ -55,7 +56,7 @@ const FEW_ROWS_BEFORE = 5_000n;
 /** Types what landed, reads whole the items about which the changes say too little, and applies both to the items so far. */
 export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
   const { db, typing } = run;
-  await createTableViews(db, run.lake, {}, { readOnce: FEW_ROWS_BEFORE });
+  await createTableViews(db, run.lake, {}, { readOnce: FEW_ROWS_BEFORE, tables: NEWS_TABLES });
   const changeFiles = await typeChanges(run, extract);
   const { feed, window } = extract;
   const { applyFrom, watermark } = window;

@@ -1,6 +1,8 @@
-import path from 'node:path';
 import { eachDailySpread } from '../analyze/daily-spread.js';
 import { quoteLiteral } from '../duckdb/quote.js';
+import { isEmptyFile } from '../lake/empty-file.js';
+import { tablePath } from '../lake/layout.js';
+import { requireFiles } from '../lake/partial.js';
 import { selectColumns } from '../merge/batch.js';
 import type { DataFile } from '../tables/table.js';
 import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
@@ -19,14 +21,17 @@ export async function redoDays(daily: DailyStage, kept: bigint, change: DailyCha
   await findTouchedProducts(daily, last);
   const touched = await db.row("SELECT strftime(min(from_day), '%Y-%m-%d') AS first FROM touched_products");
   if (touched?.first === null || touched?.first === undefined) return;
-  await remakeDays(daily, { first: String(touched.first), last });
+  const first = String(touched.first);
+  await remakeDays(daily, { first, last });
+  const files = withRows(daily).filter((file) => (readDays(file)?.last ?? first) >= first);
+  await requireFiles(daily.lake, TABLE, files);
   const values = selectColumns(TABLE).replace(', "run_id"', '');
   await db.run(`CREATE OR REPLACE TEMP TABLE old_days AS
-    SELECT ${values} FROM ${readFiles(daily, daily.table.files)} JOIN touched_products USING (product_id)
-    WHERE day >= CAST(${quoteLiteral(String(touched.first))} AS DATE) AND day >= from_day`);
+    SELECT ${values} FROM ${readFiles(daily, files)} JOIN touched_products USING (product_id)
+    WHERE day >= CAST(${quoteLiteral(first)} AS DATE) AND day >= from_day`);
   await db.run(`CREATE OR REPLACE TEMP TABLE void_days AS
     SELECT product_id, currency, day FROM (FROM old_days EXCEPT FROM remade_days)`);
-  change.remove = await findVoidFiles(daily);
+  change.remove = await findVoidFiles(daily, files);
   const others = `SELECT ${selectColumns(TABLE)} FROM ${readFiles(daily, change.remove)}
     ANTI JOIN void_days USING (product_id, currency, day)`;
   change.add.push(
@@ -83,12 +88,18 @@ async function findTouchedProducts(daily: DailyStage, last: string): Promise<voi
   );
 }
 
-/** The first day that the table reaches back to, as `2026-11-20`. */
-async function findFirstDay({ db, table, ...daily }: DailyStage): Promise<string | undefined> {
-  const relation = readFiles({ db, table, ...daily }, table.files);
-  const row = await db.row(`SELECT least(min(day), DATE '1970-01-01' + $1::INTEGER)::VARCHAR AS day FROM ${relation}`, [
-    table.applied.firstDay ?? null,
-  ]);
+/** The first day that the table reaches back to, as `2026-11-20`. Only files of which the log does not say it are read. */
+async function findFirstDay(daily: DailyStage): Promise<string | undefined> {
+  const { db, lake, table } = daily;
+  const { firstDay } = table.applied;
+  const noted = withRows(daily).flatMap((file) => readDays(file)?.first ?? []);
+  const known = [...noted, ...(firstDay === undefined ? [] : [formatDay(firstDay)])].sort()[0];
+  const others = withRows(daily).filter((file) => readDays(file) === undefined);
+  await requireFiles(lake, TABLE, others);
+  const row = await db.row(
+    `SELECT least(min(day), CAST($1 AS DATE))::VARCHAR AS day FROM ${readFiles(daily, others)}`,
+    [known ?? null],
+  );
   return row?.day === null || row === undefined ? undefined : String(row.day);
 }
 
@@ -106,15 +117,24 @@ async function remakeDays({ db }: DailyStage, range: { first: string; last: stri
   );
 }
 
-async function findVoidFiles(daily: DailyStage): Promise<DataFile[]> {
-  const { db, table } = daily;
-  if (table.files.length === 0) return [];
-  const relation = readFiles(daily, table.files, { more: 'filename = true' });
+const withRows = ({ table }: DailyStage) => table.files.filter((file) => !isEmptyFile(file));
+
+/** The first and the last day of a file's rows, by its statistics; undefined where there are none. */
+function readDays({ stats }: DataFile): { first: string; last: string } | undefined {
+  const { minValues, maxValues } = JSON.parse(stats) as Record<'minValues' | 'maxValues', { day?: string } | undefined>;
+  const [first, last] = [minValues?.day, maxValues?.day];
+  return first === undefined || last === undefined ? undefined : { first, last };
+}
+
+async function findVoidFiles(daily: DailyStage, files: DataFile[]): Promise<DataFile[]> {
+  const { db } = daily;
+  if (files.length === 0) return [];
+  const relation = readFiles(daily, files, { more: 'filename = true' });
   const rows = await db.rows(
     `SELECT DISTINCT filename FROM ${relation} SEMI JOIN void_days USING (product_id, currency, day)`,
   );
   const names = new Set(rows.map(({ filename }) => filename));
-  return table.files.filter((file) => names.has(absolutePath(daily, file)));
+  return files.filter((file) => names.has(absolutePath(daily, file)));
 }
 
 function readFiles(daily: DailyStage, files: readonly DataFile[], options?: RelationOptions): string {
@@ -122,6 +142,6 @@ function readFiles(daily: DailyStage, files: readonly DataFile[], options?: Rela
   return tableRelation(TABLE, paths, options);
 }
 
-function absolutePath({ root }: DailyStage, file: DataFile): string {
-  return path.join(root, TABLE, file.path);
+function absolutePath({ lake }: DailyStage, file: DataFile): string {
+  return tablePath(lake, TABLE, file.path);
 }

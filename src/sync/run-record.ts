@@ -14,7 +14,7 @@ import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
 import { type Run, readBegin } from '../run/open-run.js';
-import { DERIVED_TABLES } from '../tables/table.js';
+import { DERIVED_TABLES, type TableState } from '../tables/table.js';
 import type { Batch } from './normalize.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
@@ -89,13 +89,19 @@ const NO_FINDINGS: Findings = {
   usage: NO_USAGE,
 };
 
-/** The run's row of the ledger. Rows of items are counted over the current views. */
+const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
+
+async function countStagedItems({ db }: Run): Promise<bigint> {
+  return (await db.row('SELECT count(*) AS n FROM items'))?.n as bigint;
+}
+
+/** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
 export async function describeRun(
   run: Run,
   extract: Extract,
   tally: RowTally = NO_ROWS,
   stale = 0n,
-  found: Findings = NO_FINDINGS,
+  found?: Findings,
 ): Promise<RunRow> {
   const { landing, io } = run;
   const { journal } = landing;
@@ -103,7 +109,6 @@ export async function describeRun(
   const progress = foldProgress(journal.entries);
   const begin = readBegin(run);
   const finished = io.now();
-  const items = await run.db.row('SELECT count(*) AS n FROM items');
   return {
     run_number: landing.runNumber,
     run_id: landing.runId,
@@ -121,12 +126,12 @@ export async function describeRun(
     calls: BigInt(progress.calls),
     calls_refused: BigInt(progress.refused),
     ...describeExports(progress),
-    ...found.usage,
+    ...(found ?? NO_FINDINGS).usage,
     bytes_received: BigInt(sumLanded(progress, LANDED_KINDS).bytes),
     ...pickTally(tally),
-    ...describeFindings(found),
+    ...describeFindings(found ?? NO_FINDINGS),
     schema_drift: reportDrift(run),
-    items: items?.n as bigint,
+    items: found === undefined ? countRows(run.tables.items) : await countStagedItems(run),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };

@@ -6,6 +6,7 @@ import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { createChangedProducts } from '../merge/changed-products.js';
 import type { Run } from '../run/open-run.js';
+import { NEWS_TABLES } from '../run/read-tables.js';
 import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Applied, Candidate, DataFile, TableName, TableState } from '../tables/table.js';
@@ -60,7 +61,7 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
       candidate[table]?.add.push(...before);
     });
     // A table of the next level reads these as they will be.
-    await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS });
+    await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   }
 }
 

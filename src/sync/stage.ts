@@ -7,6 +7,7 @@ import { selectColumns } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
+import { NEWS_TABLES } from '../run/read-tables.js';
 import type { Candidate, CopiedDatasets, StagedFile, TableName } from '../tables/table.js';
 import type { Batch } from './normalize.js';
 import { type Moment, settleServiceTime } from './service-time.js';
@@ -51,12 +52,12 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
   await addDatasets(run, datasets, add);
   await add('rejects', batch.rejects, []);
-  await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
+  await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   step.done();
   step = openStep(run.io, 'deriving');
   await stageDerived(run, batch, candidate, add);
   if (await addDaily(run, candidate, metadata, batch.moment))
-    await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS });
+    await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   step.done();
   return { candidate, attributions };
 }
@@ -101,7 +102,7 @@ async function addDaily(
   if (isCommitted(run, table)) return false;
   const change = await stageDaily({
     db: run.db,
-    root: run.lake.root,
+    lake: run.lake,
     table: run.tables[table],
     itemsBefore: run.tables.items.version < 0n ? undefined : 'items_before',
     now: await settleServiceTime(run.db, moment),

@@ -88,7 +88,7 @@ async function runWithHistories(
   // A rebuild has a client of its own, and what was read then.
   if (pipeline.source.history !== 'items' || publishHeld || connect !== undefined) return run();
   const stop = signal ?? new AbortController().signal;
-  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, deadline.connect);
+  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, deadline.connect, remote?.bring);
   const ahead = await take();
   const report = await run();
   if (ahead !== undefined) return { ...report, histories: { ...ahead, runId: report.row.run_id } };
@@ -107,7 +107,9 @@ async function runSteps(
 ): Promise<RunReport> {
   const step = timeSteps(io, onStep);
   const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect };
-  const run = await step('open', () => openRun(pipeline, deadline.limitIo(io), { signal, caps, ...opening }));
+  const run = await step('open', () =>
+    openRun(pipeline, deadline.limitIo(io), { signal, caps, bring: remote?.bring, ...opening }),
+  );
   const pause = () => {
     run.stop.throwIfAborted();
     deadline.check();

@@ -47,14 +47,17 @@ export function makeMemoryStore(url = 's3://bucket/lakes/one'): MemoryStore {
 }
 
 /** A store that fails from some request on, as one of a process that is dead. */
-export function dieAt(store: ObjectStore, isLast: (what: string, count: number) => boolean): ObjectStore {
+export function dieAt(
+  store: ObjectStore,
+  isLast: (what: string, count: number) => boolean | Promise<boolean>,
+): ObjectStore {
   let [count, isDead] = [0, false];
   return new Proxy(store, {
     get(target, name: keyof ObjectStore) {
       const value = target[name];
       if (typeof value !== 'function') return value;
       return async (...args: unknown[]) => {
-        isDead ||= isLast(`${name} ${args[0]}`, ++count);
+        isDead ||= await isLast(`${name} ${args[0]}`, ++count);
         if (isDead) throw new Error('dead');
         return (value as (...args: unknown[]) => unknown).apply(target, args);
       };

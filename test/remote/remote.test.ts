@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { openLake } from '../../src/lake/lake.js';
-import { readTable } from '../../src/lake/read.js';
 import { beginRun, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { readHolder } from '../../src/remote/lease.js';
 import type { ObjectStore } from '../../src/remote/object-store.js';
 import { createSeeded } from '../seeded.js';
-import { commitRun, type Machine, openRemoteWorld, readPublished, readRemote } from './fixture.js';
-import { dieAt } from './memory-store.js';
+import { openRemoteWorld } from './fixture.js';
+import { killAtRequests } from './kill-scenario.js';
+import { commitRun, readPublished, readRemote, readVersions } from './machines.js';
+import { dieAt, makeMemoryStore } from './memory-store.js';
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -18,22 +18,16 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error as PricelakeError,
   );
 
-async function readVersions({ path }: Machine) {
-  const lake = await openLake(path, { create: false });
-  const [runs, datasets] = await Promise.all([readTable(lake, 'runs'), readTable(lake, 'datasets')]);
-  return { runs: Number(runs.version), datasets: Number(datasets.version) };
-}
-
 test('a machine publishes, and one with an empty disk goes on from there, in turns', async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
-  expect(readRemote(store)).toMatchObject({ runs: { version: 0 }, datasets: { version: 0 } });
+  expect(await readRemote(store)).toMatchObject({ runs: { version: 0 }, datasets: { version: 0 } });
   await two.run(2);
   await two.run(3);
   await one.run(4);
-  expect(readRemote(store)).toMatchObject({ runs: { version: 3 }, datasets: { version: 3 } });
-  expect(readPublished(store)).toEqual({ runs: 3, datasets: 3 });
+  expect(await readRemote(store)).toMatchObject({ runs: { version: 3 }, datasets: { version: 3 } });
+  expect(await readPublished(store)).toEqual({ runs: 3, datasets: 3 });
   expect(await readVersions(one)).toEqual({ runs: 3, datasets: 3 });
   for (const name of ['lake.json', 'catalog.sql']) {
     expect(store.objects.get(name)?.bytes.toString()).toBe(await readFile(join(one.path, name), 'utf8'));
@@ -75,7 +69,7 @@ test('two machines at once: the second one is refused, and after a death the lea
   expect(await failure(two.run(1))).toMatchObject({ code: 'lake_locked' });
   store.aheadMs = 120_000;
   await two.run(1);
-  expect(readPublished(store)).toEqual({ runs: 0, datasets: 0 });
+  expect(await readPublished(store)).toEqual({ runs: 0, datasets: 0 });
 });
 
 test('a machine that lost its lease while it worked publishes nothing, and takes over what the other one did', async () => {
@@ -88,7 +82,7 @@ test('a machine that lost its lease while it worked publishes nothing, and takes
     await commitRun(db, lake, 3);
   });
   expect(await failure(late)).toMatchObject({ code: 'lake_locked' });
-  expect(readRemote(store)).toMatchObject({ runs: { version: 1 }, datasets: { version: 1 } });
+  expect(await readRemote(store)).toMatchObject({ runs: { version: 1 }, datasets: { version: 1 } });
   store.aheadMs += 120_000;
   await slow.run(4);
   expect(await readVersions(slow)).toEqual({ runs: 2, datasets: 2 });
@@ -125,44 +119,15 @@ test('a store that does not honour conditions is refused before anything is writ
 
 // I10 of SPEC.md
 test('a kill at any request leaves whole versions, and both this machine and another one continue', async () => {
-  const { machine, store } = await openRemoteWorld();
-  const first = await machine();
-  await first.run(1);
-  const start = new Map(store.objects);
-  let requests = 0;
-  await first.run(
-    2,
-    dieAt(store, () => {
-      requests += 1;
-      // Between any two requests it is whole, and lake.json names no version that isn't there.
-      const tables = readRemote(store);
-      for (const [table, version] of Object.entries(readPublished(store) ?? {})) {
-        expect(tables[table]?.version).toBeGreaterThanOrEqual(version);
-      }
-      return false;
-    }),
-  );
-  expect(requests).toBeGreaterThan(40);
-  const from = 4; // before, nothing of this run is written
-  for (let last = from; last < requests; last += 5) {
-    store.objects = new Map(start);
-    store.aheadMs = 0;
-    const [dying, other] = [await machine(), await machine()];
-    await dying.hold();
-    await dying
-      .run(
-        2,
-        dieAt(store, (_what, count) => count === last),
-      )
-      .catch(() => {});
-    readRemote(store);
-    store.aheadMs = 120_000;
-    const goesOn = last % 2 === 0 ? dying : other;
-    await goesOn.run(3);
-    const { runs, datasets } = readRemote(store);
-    expect(readPublished(store)).toEqual({ runs: runs?.version, datasets: datasets?.version });
-    expect(await readVersions(goesOn)).toEqual({ runs: runs?.version, datasets: datasets?.version });
-  }
+  let remote = makeMemoryStore();
+  const open = async () => {
+    remote = makeMemoryStore();
+    return remote;
+  };
+  const putAhead = (ms: number) => {
+    remote.aheadMs = ms;
+  };
+  expect(await killAtRequests({ open, putAhead }, 5)).toBeGreaterThan(8);
 });
 
 test('what a run has landed stays on the remote until its tables are there, also where its end is noted already', async () => {
@@ -209,7 +174,7 @@ test(
       const faults = (await Promise.all(runs)).filter((fault) => fault !== undefined);
       expect(faults.map(({ code }) => code)).toEqual(faults.map(() => 'lake_locked'));
       published += machines.length - faults.length;
-      expect(readRemote(store)).toMatchObject({
+      expect(await readRemote(store)).toMatchObject({
         runs: { version: published - 1 },
         datasets: { version: published - 1 },
       });

@@ -4,6 +4,7 @@ import { eachDailySpread } from '../../src/analyze/daily-spread.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { commitTable } from '../../src/lake/commit.js';
 import type { Lake } from '../../src/lake/lake.js';
+import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { stageDaily } from '../../src/sync/stage-daily.js';
@@ -122,7 +123,7 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
   await db.run('SET VARIABLE run_id = $1', [runId]);
   const change = await stageDaily({
     db,
-    root: lake.root,
+    lake,
     table: await readTable(lake, TABLE),
     itemsBefore: before < 0 ? undefined : 'items_before',
     now: new Date((START + now) / 1000),
@@ -235,6 +236,28 @@ describe('the closed days', () => {
     expect(first?.applied).toEqual({ day: 20_458n, firstDay: 20_454n });
     const onTime = changes.map((change) => ({ ...change, knownAt: change.at }));
     expect(await runDaily(onTime, { now: 5 * DAY + 2 * HOUR, before: 5 * DAY + HOUR })).toBeUndefined();
+  });
+
+  it('need only the files from the day on of which a late change is', async () => {
+    const sell = (item: number): Known => {
+      const known = { kind: 'NEW', at: HOUR, units: 10 + item, unitsBefore: null, currency: 'EUR' } as const;
+      return { ...known, names: 'nothing', item, knownAt: HOUR, changeId: item, origin: 'feed' };
+    };
+    const changes = [sell(1), sell(2), sell(3)];
+    for (const day of [1, 2, 3, 4]) {
+      await runDaily(changes, { now: day * DAY + HOUR, before: (day - 1) * DAY + HOUR, productOf: () => 'p' });
+    }
+    const { files } = await readTable(lake, TABLE);
+    expect(files).toHaveLength(4);
+    await markPartial(lake, { remote: 's3://bucket' });
+    const brought: string[] = [];
+    lake = { ...lake, bring: async (_table, some) => void brought.push(...some.map(({ stats }) => stats)) };
+    const late = { at: 2 * DAY + HOUR, knownAt: 4 * DAY + 2 * HOUR, units: 40, unitsBefore: 11 };
+    changes.push({ ...sell(1), ...late, kind: 'CHANGED', changeId: 4 });
+    const change = await runDaily(changes, { now: 4 * DAY + 3 * HOUR, before: 4 * DAY + HOUR, productOf: () => 'p' });
+    expect(change?.remove).toHaveLength(2);
+    expect(brought.map((stats) => JSON.parse(stats).minValues.day).sort()).toEqual(['2026-01-03', '2026-01-04']);
+    expect(await readDays()).toEqual(await makeAnew('2026-01-01', '2026-01-04'));
   });
 
   it('are not begun without history', async () => {

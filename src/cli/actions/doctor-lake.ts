@@ -4,6 +4,7 @@ import { PricelakeError } from '../../errors/errors.js';
 import { openLake } from '../../lake/lake.js';
 import { ignoreMissing } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
+import { readPartial } from '../../lake/partial.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import { inspectActivity } from '../../run/inspect-runs.js';
@@ -38,7 +39,9 @@ export async function lookAtLake(path: string, { io }: CommandContext): Promise<
     return [{ name, state: 'warn', found, next: '`pricelake help recover` says what to do about a held batch.' }];
   }
   const running = open === undefined ? '' : `; run ${open.runNumber} is ${open.state}`;
-  return [{ name, state: 'ok', found: published + running }];
+  const partial = await readPartial(lake);
+  const elsewhere = partial === undefined ? '' : `; files that no run has needed here are on ${partial.remote} only`;
+  return [{ name, state: 'ok', found: published + running + elsewhere }];
 }
 
 /** The bucket answers; a run that holds it is named. */

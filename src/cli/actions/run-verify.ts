@@ -1,5 +1,6 @@
 import { PricelakeError } from '../../errors/errors.js';
 import { openDamagedLake } from '../../lake/lake.js';
+import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
@@ -31,6 +32,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   const { lake: path } = await findTarget(request, process.env);
   const { io, signal, json, output, style } = context;
   const { lake } = await openDamagedLake(path);
+  await refusePartial(lake);
   const session = await openSession({ signal });
   try {
     const proofs = await verifyLake(lake, session.db, { sample, signal }, io);

@@ -1,0 +1,86 @@
+/**
+ * npm run bench:restore [-- --items 50000 --runs 20 --changes 100]
+ * What runs fetch from object storage: a first copy and some runs are published by one machine, then others run. The
+ * store is the S3 server of the tests, in this process. Prints Markdown.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { pipelineSchema } from '../src/config/pipeline-schema.js';
+import { realIo } from '../src/io/io.js';
+import { withRemote } from '../src/remote/with-remote.js';
+import { startSandbox } from '../src/sandbox/start.js';
+import { syncPipeline } from '../src/sync/sync.js';
+import { startS3, withCredentials } from '../test/remote/s3-server.js';
+
+const { values } = parseArgs({
+  options: {
+    items: { type: 'string', default: '50000' },
+    runs: { type: 'string', default: '20' },
+    changes: { type: 'string', default: '100' },
+  },
+});
+const [items, runs, changes] = [Number(values.items), Number(values.runs), Number(values.changes)];
+const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-restore-'));
+const sandbox = await startSandbox({ items, ratePerSecond: null });
+const s3 = await startS3();
+const restoreEnvironment = withCredentials();
+const io = { ...realIo, log: () => {} };
+const remote = `s3://bucket/prices?endpoint=${s3.endpoint}`;
+
+function machine(name: string) {
+  const source = { baseUrl: sandbox.baseUrl, apiKey: 'key' };
+  const settings = { name: 'bench', source, lake: { path: path.join(folder, name), remote } };
+  const pipeline = pipelineSchema.parse(settings);
+  return { ...pipeline, file: 'bench.yaml', source: { ...pipeline.source, apiKey: sandbox.keys.live } };
+}
+
+const sync = (name: string) => syncPipeline(machine(name), io);
+const advance = () => sandbox.advance({ hours: 6, changes });
+const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
+
+/** A row of the table: objects that `work` got, data files and others, and all its requests. */
+async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
+  s3.asked.length = 0;
+  await work();
+  const got = s3.asked.flatMap(({ method, key }) => {
+    const bytes = method === 'GET' && key !== '' ? s3.objects.get(key)?.bytes.length : undefined;
+    return bytes === undefined ? [] : [{ key, bytes }];
+  });
+  const describe = (some: typeof got) => {
+    const megabytes = some.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
+    return `${some.length} | ${megabytes.toFixed(megabytes < 10 ? 2 : 0)} MB`;
+  };
+  const data = describe(got.filter(({ key }) => isDataFile(key)));
+  console.log(`| ${what} | ${data} | ${describe(got.filter(({ key }) => !isDataFile(key)))} | ${s3.asked.length} |`);
+}
+
+try {
+  for (let run = 0; run <= runs; run++) {
+    if (run > 0) await advance();
+    await sync('one');
+  }
+  console.log('| run | data files | | other objects | | requests |\n| --- | --- | --- | --- | --- | --- |');
+  await measure('empty disk, nothing new', () => sync('idle'));
+  await measure('the whole lake (`restore`)', () =>
+    withRemote(machine('whole').lake, io, undefined, async (held) => held?.bringAll()),
+  );
+  await advance();
+  await measure(`empty disk, ${changes} changes`, () => sync('empty'));
+  await measure('the same disk, kept: nothing new', () => sync('empty'));
+  await advance();
+  await sync('one');
+  await measure('the same disk after a run of another machine, nothing new', () => sync('empty'));
+  await advance();
+  await measure(`the same disk, ${changes} changes`, () => sync('empty'));
+  await advance();
+  await sync('empty');
+  await advance();
+  await measure(`a whole folder after a run of another machine, ${changes} changes`, () => sync('one'));
+} finally {
+  restoreEnvironment();
+  await sandbox.close();
+  await s3.close();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,35 @@
+import { findPipeline } from '../../config/find-pipeline.js';
+import { readReadingSettings } from '../../config/pipeline-file.js';
+import { PricelakeError } from '../../errors/errors.js';
+import { explainSystemFault } from '../../lake/system-fault.js';
+import { withRemote } from '../../remote/with-remote.js';
+import { formatBytes, formatCount } from '../progress.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+export interface RestoreRequest {
+  pipeline?: string | undefined;
+  lake?: string | undefined;
+}
+
+/**
+ * Fetches all files of a lake that its folder lacks, and shows how many there were.
+ * @throws PricelakeError `config` where the pipeline file names no remote; what a run throws that can't hold it.
+ */
+export async function runRestore(request: RestoreRequest, context: CommandContext): Promise<CommandReport> {
+  const { io, signal, say } = context;
+  const file = await findPipeline(request.pipeline, process.env);
+  const { lake } = await readReadingSettings(file, process.env);
+  const { remote: address } = lake;
+  if (address === undefined) {
+    const hint = 'Name it, for example lake.remote: s3://bucket/prefix.';
+    throw new PricelakeError('config', `${file}: lake.remote is missing: there is nothing to restore from`, { hint });
+  }
+  const path = request.lake ?? lake.path;
+  const fetched = await explainSystemFault(path, () =>
+    withRemote({ path, remote: address }, io, signal, async (remote) => remote?.bringAll()),
+  );
+  const { files = 0, bytes = 0 } = fetched ?? {};
+  const what = files === 0 ? 'No file was missing' : `Fetched ${formatCount(files)} files (${formatBytes(bytes)})`;
+  await say(`${what}; ${path} has the whole lake.\n`);
+  return { lake: path, remote: address, files, bytes };
+}

@@ -1,0 +1,56 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { PricelakeError } from '../errors/errors.js';
+import type { DataFile, TableName } from '../tables/table.js';
+import { writeDurably } from './durable.js';
+import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
+
+const partialSchema = z.strictObject({ remote: z.string() });
+
+/** A lake of which this folder has the logs, and data files as they are needed: the others are on the remote. */
+export type Partial = z.infer<typeof partialSchema>;
+
+/** While it is there, a data file that is missing is no damage. */
+const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
+
+/** Undefined for a folder that has all files of its lake. */
+export async function readPartial(lake: Lake): Promise<Partial | undefined> {
+  const text = await readFile(markerPath(lake), 'utf8').catch(ignoreMissing);
+  return text === undefined ? undefined : partialSchema.parse(JSON.parse(text));
+}
+
+export async function markPartial(lake: Lake, partial: Partial): Promise<void> {
+  await writeDurably(lake, markerPath(lake), `${JSON.stringify(partial)}\n`);
+}
+
+/** Call it when every file of every table is there. */
+export async function unmarkPartial(lake: Lake): Promise<void> {
+  await rm(markerPath(lake), { force: true });
+}
+
+/**
+ * Makes sure that these data files can be read: a run brings those that are on the remote only.
+ * @throws PricelakeError `lake_invalid` where nobody brings them
+ */
+export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
+  const partial = await readPartial(lake);
+  if (partial === undefined) return;
+  if (lake.bring !== undefined) return lake.bring(table, files);
+  const infos = await Promise.all(files.map(({ path }) => stat(tablePath(lake, table, path)).catch(ignoreMissing)));
+  const absent = infos.filter((info) => info === undefined).length;
+  if (absent === 0) return;
+  const where = tablePath(lake, table);
+  throw explainPartial(`${where}: ${absent} of ${files.length} data files are on ${partial.remote} only`, partial);
+}
+
+/** @throws PricelakeError `lake_invalid` for a folder without all files of its lake, where work needs them all */
+export async function refusePartial(lake: Lake): Promise<void> {
+  const partial = await readPartial(lake);
+  if (partial !== undefined)
+    throw explainPartial(`${lake.root}: it has only some data files of ${partial.remote}`, partial);
+}
+
+function explainPartial(what: string, { remote }: Partial): PricelakeError {
+  const hint = 'Fetch them with `pricelake restore`, or read the remote with --remote (`query`, `status`).';
+  return new PricelakeError('lake_invalid', what, { hint, remote });
+}

@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runCheckCommand } from '../../src/cli/actions/run-check.js';
+import { runCompact } from '../../src/cli/actions/run-compact.js';
+import { runQuery } from '../../src/cli/actions/run-query.js';
+import { runRestore } from '../../src/cli/actions/run-restore.js';
+import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { openLake } from '../../src/lake/lake.js';
+import { readTable } from '../../src/lake/read.js';
+import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { backfillHistory } from '../../src/sync/backfill-history.js';
+import { syncPipeline } from '../../src/sync/sync.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { openContext } from '../cli/open-context.js';
+import { makePipeline, openWorld, readItems, testIo, type World } from '../sync/world.js';
+import { type S3Server, startS3, withCredentials } from './s3-server.js';
+
+const CHILD = fileURLToPath(new URL('./killed-run.ts', import.meta.url));
+
+let s3: S3Server;
+let world: World;
+let restoreEnvironment: () => void;
+
+beforeAll(async () => {
+  s3 = await startS3();
+  restoreEnvironment = withCredentials();
+  world = await openWorld({ pastDays: 5 });
+  await syncPipeline(machine('first'), testIo);
+});
+
+afterAll(async () => {
+  restoreEnvironment();
+  await world.close();
+  await s3.close();
+});
+
+beforeEach(() => {
+  s3.asked.length = 0;
+  s3.fault = () => undefined;
+});
+
+function machine(name: string, checks: 'gates' | 'all' = 'all') {
+  const pipeline = makePipeline(world.sandbox, path.join(world.folder, name), { checks });
+  return { ...pipeline, lake: { ...pipeline.lake, remote: address(), retention: 3_600_000 } };
+}
+
+const address = () => `s3://bucket/prices?endpoint=${s3.endpoint}`;
+const emptyDisk = async () => path.basename(await mkdtemp(path.join(world.folder, 'empty-')));
+
+const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
+
+/** Tables of which data files were fetched, each once at most. */
+function listFetched(): TableName[] {
+  const keys = s3.asked.flatMap(({ method, key }) => {
+    return method === 'GET' && isDataFile(key) ? [key] : [];
+  });
+  expect(new Set(keys).size).toBe(keys.length);
+  return TABLE_NAMES.filter((table) => keys.some((key) => key.split('/')[1] === table));
+}
+
+/** Items as the newest version has them. */
+async function readCurrentItems(lakePath: string): Promise<string[]> {
+  const { files } = await readTable(await openLake(lakePath, { create: false }), 'items');
+  const items = await Promise.all(files.map((file) => readItems(lakePath, `items/${file.path}`)));
+  return items.flatMap((rows) => [...rows.values()].map(String)).sort();
+}
+
+async function writePipeline({ lake }: ReturnType<typeof machine>): Promise<string> {
+  const file = path.join(world.folder, `${path.basename(lake.path)}.yaml`);
+  const source = `source: { baseUrl: ${world.sandbox.baseUrl}, apiKey: "\${PRICELAKE_API_KEY}" }`;
+  await writeFile(file, `name: test\n${source}\nlake: { path: ${lake.path}, remote: "${lake.remote}" }\n`);
+  return file;
+}
+
+test('where nothing is new, an empty disk gets logs and the two tables that say so', async () => {
+  const pipeline = machine(await emptyDisk());
+  const { published } = await syncPipeline(pipeline, testIo);
+  expect(published).toBe(false);
+  expect(listFetched()).toEqual(['datasets', 'runs']);
+});
+
+test('with news, an empty disk gets the tables that the run reads, and ends as a lake that was never away', async () => {
+  await world.sandbox.advance({ hours: 2, changes: 20 });
+  const empty = machine(await emptyDisk());
+  const { published } = await syncPipeline(empty, testIo);
+  expect(published).toBe(true);
+  const fetched = listFetched();
+  expect(fetched).toEqual(expect.arrayContaining(['items', 'history', 'products', 'price_spread']));
+  for (const table of ['check_results', 'rejects', 'service_products'] as const) expect(fetched).not.toContain(table);
+  const direct = makePipeline(world.sandbox, path.join(world.folder, 'direct'), { checks: 'all' });
+  await syncPipeline(direct, testIo);
+  expect(await readCurrentItems(empty.lake.path)).toEqual(await readCurrentItems(direct.lake.path));
+  await runRestore({ pipeline: await writePipeline(empty) }, openContext(true));
+  const proofs = await runVerify({ lake: empty.lake.path }, openContext(true));
+  expect(proofs).toMatchObject({ lake: empty.lake.path });
+});
+
+test('days that are closed are not fetched to add another one', async () => {
+  await world.sandbox.advance({ hours: 48, changes: 20 });
+  const empty = machine(await emptyDisk());
+  await syncPipeline(empty, testIo);
+  const { files } = await readTable(await openLake(empty.lake.path, { create: false }), 'price_spread_daily');
+  expect(files).toHaveLength(2);
+  expect(listFetched()).toContain('items');
+  expect(listFetched()).not.toContain('price_spread_daily');
+});
+
+// I11 of SPEC.md
+test('what needs files that are not there says where they are; the folder is neither damaged nor emptied', async () => {
+  const pipeline = machine(await emptyDisk());
+  await syncPipeline(pipeline, testIo);
+  const { path: lake } = pipeline.lake;
+  const before = [...s3.objects.keys()].filter((key) => key.endsWith('.parquet'));
+  const commands: [string, () => Promise<unknown>][] = [
+    ['query', () => runQuery({ lake, sql: 'FROM items', memory: '1GB' }, openContext(true))],
+    ['check', () => runCheckCommand({ lake, failOn: 'error' }, openContext(true))],
+    ['verify', () => runVerify({ lake }, openContext(true))],
+    ['compact', () => runCompact({ lake }, openContext(true))],
+    ['rebuild', () => rebuildLake(pipeline, testIo, new AbortController().signal)],
+    ['sync without the remote', () => syncPipeline(makePipeline(world.sandbox, lake), testIo)],
+    [
+      'sync with another remote',
+      () =>
+        syncPipeline({ ...pipeline, lake: { ...pipeline.lake, remote: address().replace('prices', 'other') } }, testIo),
+    ],
+  ];
+  for (const [name, run] of commands) {
+    const error = await run().catch((fault: unknown) => fault);
+    expect(error, name).toMatchObject({
+      code: 'lake_invalid',
+      message: expect.stringContaining(address().split('?')[0] as string),
+    });
+    expect(error, name).toMatchObject({ facts: { hint: expect.stringContaining('pricelake restore') } });
+  }
+  expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
+  await syncPipeline(pipeline, testIo);
+  expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
+  await runRestore({ pipeline: await writePipeline(pipeline) }, openContext(true));
+  const context = openContext(true);
+  await runQuery({ lake, sql: 'SELECT count(*) AS n FROM items', memory: '1GB' }, context);
+  expect(JSON.parse(context.output.text)).toMatchObject({ ok: true });
+  await runVerify({ lake }, openContext(true));
+});
+
+test('a folder that is whole stays whole when another machine has published', async () => {
+  await syncPipeline(machine('first'), testIo);
+  await world.sandbox.advance({ hours: 2, changes: 20 });
+  await syncPipeline(machine(await emptyDisk()), testIo);
+  await syncPipeline(machine('first'), testIo);
+  await runVerify({ lake: machine('first').lake.path }, openContext(true));
+});
+
+test('a backfill on an empty disk gets the items that it chooses from', async () => {
+  const pipeline = machine(await emptyDisk());
+  const { items } = await backfillHistory(
+    pipeline,
+    { where: 'item_id % 20 = 0' },
+    testIo,
+    new AbortController().signal,
+  );
+  expect(items).toBeGreaterThan(0);
+});
+
+/** A run in a process of its own, killed when it asks for a key. */
+async function killAt(pipeline: unknown, isLast: (method: string, key: string) => boolean): Promise<void> {
+  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', CHILD, JSON.stringify(pipeline)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  s3.fault = ({ method, key }) => {
+    if (!isLast(method, key)) return undefined;
+    child.kill('SIGKILL');
+    return 'hang';
+  };
+  const [, signal] = await once(child, 'exit');
+  expect(signal).toBe('SIGKILL');
+  s3.fault = () => undefined;
+}
+
+test('a run that is killed while it fetches goes on where it was, on this machine and on another one', async () => {
+  await world.sandbox.advance({ hours: 2, changes: 20 });
+  const pipeline = machine(await emptyDisk());
+  const json = { ...pipeline, source: pipeline.source };
+  // In the first log, which makes the folder a copy of the remote; then in the files that the run needs.
+  await killAt(json, (method, key) => method === 'GET' && key.includes('items/_delta_log'));
+  await killAt(json, (method, key) => method === 'GET' && key.startsWith('prices/products/') && isDataFile(key));
+  const fetched = () => s3.asked.filter(({ key }) => key.startsWith('prices/history/') && isDataFile(key));
+  const before = fetched().length;
+  expect(before).toBeGreaterThan(0);
+  const report = await syncPipeline(pipeline, testIo);
+  expect(report).toMatchObject({ published: true, resumed: true });
+  expect(fetched().filter(({ method }) => method === 'GET')).toHaveLength(before);
+  await world.sandbox.advance({ hours: 2, changes: 20 });
+  await syncPipeline(machine('first'), testIo);
+  await runVerify({ lake: machine('first').lake.path }, openContext(true));
+});
