@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { BodyQueue } from '../../src/api/body-queue.js';
+
+const MIB = 1024 * 1024;
+
+function open() {
+  const done: string[] = [];
+  const note = (what: string) => () => void done.push(what);
+  const queue = new BodyQueue({ pause: note('pause'), resume: note('resume'), close: note('close') });
+  return { queue, done, reader: queue[Symbol.asyncIterator]() };
+}
+
+test('the socket is paused once a mebibyte waits, and goes on when it is taken', async () => {
+  const { queue, done, reader } = open();
+  queue.push(Buffer.alloc(MIB - 1));
+  expect(done).toEqual([]);
+  queue.push(Buffer.alloc(1));
+  queue.push(Buffer.alloc(1));
+  expect(done).toEqual(['pause']);
+  for (const length of [MIB - 1, 1, 1]) expect((await reader.next()).value).toHaveLength(length);
+  expect(done).toEqual(['pause', 'resume']);
+  queue.push(Buffer.alloc(MIB - 1));
+  expect((await reader.next()).value).toHaveLength(MIB - 1);
+  expect(done).toEqual(['pause', 'resume']);
+});
+
+test('what came before a fault is read before it, and an end that came before it holds', async () => {
+  const { queue, done, reader } = open();
+  queue.push(Buffer.from('a'));
+  queue.fail(new Error('broke'));
+  queue.fail(new Error('another'));
+  expect(String((await reader.next()).value)).toBe('a');
+  await expect(reader.next()).rejects.toThrow('broke');
+  // The connection is gone: nothing to close.
+  expect(done).toEqual([]);
+  const ended = open();
+  ended.queue.end();
+  ended.queue.fail(new Error('late'));
+  expect((await ended.reader.next()).done).toBe(true);
+});
+
+test('a reader that waits gets what comes, the end included', async () => {
+  const { queue, reader } = open();
+  const first = reader.next();
+  await Promise.resolve();
+  queue.push(Buffer.from('a'));
+  expect(String((await first).value)).toBe('a');
+  const last = reader.next();
+  await Promise.resolve();
+  queue.end();
+  expect((await last).done).toBe(true);
+});
+
+test('a body that nobody wants closes its connection, and what came of it is let go', async () => {
+  const { queue, done, reader } = open();
+  queue.push(Buffer.from('a'));
+  queue.push(Buffer.from('b'));
+  await reader.next();
+  await reader.return();
+  expect(done).toEqual(['close']);
+  const other = open();
+  other.queue.push(Buffer.alloc(MIB - 1));
+  other.queue.discard();
+  other.queue.push(Buffer.alloc(1));
+  expect(other.done).toEqual(['close']);
+  other.queue.end();
+  expect((await other.reader.next()).value).toHaveLength(1);
+  expect((await other.reader.next()).done).toBe(true);
+});

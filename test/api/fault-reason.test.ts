@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createCleaner } from '../../src/api/clean-text.js';
+import { explainFault } from '../../src/api/fault-reason.js';
+import { DEFAULT_TIMEOUTS } from '../../src/api/transport.js';
+
+const fault = (message: string, code?: unknown, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), code === undefined ? {} : { code });
+const explain = (error: unknown) => explainFault(error, DEFAULT_TIMEOUTS, createCleaner('secret'));
+
+test.each([
+  ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 10 s'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'no answer within 120 s'],
+  ['UND_ERR_BODY_TIMEOUT', 'no data for 60 s'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'the headers of the answer are larger than 16 KiB'],
+  ['UND_ERR_SOCKET', 'the connection closed early'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the connection closed early'],
+  ['Z_BUF_ERROR', 'the gzip body ends early'],
+  ['Z_DATA_ERROR', 'the gzip body is damaged'],
+  ['ECONNRESET', 'ECONNRESET'],
+])('%s is explained as "%s", and may pass', (code, reason) => {
+  expect(explain(fault('x', code))).toMatchObject({ reason, passing: true, cause: { message: 'x', code } });
+});
+
+test('the code may be that of a cause', () => {
+  expect(explain(fault('fetch failed', undefined, fault('x', 7, fault('y', 'ENOTFOUND'))))).toMatchObject({
+    reason: 'ENOTFOUND',
+    cause: { message: 'fetch failed', code: 'ENOTFOUND' },
+  });
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['SELF_SIGNED_CERT_IN_CHAIN'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER'],
+])('%s does not pass', (code) => {
+  expect(explain(fault('x', code)).passing).toBe(false);
+});
+
+test('without a code the message tells, without the key', () => {
+  const { reason, passing, cause } = explain(fault('a secret\nbroke'));
+  expect([reason, passing, cause.message]).toEqual(['a [key] broke', true, 'a [key] broke']);
+  expect(cause).not.toHaveProperty('code');
+  expect(explain('broke').reason).toBe('broke');
+});

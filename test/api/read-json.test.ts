@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createCleaner } from '../../src/api/clean-text.js';
+import { checkAnswer, judgeJson, parseJsonBody, showText } from '../../src/api/read-json.js';
+
+const cleaner = createCleaner('secret');
+
+test('a body that is no JSON is quoted once, from its beginning, and cut', () => {
+  expect(() => parseJsonBody(Buffer.from('{"a": secret}'), 'GET /x', cleaner)).toThrow(
+    expect.objectContaining({
+      code: 'contract',
+      message: expect.stringMatching(/^GET \/x: the answer is not JSON \([^"]+\); it begins "\{\\"a\\": \[key\]\}"$/),
+      facts: { hint: expect.stringContaining('source.baseUrl') },
+    }),
+  );
+  expect(showText(Buffer.from('x'.repeat(5000)), cleaner)).toBe(`"${'x'.repeat(79)}…"`);
+});
+
+test('of an answer that departs from the contract, three places are named, and how many more there are', () => {
+  const schema = z.object({ a: z.string(), b: z.string(), c: z.string(), d: z.object({ e: z.array(z.string()) }) });
+  const check = (value: unknown) => checkAnswer(value, schema, 'GET /x', cleaner);
+  expect(() => check({ a: 1, b: 'x', d: { e: ['x', null] } })).toThrow(
+    /^GET \/x: a: [^;]+, arrived 1; c: [^;]+, arrived nothing; d\.e\.1: [^;]+, arrived null$/,
+  );
+  expect(() => check({ d: {} })).toThrow(/^GET \/x: a: [^;]+; b: [^;]+; c: [^;]+ \(and 1 more\)$/);
+  expect(() => check(null)).toThrow(/^GET \/x: the whole answer: [^;]+, arrived null$/);
+  expect(() => check({ a: 'x'.repeat(500), b: '', c: 'secret'.repeat(50), d: 7 })).toThrow(/d: [^;]+, arrived 7$/);
+  expect(check({ a: '', b: '', c: '', d: { e: [] } })).toEqual({ a: '', b: '', c: '', d: { e: [] } });
+});
+
+test.each([
+  ['{"a":1}', 'whole'],
+  [' \n[1] \n', 'whole'],
+  ['{"a":[1]', 'cut'],
+  ['[{"a":1}', 'cut'],
+  [`{"a":"${'x'.repeat(500)}"}`, 'whole'],
+  ['<html>', 'not_json'],
+  ['"text"', 'not_json'],
+  ['', 'not_json'],
+])('the body %j looks %s', (body, state) => {
+  expect(judgeJson(Buffer.from(body))).toBe(state);
+});
