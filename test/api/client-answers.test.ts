@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiPath } from '../../src/api/api-url.js';
 import { changePage, planInfo } from '../../src/api/contract.js';
-import { catchError, connect, KEY, sendJson, startService } from './local-service.js';
+import type { Io } from '../../src/io/io.js';
+import { createFakeIo } from './fake-io.js';
+import { catchError, connect, KEY, listen, sendJson, startService } from './local-service.js';
 
 const anything = z.unknown();
 
@@ -16,7 +18,25 @@ test('a call carries the key, asks for gzip and lands at the right address', asy
     authorization: `Bearer ${KEY}`,
     'accept-encoding': 'gzip',
     accept: 'application/json',
+    'user-agent': 'pricelake',
   });
+});
+
+test('each call is traced with its address, its status or that it failed and how long it took', async () => {
+  const { port } = await listen((request, response, count) =>
+    count === 1 ? request.socket.destroy() : sendJson(response, 200, {}),
+  );
+  const io = createFakeIo();
+  const traced: unknown[] = [];
+  const log: Io['log'] = (level, event, facts) => level === 'trace' && traced.push([event, facts]);
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}` }, { ...io, log });
+  await client.bytes('/items', { q: 'a' });
+  const target = '/api/v1/items?q=a';
+  const seconds = expect.any(Number);
+  expect(traced).toEqual([
+    ['api.call', { target, failed: true, seconds }],
+    ['api.call', { target, status: 200, seconds }],
+  ]);
 });
 
 test('a base URL with a prefix keeps it', async () => {
@@ -56,7 +76,7 @@ test('another encoding than gzip is refused', async () => {
   );
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
-  expect(error.message).toContain('encoded as br');
+  expect(error.message).toBe('GET /api/v1/items: the answer is encoded as br, and only gzip was asked for');
 });
 
 test('an HTML page with status 200 is a contract error that shows how it begins', async () => {

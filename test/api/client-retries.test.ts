@@ -261,7 +261,11 @@ test('an answer that does not come is given up', async () => {
   const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, retry: { attempts: 2 } });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
-  expect(error.message).toContain('(no answer within 0.05 s), after 2 attempts');
+  const { port } = new URL(`http://${error.facts.host}`);
+  expect(error.message).toBe(
+    `GET /api/v1/items: no answer from 127.0.0.1:${port} (no answer within 0.05 s), after 2 attempts`,
+  );
+  expect(error.facts).toStrictEqual({ host: `127.0.0.1:${port}`, hint: 'Run again later.', attempts: 2 });
   expect(client.calls()).toBe(2);
 });
 

@@ -121,7 +121,16 @@ test('what came before a fault is passed on', async () => {
   const read = async () => {
     for await (const chunk of body) text += chunk.toString();
   };
-  expect((await catchError(read())).facts.receivedBytes).toBe(FIRST.length);
+  const error = await catchError(read());
+  expect(error.message).toMatch(
+    /^GET \/api\/v1\/export: the answer broke off after 18 bytes \(the connection closed early\)$/,
+  );
+  expect(error.facts).toStrictEqual({
+    midStream: true,
+    receivedBytes: 18,
+    host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    hint: 'Run again later.',
+  });
   expect(text).toBe(FIRST);
 });
 
