@@ -5,6 +5,7 @@ import type { ApiClient, Query } from '../../src/api/client.js';
 import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
 import { listCutSegments, listSegments } from '../../src/extract/export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from '../../src/extract/export-shard.js';
+import type { JournalEntry } from '../../src/landing/journal-entry.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { allowance } from '../../src/plan/allowance.js';
 import type { BrokenExport, ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
@@ -17,14 +18,17 @@ const HOUR = 3_600_000;
 const ROWS = '{"id":1}\n{"id":2}\n{"id":3}\n';
 const shard: Shard = { name: 'site-7', dataset: undefined, status: 'active', site: 7n, rows: 3n };
 
-type Answer = { rows?: string; body?: Buffer[]; headers?: Record<string, string>; breaks?: boolean } | PricelakeError;
+type Answer =
+  | { rows?: string; body?: Buffer[]; headers?: Record<string, string>; breaks?: boolean | PricelakeError }
+  | PricelakeError;
 
 /** A client without a network: `answers` are those to /export, the last one for all further. */
 function fakeExports(...answers: [Answer, ...Answer[]]) {
   const asked: Query[] = [];
-  async function* send(body: Buffer[], breaks: boolean) {
+  async function* send(body: Buffer[], breaks: boolean | PricelakeError) {
     yield* body;
-    if (breaks) throw new PricelakeError('unavailable', 'broke off', { midStream: true });
+    if (breaks instanceof PricelakeError) throw breaks;
+    if (breaks) throw new PricelakeError('unavailable', 'broke off', { midStream: true }, { cause: 'reset' });
   }
   const client = {
     async stream(_path: string, query: Query) {
@@ -60,10 +64,12 @@ interface Setup {
   broken?: BrokenExport;
   /** Export rows of the month. */
   left?: number;
+  /** False where the plan shows no usage. */
+  isCounted?: boolean;
 }
 
 /** Lands the shard; what came of it. */
-async function land(client: ApiClient, { landing, broken, left }: Setup) {
+async function land(client: ApiClient, { landing, broken, left, isCounted = true }: Setup) {
   const io = createFakeIo();
   const { memory, noted, forgotten } = fakeMemory(io, broken);
   const happened: string[] = [];
@@ -76,7 +82,7 @@ async function land(client: ApiClient, { landing, broken, left }: Setup) {
     onProgress: (progress) => void told.push({ ...progress }),
   };
   const limits = left === undefined ? {} : { exportRowsPerMonth: left };
-  const usage = { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' };
+  const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
   const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
   const gate = createExportGate(allowance({ status: 'ACTIVE', limits, usage }, budget), io, memory);
   const error = await exportShard(client, landing, { shard, format: 'ndjson', gate }, events, io).then(
@@ -128,6 +134,10 @@ test('an export that came whole is journaled from its beginning to its end, and 
   expect(happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
   expect(told).toEqual([{ rows: 3n, bytes: ROWS.length }]);
   expect(listSegments(landing, 'site-7')).toMatchObject([{ rows: 3, readAt: io.now().toISOString() }]);
+  expect(io.events).toMatchObject([
+    { level: 'debug', event: 'landed', facts: { what: 'segment', file: 'export-site-7-1-00001.ndjson', rows: 3 } },
+    { level: 'debug', event: 'landed', facts: { what: 'export', shard: 'site-7', rows: 3n, bytes: ROWS.length } },
+  ]);
 });
 
 test('an export that breaks off is asked for again after longer and longer waits, then remembered with what it announced', async () => {
@@ -142,6 +152,7 @@ test('an export that breaks off is asked for again after longer and longer waits
     code: 'unavailable',
     message: 'broke off',
     facts: { midStream: true, nextRunAt: io.now() },
+    cause: 'reset',
   });
   expect(io.events.filter(({ level }) => level === 'warn')).toMatchObject([
     { event: 'export.again', facts: { shard: 'site-7', attempt: 1, reason: 'broke off' } },
@@ -233,7 +244,12 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   const cut = await land(fakeExports({ headers }).client, { landing, left: 900 });
   expect(cut.error).toMatchObject({
     code: 'quota',
-    facts: { limit: 'exportRowsPerMonth', cut: true, nextRunAt: new Date('2026-12-01T00:00:00Z') },
+    facts: {
+      limit: 'exportRowsPerMonth',
+      cut: true,
+      nextRunAt: new Date('2026-12-01T00:00:00Z'),
+      hint: expect.stringContaining('Wait for the next month'),
+    },
   });
   expect([cut.noted, cut.forgotten]).toEqual([[], []]);
   expect(cut.happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
@@ -258,11 +274,27 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
 
 test('an attempt removes what earlier ones left, and nothing of other exports', async () => {
   const landing = await openLanding();
+  const cut = { type: 'export.cut', shard: 'site-77', attempt: 1, announced: 1n, landed: 1n, matching: '9', calls: 1 };
+  await landing.journal.append(cut as JournalEntry);
   for (const name of ['export-site-7-1-00001.ndjson', 'export-site-77-1-1.ndjson', 'page-site-7.json']) {
     await writeFile(path.join(landing.folder, name), '');
   }
-  const full = new PricelakeError('disk_full', 'full');
-  await land(fakeExports(full).client, { landing });
+  await land(fakeExports(new PricelakeError('unauthorized', 'no')).client, { landing });
   expect(await listExports(landing)).toEqual(['export-site-77-1-1.ndjson']);
   expect(await readdir(landing.folder)).toContain('page-site-7.json');
+});
+
+test('of an export for which the disk is too small nothing is left', async () => {
+  const landing = await openLanding();
+  const full = new PricelakeError('disk_full', 'full');
+  const { error } = await land(fakeExports({ breaks: full }).client, { landing });
+  expect([error, await listExports(landing)]).toEqual([full, []]);
+  expect(landing.journal.all('export.begin')).toHaveLength(1);
+});
+
+test('a cut export says no time to come back where the service counts nothing', async () => {
+  const headers = { 'x-export-truncated': 'true' };
+  const { error } = await land(fakeExports({ headers }).client, { landing: await openLanding(), isCounted: false });
+  expect(error?.message).toBe('/export: the service cut the export at the monthly limit: 3 of more rows');
+  expect(error?.facts).not.toHaveProperty('nextRunAt');
 });

@@ -117,6 +117,8 @@ describe('a snapshot', () => {
       { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: false },
       { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: true },
     ]);
+    const again = await landShards(landing, [b, a], { left: 0 });
+    expect([again.asked, again.handed]).toEqual([[], handed.toReversed()]);
   });
 
   test('of which only a part may be taken is not begun', async () => {
@@ -166,6 +168,7 @@ describe('a snapshot', () => {
     await expect(land(service, await openLanding())).rejects.toMatchObject({
       code: 'snapshot_incomplete',
       message: '/export: 50 rows arrived, X-Export-Rows announced 51',
+      facts: { hint: expect.stringContaining('Nothing was published.') },
     });
     expect(countExports(service)).toBe(3);
   });
@@ -235,6 +238,7 @@ describe('a snapshot', () => {
       await expect(land(service, await openLanding())).rejects.toMatchObject({
         code: 'contract',
         message: expect.stringContaining(`X-Export-Rows is "${rows}"`),
+        facts: { hint: expect.stringContaining('source.baseUrl') },
       });
     },
   );
