@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorCodeOf, exitCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { explainDamage } from '../../src/lake/damage.js';
-import { explainSystemFault } from '../../src/lake/system-fault.js';
+import { explainSystemFault, isSystemFault } from '../../src/lake/system-fault.js';
 
 const systemError = (code: string, path: string) =>
   Object.assign(new Error(`${code}: refused, open '${path}'`), { code, path });
@@ -50,4 +50,71 @@ test('EMFILE outside of runs is open_files as well', () => {
 test('an error of the service is left as it is', async () => {
   const refused = new PricelakeError('unavailable', 'no', {}, { cause: systemError('EACCES', '') });
   expect(await explain(refused)).toBe(refused);
+});
+
+test.each([
+  [
+    'disk_full',
+    ['ENOSPC', 'EDQUOT'],
+    ['No space left on device', 'Disk quota exceeded', 'raise max_temp_directory_size'],
+  ],
+  ['open_files', ['EMFILE', 'ENFILE'], ['Too many open files']],
+  [
+    'lake_read_only',
+    ['EROFS', 'EACCES', 'EPERM'],
+    ['Permission denied', 'Read-only file system', 'Operation not permitted'],
+  ],
+] as const)('%s is told by the codes of the system and by the texts of DuckDB', async (code, codes, texts) => {
+  const errors = [
+    ...codes.map((name) => new Error('work failed', { cause: systemError(name, '/lake/a') })),
+    ...texts.map((text) => new Error(`IO Error: ${text}`)),
+  ];
+  for (const cause of errors) {
+    expect(isSystemFault(cause)).toBe(true);
+    expect(await explain(cause)).toMatchObject({
+      code,
+      message: expect.stringMatching(/^\/lake(?:\/a)?: .+/),
+      cause,
+      facts: { hint: expect.stringMatching(/ .+ /) },
+    });
+  }
+});
+
+test('what the lake can not be written for is named by its path, anything else by the lake', async () => {
+  const nested = new Error('work failed', { cause: systemError('EACCES', '/lake/items/a.parquet') });
+  expect(await explain(nested)).toMatchObject({
+    message: '/lake/items/a.parquet: the lake can be read, but not written',
+  });
+  expect(await explain(systemError('ENOSPC', '/lake/items/a.parquet'))).toMatchObject({
+    message: '/lake: no space left on the disk; what was published stays',
+  });
+});
+
+test('errors of other kinds, texts and refusals are left as they are', async () => {
+  const connection = new PricelakeError('offline', 'no', {}, { cause: systemError('EMFILE', '') });
+  for (const error of [systemError('EIO', 'a'), new Error('Binder Error'), 'permission denied', connection]) {
+    expect(isSystemFault(error)).toBe(false);
+    expect(await explain(error)).toBe(error);
+  }
+});
+
+test.each([
+  'IO Error: No files found that match the pattern "/lake/items/a.parquet"',
+  "Invalid Input Error: No magic bytes found at end of file '/lake/items/a.parquet'",
+  'IO Error: Cannot open file "/lake/items/a.parquet": No such file or directory',
+  'ZSTD Decompression failure',
+  'TProtocolException: Invalid data',
+  "Invalid Input Error: file '/lake/items/a.parquet' too small to be a Parquet file",
+])('a data file that DuckDB can not read is damage: %s', async (text) => {
+  const cause = new Error(`  ${text}\nLINE 1: SELECT`);
+  expect(await explain(cause)).toMatchObject({
+    code: 'lake_invalid',
+    message: `/lake: a data file is missing or damaged: ${text}`,
+    cause,
+    facts: { hint: expect.stringContaining('pricelake verify') },
+  });
+});
+
+test('what works is handed on', async () => {
+  expect(await explainSystemFault('/lake', () => explainDamage('/lake', async () => 7))).toBe(7);
 });
