@@ -8,8 +8,9 @@ import { afterEach, expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath } from '../../src/lake/layout.js';
-import { lockLake } from '../../src/lake/lock.js';
+import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { makeLake } from './fixture.js';
 
 const HOLDER = fileURLToPath(new URL('./lock-holder.mjs', import.meta.url));
@@ -105,6 +106,81 @@ test('release leaves a lock alone that is another’s by now', async () => {
   await rename(privatePath(lake, 'lock.other'), privatePath(lake, 'lock'));
   await lock.release();
   expect(JSON.parse(await readFile(privatePath(lake, 'lock'), 'utf8')).host).toBe('elsewhere');
+});
+
+test('who holds a lock can be read without taking it: alive where its process is, or beat in the last 60 s', async () => {
+  const lake = await makeLake();
+  const io = createFakeIo();
+  expect(await readLock(lake, io)).toBeUndefined();
+  const lock = await lockLake(lake, io);
+  const held = {
+    pid: process.pid,
+    host: hostname(),
+    since: io.now().toISOString(),
+    beatAt: expect.any(Date),
+    alive: true,
+  };
+  expect(await readLock(lake, io)).toEqual(held);
+  await lock.release();
+  await writeOwner(lake, { host: 'elsewhere' });
+  const beatAt = new Date(io.now().getTime() - 60_000);
+  await utimes(privatePath(lake, 'lock'), beatAt, beatAt);
+  expect(await readLock(lake, io)).toMatchObject({ host: 'elsewhere', beatAt, alive: true });
+  io.pass(1);
+  expect(await readLock(lake, io)).toMatchObject({ alive: false });
+  await writeOwner(lake, { startedAt: '1' });
+  expect(await readLock(lake, io)).toMatchObject({ alive: false });
+});
+
+test('of those who followed each other, the last one holds the lock', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, { startedAt: '1', token: 'first' });
+  await writeOwner(lake, { host: 'elsewhere', token: 'second' }, 'lock.after.first');
+  expect(await readLock(lake, realIo)).toMatchObject({ host: 'elsewhere', since: '2026-11-20T10:00:00.000Z' });
+});
+
+test('an error says who holds the lock, since when, and what to do; a takeover is told', async () => {
+  const lake = await makeLake();
+  const io = createFakeIo();
+  await writeOwner(lake, { pid: 7, host: 'elsewhere' });
+  await expect(lockLake(lake, io)).rejects.toMatchObject({
+    code: 'lake_locked',
+    message: `${lake.root}: held by process 7 on elsewhere since 2026-11-20T10:00:00.000Z`,
+    facts: { pid: 7, host: 'elsewhere', since: '2026-11-20T10:00:00.000Z', hint: expect.stringContaining('Wait') },
+  });
+  expect(io.events).toEqual([]);
+  await setAge(lake, 70);
+  await (await lockLake(lake, io)).release();
+  expect(io.events).toEqual([{ level: 'warn', event: 'lake.lock_taken_over', facts: { pid: 7, host: 'elsewhere' } }]);
+});
+
+test.each(['', '{', '{"pid":1}', 'null'])(
+  'a lock that says %j is nobody’s: it is left alone and named',
+  async (text) => {
+    const lake = await makeLake();
+    await writeFile(privatePath(lake, 'lock'), text);
+    await expect(lockLake(lake, realIo)).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${privatePath(lake, 'lock')}: not a lock that pricelake wrote`,
+      facts: { hint: expect.stringContaining('delete the file') },
+      cause: expect.any(Error),
+    });
+    expect(await readdir(privatePath(lake))).toContain('lock');
+    expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock.new.'))).toEqual([]);
+  },
+);
+
+test('what contenders that died left beside the lock goes after 60 s', async () => {
+  const lake = await makeLake();
+  for (const name of ['lock.new.old', 'lock.new.young', 'lock', 'other']) {
+    await writeFile(privatePath(lake, name), '');
+    const at = Date.now() / 1000 - (name === 'lock.new.young' ? 30 : 70);
+    await utimes(privatePath(lake, name), at, at);
+  }
+  await clearLockLeftovers(lake);
+  const left = await readdir(privatePath(lake));
+  expect(left).toEqual(expect.arrayContaining(['lock', 'lock.new.young', 'other']));
+  expect(left).not.toContain('lock.new.old');
 });
 
 async function writeOwner(lake: Lake, owner: Record<string, unknown>, name = 'lock'): Promise<void> {
