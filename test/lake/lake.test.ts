@@ -1,12 +1,11 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLake } from '../../src/lake/lake.js';
+import { findLake, openDamagedLake, openLake } from '../../src/lake/lake.js';
 import { makeFolder } from './fixture.js';
 
 test('a missing or empty folder becomes a lake, and opens again', async () => {
-  const folder = await makeFolder();
-  for (const path of [folder, join(folder, 'a', 'b')]) {
+  for (const path of [await makeFolder(), join(await makeFolder(), 'a', 'b')]) {
     const lake = await openLake(path, { create: true });
     expect(await readFile(join(lake.root, '_pricelake', 'format.json'), 'utf8')).toBe(
       '{"format":"pricelake","version":1}\n',
@@ -14,16 +13,22 @@ test('a missing or empty folder becomes a lake, and opens again', async () => {
     expect(await openLake(path, { create: false })).toEqual(lake);
     await writeFile(join(path, 'lake.json'), '{}');
     expect(await openLake(path, { create: true })).toEqual(lake);
-    if (path === folder) break;
   }
 });
 
 test('a folder that holds something else is refused and left untouched', async () => {
   const folder = await makeFolder();
   await writeFile(join(folder, 'thesis.doc'), 'x');
-  await expect(openLake(folder, { create: true })).rejects.toMatchObject({ code: 'lake_invalid' });
-  expect(await readdir(folder)).toEqual(['thesis.doc']);
-  await expect(openLake(join(folder, 'thesis.doc'), { create: true })).rejects.toMatchObject({ code: 'lake_invalid' });
+  const file = join(folder, 'thesis.doc');
+  for (const open of [(path: string) => openLake(path, { create: true }), findLake]) {
+    await expect(open(folder)).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${folder}: not a lake, it holds thesis.doc; it was left untouched`,
+      facts: { hint: expect.stringContaining('lake.path') },
+    });
+    expect(await readdir(folder)).toEqual(['thesis.doc']);
+    await expect(open(file)).rejects.toThrow(`${file}: not a lake, it holds ${file}`);
+  }
 });
 
 test('a foreign _pricelake folder is refused; one that a crash left half made is not', async () => {
@@ -41,7 +46,59 @@ test('a reader gets an error with a hint where there is no lake, and makes none'
   const error = await openLake(path, { create: false }).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: 'lake_invalid', facts: { hint: expect.stringContaining('pricelake sync') } });
   await expect(readdir(path)).rejects.toThrow('ENOENT');
+  expect(await findLake(path)).toEqual({ root: path });
+  await expect(readdir(path)).rejects.toThrow('ENOENT');
 });
+
+test('what an operating system leaves in an empty folder is in nobody’s way', async () => {
+  const folder = await makeFolder();
+  await mkdir(join(folder, 'lost+found'));
+  await writeFile(join(folder, '.DS_Store'), '');
+  await openLake(folder, { create: true });
+});
+
+/** A lake in which runs have landed. */
+async function makeLanded(landings = ['000001-20261120T120000Z']): Promise<string> {
+  const { root } = await openLake(await makeFolder(), { create: true });
+  for (const name of landings) await mkdir(join(root, '_pricelake', 'landing', name), { recursive: true });
+  return root;
+}
+
+const markerOf = (root: string) => join(root, '_pricelake', 'format.json');
+
+test('a lake whose marker is gone or damaged opens for repair, as it is, when runs have landed in it', async () => {
+  const root = await makeLanded();
+  expect(await openDamagedLake(root)).toEqual({ lake: { root }, damage: undefined });
+  for (const text of ['{', '7', 'null', '{"format":"other","version":1}', '{"format":"pricelake","version":"1"}']) {
+    await writeFile(markerOf(root), text);
+    const { lake, damage } = await openDamagedLake(root);
+    expect([lake, damage?.startsWith(`${markerOf(root)}: `)]).toEqual([{ root }, true]);
+    expect(await readFile(markerOf(root), 'utf8')).toBe(text);
+  }
+  await rm(markerOf(root));
+  expect(await openDamagedLake(root)).toEqual({ lake: { root }, damage: `${markerOf(root)}: missing` });
+});
+
+test('a lake of another format version is in order, and refused also for repair', async () => {
+  const root = await makeLanded();
+  await writeFile(markerOf(root), '{"format":"pricelake","version":2}');
+  const refusal = {
+    code: 'lake_invalid',
+    message: `${markerOf(root)}: {"format":"pricelake","version":2} is not a format that this version of pricelake reads`,
+    facts: { hint: expect.stringContaining('newer') },
+  };
+  await expect(openDamagedLake(root)).rejects.toMatchObject(refusal);
+  await expect(findLake(root)).rejects.toMatchObject(refusal);
+});
+
+test.each([[[]], [['notes']], [['x000001-a', '00001-a']]])(
+  'a folder without a marker in which %j has landed is no lake to repair',
+  async (landings) => {
+    const root = await makeLanded(landings);
+    await rm(markerOf(root));
+    await expect(openDamagedLake(root)).rejects.toMatchObject({ code: 'lake_invalid' });
+  },
+);
 
 test.each(['{"format":"pricelake","version":2}', '{"format":"other"}', '{'])(
   'the marker %s is refused',
@@ -49,6 +106,9 @@ test.each(['{"format":"pricelake","version":2}', '{"format":"other"}', '{'])(
     const folder = await makeFolder();
     await mkdir(join(folder, '_pricelake'));
     await writeFile(join(folder, '_pricelake', 'format.json'), text);
-    await expect(openLake(folder, { create: true })).rejects.toMatchObject({ code: 'lake_invalid' });
+    await expect(openLake(folder, { create: true })).rejects.toMatchObject({
+      code: 'lake_invalid',
+      facts: { hint: expect.stringContaining('pricelake') },
+    });
   },
 );

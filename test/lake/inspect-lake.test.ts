@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findDamagedFile, inspectLake } from '../../src/lake/inspect-lake.js';
+import type { Lake } from '../../src/lake/lake.js';
+import { publishPointer } from '../../src/lake/publish.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
+import { AT, makeFolder } from './fixture.js';
+import { add, CREATED, META_DATA, makeBareLake, remove, writeEntry } from './log-writer.js';
+
+const RUN = { pipeline: 'p', runId: 'r', runNumber: 1n, cursor: 1n, at: AT, attributions: [] };
+
+async function makePublished(): Promise<Lake> {
+  const lake = await makeBareLake();
+  await writeEntry(lake, 0n, [...CREATED, add('a.parquet'), add('b.parquet')]);
+  await publishPointer(lake, RUN);
+  return lake;
+}
+
+test('of a lake in order every table can be read, and nothing is damaged', async () => {
+  const { pointer, states, damaged, pointerDamage } = await inspectLake(await makePublished());
+  expect([pointer?.runId, [...states.keys()], damaged.size, pointerDamage]).toEqual([
+    'r',
+    [...TABLE_NAMES],
+    0,
+    undefined,
+  ]);
+  expect(states.get('items')?.files).toHaveLength(2);
+});
+
+test('a damaged lake.json is told, and the tables are read all the same', async () => {
+  const lake = await makePublished();
+  await writeFile(join(lake.root, 'lake.json'), '{');
+  const { pointer, states, damaged, pointerDamage } = await inspectLake(lake);
+  expect([pointer, damaged.size, pointerDamage]).toEqual([undefined, 0, `${join(lake.root, 'lake.json')}: damaged`]);
+  expect(states.get('items')?.version).toBe(0n);
+});
+
+test('a log that can not be read has no state; one that fell behind or that another program changed has', async () => {
+  const broken = await makePublished();
+  await appendFile(await writeEntry(broken, 1n, []), '{');
+  const one = await inspectLake(broken);
+  expect([one.states.has('items'), one.damaged.get('items')]).toEqual([false, expect.stringContaining('items')]);
+  expect(one.damaged.size).toBe(1);
+
+  const changed = await makePublished();
+  await writeEntry(changed, 1n, [remove('a.parquet', 5)], { engineInfo: 'other 1', operation: 'DELETE' });
+  const two = await inspectLake(changed);
+  expect([two.states.get('items')?.files.length, two.damaged.get('items')]).toEqual([
+    1,
+    expect.stringMatching(/items: version 1 \(DELETE by other 1\) changed rows/),
+  ]);
+
+  const behind = await makePublished();
+  await writeEntry(behind, 0n, [...CREATED, add('a.parquet')]);
+  const three = await inspectLake(behind);
+  expect(three.damaged.get('items')).toContain('version 0 of its log has 1 files, lake.json names 2');
+  expect(three.states.has('items')).toBe(true);
+});
+
+test('a lake of a newer version is refused, however it shows', async () => {
+  const lake = await makePublished();
+  const schema = JSON.parse(META_DATA.schemaString) as { fields: object[] };
+  schema.fields.push({ name: 'brand_id', type: 'long', nullable: true, metadata: {} });
+  await writeEntry(lake, 1n, [{ metaData: { ...META_DATA, schemaString: JSON.stringify(schema) } }]);
+  await expect(inspectLake(lake)).rejects.toThrow('does not know its column brand_id');
+  await writeFile(join(lake.root, 'lake.json'), '{"tables":{"brands":{}}}');
+  await expect(inspectLake(lake)).rejects.toMatchObject({ facts: { newer: true } });
+});
+
+test('a fault of the machine is no damage', async () => {
+  const lake = await makePublished();
+  await expect(inspectLake({ root: join(lake.root, 'lake.json') })).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+test('a file is damaged when it is missing, of another size, or of other bytes', async () => {
+  const folder = await makeFolder();
+  await writeFile(join(folder, 'a'), 'abc');
+  const sha256 = createHash('sha256').update('abc').digest('hex');
+  const find = (...files: { path: string; bytes: number; sha256?: string }[]) =>
+    findDamagedFile(files, (path) => join(folder, path));
+  const whole = { path: 'a', bytes: 3, sha256 };
+  expect(await find()).toBeUndefined();
+  expect(await find(whole, { path: 'a', bytes: 3 })).toBeUndefined();
+  expect(await find(whole, { path: 'b', bytes: 3 })).toBe('b is missing');
+  expect(await find(whole, { path: 'a', bytes: 4, sha256 })).toBe('a has 3 bytes, not 4');
+  expect(await find(whole, { path: 'a', bytes: 3, sha256: 'x' })).toBe('a has another checksum');
+});
