@@ -5,13 +5,16 @@ import { z } from 'zod';
 import { buildOpenApi } from '../src/api/openapi/document.js';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
 import { packagePath } from '../src/io/package-path.js';
-import { type ColumnType, loadTableSchema } from '../src/tables/schemas.js';
-import type { TableName } from '../src/tables/table.js';
+import type { ColumnType } from '../src/tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../src/tables/table.js';
+import { readContract } from './contract.js';
 
 /** What is generated beside the tables' schemas, by file: `npm run schemas` writes it, a test compares it. */
 export const GENERATED: Record<string, () => string> = {
   'schemas/openapi.json': () => JSON.stringify(buildOpenApi()),
   'schemas/pipeline.schema.json': () => JSON.stringify(describePipelineFile()),
+  'schemas/tables.json': () =>
+    JSON.stringify(Object.fromEntries(TABLE_NAMES.map((table) => [table, readContract(table)]))),
   'src/tables/rows.ts': writeRowTypes,
 };
 
@@ -21,7 +24,7 @@ const TYPES: Partial<Record<ColumnType, string>> = { BIGINT: 'bigint', DOUBLE: '
 
 function writeRowTypes(): string {
   const rows = MADE_ROWS.map((table) => {
-    const columns = loadTableSchema(table).columns.map(
+    const columns = readContract(table).columns.map(
       ({ name, type, nullable }) => `  ${name}: ${TYPES[type] ?? 'string'}${nullable ? ' | null' : ''};`,
     );
     return `/** A row of table \`${table}\`: times as ISO 8601. */\nexport type ${toTypeName(table)} = {\n${columns.join('\n')}\n};\n`;
