@@ -1,4 +1,6 @@
-import { Agent, type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
+import errors from 'undici/lib/core/errors.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
 import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
 import type { BodyPace } from './body-pace.js';
 import { BodyQueue } from './body-queue.js';

@@ -1,0 +1,8 @@
+/** The parts of undici that calls need: the whole package takes three times as long to load. */
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici';
+}
+declare module 'undici/lib/core/errors.js' {
+  import { errors } from 'undici';
+  export default errors;
+}
