@@ -1,5 +1,6 @@
 import { readModel } from '../duckdb/model-sql.js';
 import { listParts } from '../extract/dataset-client.js';
+import type { ItemFile } from '../extract/item-files.js';
 import { choosePage, landProducts } from '../extract/products.js';
 import { skipSample } from '../extract/sample.js';
 import { loadServiceProducts } from '../merge/service-products.js';
@@ -8,23 +9,36 @@ import type { Run } from '../run/open-run.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
 /**
- * Lands products of the service (all of them, or a page as a sample), and compares them with views `products` and
- * `product_prices` (section 1 shows the matching in words only). Of each difference: the service's id and what differs. Leaves them typed in table `landed_service_products`.
+ * Lands products of the service: all of them, or a page as a sample; undefined where none are compared. The lake's own
+ * need not be made yet: those of the run before say how many pages there are.
  */
-export async function compareProducts(run: Run, { plan: { comparisons, parts } }: Extract): Promise<FoundDifferences> {
-  const { db, landing, io, workFolder } = run;
+export async function landServiceProducts(
+  run: Run,
+  { plan: { comparisons, parts } }: Extract,
+): Promise<ItemFile[] | undefined> {
+  const { landing, io, tables } = run;
   const isWanted = comparisons.products === 'all';
   const [part] = listParts(run.client, parts);
-  if (comparisons.products === 'none' || part === undefined) return NOTHING_COMPARED;
-  const count = await db.row('SELECT count(*) AS n FROM products');
-  const only = isWanted ? undefined : choosePage(count?.n as bigint, landing.runNumber);
-  const files = await landProducts(part.client, landing, only, io).catch((error: unknown) => {
+  if (comparisons.products === 'none' || part === undefined) return undefined;
+  const count = tables.products.files.reduce((sum, { rows }) => sum + rows, 0n);
+  const only = isWanted ? undefined : choosePage(count, landing.runNumber);
+  return landProducts(part.client, landing, only, io).catch((error: unknown) => {
     // A sample may be skipped; a table that the user asked for may not.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
+}
+
+/**
+ * Compares landed products of the service with views `products` and `product_prices` (section 1 shows the matching in
+ * words only). Of each difference: the service's id and what differs. Leaves them typed in table `landed_service_products`.
+ */
+export async function compareProducts(
+  { db, io, workFolder, drift }: Run,
+  files: ItemFile[] | undefined,
+): Promise<FoundDifferences> {
   if (files === undefined) return NOTHING_COMPARED;
-  await loadServiceProducts(db, files, workFolder, run.drift.look);
+  await loadServiceProducts(db, files, workFolder, drift.look);
   await db.run(`CREATE OR REPLACE TEMP TABLE different_products AS ${readModel('compare_products')}`);
   const found = await readDifferences(
     db,

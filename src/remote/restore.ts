@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
+import { settleAll } from '../io/settle-all.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath, temporaryPath } from '../lake/layout.js';
 import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
@@ -10,7 +11,7 @@ import { readTable } from '../lake/read.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';
-import { type Ends, settleAll } from './send-tables.js';
+import type { Ends } from './send-tables.js';
 import { fetchSmallFiles } from './small-files.js';
 
 /** Objects fetched side by side. */

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { settleAll } from '../io/settle-all.js';
 import { writeCheckpoint } from '../lake/checkpoint.js';
 import { decodeLogPath, parseAction } from '../lake/delta-actions.js';
 import { logPath, REBUILD_HINT, readLog } from '../lake/delta-log.js';
@@ -131,11 +132,6 @@ async function sendFiles(
     await settleAll([...wanted].map((path) => limit(() => sendOne(path))));
   });
   await settleAll(sends);
-}
-
-/** Waits for all, also when one fails. */
-export async function settleAll(works: Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
 async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {

@@ -1,11 +1,12 @@
 import { countUsage } from '../account/count-usage.js';
 import { type TakenHistories, takeHistories } from '../backfill/fetch-histories.js';
 import { askFacets, compareFacets } from '../compare/compare-facets.js';
-import { compareProducts } from '../compare/compare-products.js';
+import { compareProducts, landServiceProducts } from '../compare/compare-products.js';
 import { compareSample } from '../compare/compare-sample.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { reportStep } from '../io/report-step.js';
+import { settleAll } from '../io/settle-all.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
 import { refreshPointer } from '../lake/publish.js';
@@ -125,8 +126,12 @@ async function runSteps(
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
-    const staged = await step('stage', () => stageRun(run, batch, datasets, extract));
-    const products = await compareProducts(run, extract);
+    // The service answers while the tables are made.
+    const [staged, landedProducts] = await settleAll([
+      step('stage', () => stageRun(run, batch, datasets, extract)),
+      landServiceProducts(run, extract),
+    ]);
+    const products = await compareProducts(run, landedProducts);
     const counts = await compareFacets(run, facets);
     await stageServiceProducts(run, staged);
     const compared = await step('compare', () => reportStep(io, 'comparing', () => compareSample(run, extract)));
