@@ -30,6 +30,8 @@ export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 /** Rows of violations that were, at most: with more of them, no earlier sample is shown. */
 const MOST_ROWS = 10_000;
 
+const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
+
 /**
  * What checks with a scope found over all items, kept from run to run. A run counts on from there: less what its items
  * gave before, more what they give now. Without a kept count, or where it can't be right, the check reads all rows.
@@ -80,10 +82,12 @@ export class KeptCounts {
     for (const [key, scope] of scopes) {
       const ofScope = known.filter(({ check }) => String(check.scope) === key);
       const [before, after] = await createScope(db, scope);
-      const last = await countEach(db, before, ofScope, MOST_ROWS);
+      // Where all items gave none, these gave none either.
+      const hadSome = ofScope.filter(({ check }) => this.#last[check.name]?.violations !== '0');
+      const last = await countEach(db, before, hadSome, MOST_ROWS);
       const now = await countEach(db, after, ofScope, SAMPLE_ROWS);
-      for (const [index, one] of ofScope.entries()) {
-        const counted = this.#add(one, last[index], now[index]);
+      for (const one of ofScope) {
+        const counted = this.#add(one, hadSome.includes(one) ? last.get(one) : NONE, now.get(one));
         if (counted !== undefined) found.set(one.check.name, counted);
       }
     }
@@ -137,17 +141,25 @@ async function createScope(db: Database, scope: Check['scope']): Promise<[string
   const key = scope.map(quoteIdentifier).join(', ');
   const rows = `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after`;
   await db.define('table', 'scope_keys', rows);
-  const after = `FROM items_itself SEMI JOIN scope_keys USING (${key})`;
+  const after = `FROM (FROM items_itself${await restrictSites(db, scope)}) SEMI JOIN scope_keys USING (${key})`;
   return [`SELECT * FROM (${after}) ANTI JOIN items_after USING (item_id) UNION ALL FROM items_before`, after];
 }
 
+/** By their statistics, files of other websites are not even opened: a join says too little about them beforehand. */
+async function restrictSites(db: Database, scope: readonly string[]): Promise<string> {
+  if (!scope.includes('site_id')) return '';
+  const rows = await db.rows('SELECT DISTINCT site_id FROM scope_keys WHERE site_id IS NOT NULL');
+  return rows.length === 0 ? '' : ` WHERE site_id IN (${rows.map(({ site_id }) => String(site_id)).join(', ')})`;
+}
+
 /** Undefined for a check that does not run: over all rows it says why. */
-function countEach(db: Database, select: string, checks: readonly PlannedCheck[], keep: number) {
-  return db.substitute('items', select, async () => {
-    const counted: (Violations | undefined)[] = [];
-    for (const one of checks) counted.push(await countRows(db, one, keep).catch(() => undefined));
-    return counted;
+async function countEach(db: Database, select: string, checks: readonly PlannedCheck[], keep: number) {
+  const counted = new Map<PlannedCheck, Violations | undefined>();
+  if (checks.length === 0) return counted;
+  await db.substitute('items', select, async () => {
+    for (const one of checks) counted.set(one, await countRows(db, one, keep).catch(() => undefined));
   });
+  return counted;
 }
 
 function hashCheck({ check, values }: PlannedCheck): string {
