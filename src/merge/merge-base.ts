@@ -32,8 +32,9 @@ export async function createMergeBase(db: Database, base: MergeBase, renamed: 'u
     UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
     UNION SELECT item_id FROM doubted_items`;
   const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
-  const select = await selectLakeBase(db, base, `item_id IN (${ids})${sites}`);
-  if (base.kind === 'lake') return db.define(base.isSmall ? 'table' : 'view', 'base_items', select);
+  const condition = `item_id IN (${ids})${sites}`;
+  if (base.kind === 'lake') return createLakeBase(db, base, condition);
+  const select = await selectLakeBase(db, base, condition);
   const news = 'FROM exported_items SEMI JOIN different_items USING (item_id)';
   const different = await db.row('SELECT count(*) AS n FROM different_items');
   await db.define(
@@ -41,6 +42,26 @@ export async function createMergeBase(db: Database, base: MergeBase, renamed: 'u
     'base_items',
     `SELECT ${selectColumns('items')} ${news} UNION ALL SELECT * FROM (${select}) ANTI JOIN (${news}) USING (item_id)`,
   );
+}
+
+/**
+ * Makes `base_items` of the lake's rows of a condition, and table `base_places`: the items, and the files that they are
+ * in. Few rows are read once: each statement over files opens every column of each of them again.
+ */
+async function createLakeBase(db: Database, base: LakeBase, condition: string): Promise<void> {
+  const columns = selectColumns('items');
+  await db.define(
+    'table',
+    'base_places',
+    base.files.length === 0
+      ? 'SELECT item_id, NULL::VARCHAR AS filename FROM items WHERE false'
+      : `SELECT item_id, filename FROM ${readFiles(base.files, base, 'filename = true')} WHERE ${condition}`,
+  );
+  const touched = await listFiles(db, base, 'base_places');
+  const rows = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched, base)}`;
+  const places = await db.row('SELECT count(*) AS n FROM base_places');
+  if (touched.length === 0 || (places?.n as bigint) > FEW_ROWS) return db.define('view', 'base_items', rows);
+  await db.define('table', 'base_items', `${rows} SEMI JOIN base_places USING (item_id)`);
 }
 
 async function selectLakeBase(db: Database, base: LakeBase, condition: string): Promise<string> {
@@ -52,11 +73,13 @@ async function selectLakeBase(db: Database, base: LakeBase, condition: string): 
 
 /** The published files that hold rows of a condition. */
 export async function findFilesWith(db: Database, base: LakeBase, condition: string): Promise<ItemsFile[]> {
-  const { files } = base;
-  if (files.length === 0) return [];
-  const rows = await db.rows(
-    `SELECT DISTINCT filename FROM ${readFiles(files, base, 'filename = true')} WHERE ${condition}`,
-  );
+  if (base.files.length === 0) return [];
+  return listFiles(db, base, `${readFiles(base.files, base, 'filename = true')} WHERE ${condition}`);
+}
+
+/** The published files that column `filename` of a relation names. */
+export async function listFiles(db: Database, { files }: LakeBase, relation: string): Promise<ItemsFile[]> {
+  const rows = await db.rows(`SELECT DISTINCT filename FROM ${relation}`);
   const names = new Set(rows.map((row) => row.filename));
   return files.filter((file) => names.has(file.absolutePath));
 }

@@ -4,7 +4,7 @@ import { readModel } from '../duckdb/model-sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { FEW_ROWS, selectColumns } from './batch.js';
 import type { Comparison } from './compare-rows.js';
-import { findFilesWith, type ItemsFile, type LakeBase, type MergeBase, readFiles } from './merge-base.js';
+import { findFilesWith, type ItemsFile, type LakeBase, listFiles, type MergeBase, readFiles } from './merge-base.js';
 
 /** What merging did. */
 export interface Merge {
@@ -63,7 +63,7 @@ export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<C
   await db.define(
     changed <= FEW_ROWS ? 'table' : 'view',
     'items_before',
-    `SELECT ${columns} FROM ${readFiles(replaced, base)} SEMI JOIN merged_items USING (item_id)`,
+    `SELECT ${columns} FROM ${base.kind === 'lake' ? 'base_items' : readFiles(replaced, base)} SEMI JOIN merged_items USING (item_id)`,
   );
   const select = replaced.length === 0 ? merged : `${others(readFiles(replaced, base))} UNION ALL ${merged}`;
   return { select, replaced, changed, maxRows: replaced.reduce((sum, { rows }) => sum + rows, changed) };
@@ -72,7 +72,11 @@ export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<C
 /** Files with merged rows, and for partitions that only get new rows their smallest file, so that few stay small. */
 async function chooseReplaced(db: Database, base: LakeBase): Promise<ItemsFile[]> {
   const { files } = base;
-  const touched = new Set(await findFilesWith(db, base, 'item_id IN (SELECT item_id FROM merged_items)'));
+  const touched = new Set(
+    base.kind === 'lake'
+      ? await listFiles(db, base, 'base_places SEMI JOIN merged_items USING (item_id)')
+      : await findFilesWith(db, base, 'item_id IN (SELECT item_id FROM merged_items)'),
+  );
   const key = (file: ItemsFile) => JSON.stringify(file.partitionValues);
   const partitions = new Map<string, ItemsFile[]>();
   for (const file of files) partitions.set(key(file), [...(partitions.get(key(file)) ?? []), file]);
