@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import parquet from 'parquetjs-lite';
 import { PricelakeError } from '../errors/errors.js';
+import { allocateInt64 } from './allocate-int64.js';
+
+allocateInt64();
 
 /** What a data file must hold. */
 export interface Expectation {
