@@ -57,7 +57,7 @@ export function createS3Client(
       if ($metadata !== undefined) Object.assign($metadata, { date: headers?.date });
       return result;
     },
-    { step: 'deserialize', name: 'keepDate' },
+    { step: 'deserialize', name: 'keepDate', priority: 'high' },
   );
   return client;
 }

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
-/** What happens to a request: `lost` answers nothing after it took effect, `cut` sends half of the body. */
-export type Fault = 'cut' | 'hang' | 'reset' | 'lost' | '500' | '503' | undefined;
+/** What happens to a request: `lost` answers nothing after it took effect, `cut` sends half of the body, `slow` pauses in it. */
+export type Fault = 'cut' | 'hang' | 'reset' | 'lost' | 'slow' | '500' | '503' | undefined;
+
+/** The pause of an answer that is slow. */
+export const SLOW_MS = 300;
 
 /** A request as faults see it. */
 export interface Asked {
@@ -96,18 +100,30 @@ async function answer(s3: S3Server, uploads: Uploads, request: IncomingMessage, 
     ? fail(Number(fault), fault === '503' ? 'SlowDown' : 'InternalError')
     : act(s3, uploads, url, key, request, bytes);
   if (fault === 'lost') return void response.destroy();
-  return send(s3, request, response, done, fault === 'cut');
+  return send(s3, request, response, done, fault);
 }
 
-function send(s3: S3Server, request: IncomingMessage, response: ServerResponse, done: Answer, isCut: boolean): void {
+async function send(
+  s3: S3Server,
+  request: IncomingMessage,
+  response: ServerResponse,
+  done: Answer,
+  fault: Fault,
+): Promise<void> {
   const body = Buffer.from(done.body ?? '');
   response.writeHead(done.status, {
     date: now(s3).toUTCString(),
     'content-length': String(body.length),
     ...done.headers,
   });
-  if (request.method === 'HEAD' || !isCut) return void response.end(body);
-  response.write(body.subarray(0, body.length >> 1), () => response.destroy());
+  if (request.method === 'HEAD' || (fault !== 'cut' && fault !== 'slow')) return void response.end(body);
+  const half = body.length >> 1;
+  response.write(body.subarray(0, half), () => {
+    if (fault === 'cut') response.destroy();
+  });
+  if (fault !== 'slow') return;
+  await setTimeout(SLOW_MS);
+  response.end(body.subarray(half));
 }
 
 function act(s3: S3Server, uploads: Uploads, url: URL, key: string, request: IncomingMessage, bytes: Buffer): Answer {

@@ -8,6 +8,7 @@ import type { ObjectStore } from '../../src/remote/object-store.js';
 import { refuseUnconditional } from '../../src/remote/probe.js';
 import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
 import { openS3Store } from '../../src/remote/s3-store.js';
+import { FAULTS, outlastFault } from './fault-scenario.js';
 import { makeIo } from './quiet-io.js';
 import { type Fault, type S3Server, SECRET, startS3, withCredentials } from './s3-server.js';
 
@@ -78,30 +79,26 @@ test('a file of several parts goes up with checksums, also where the answer to i
   expect((await readFile(join(folder, 'back'))).equals(bytes.subarray(0, -1))).toBe(true);
 });
 
-test.each<Fault>(['500', '503', 'reset', 'cut', 'lost', 'hang'])(
-  '%s once is outlasted by every request',
-  async (fault) => {
-    const path = join(folder, 'small');
-    await writeFile(path, 'bytes');
-    failOnce('PUT', fault);
-    await store.upload('key', path, 5);
-    failOnce('GET', fault);
-    expect((await store.read('key'))?.bytes.toString()).toBe('bytes');
-    failOnce('GET', fault);
-    await store.download('key', join(folder, 'down'));
-    failOnce('GET', fault);
-    expect((await store.list('')).length).toBe(1);
-    failOnce('DELETE', fault);
-    await store.remove(['key']);
-    expect(s3.objects.size).toBe(0);
-  },
-);
+test.each(FAULTS)('%s once is outlasted by every request', async (fault) => {
+  await outlastFault(store, s3, fault, folder);
+  expect(s3.objects.size).toBe(0);
+});
 
 test('where the answer to a creation is lost, the next try finds the object; who reads it sees whose it is', async () => {
   failOnce('PUT', 'lost');
   expect(await store.create('lock', Buffer.from('mine'))).toBe(false);
   expect((await store.read('lock'))?.bytes.toString()).toBe('mine');
   expect(await store.create('lock', Buffer.from('other'))).toBe(false);
+});
+
+test("an object is dated by the store's clock, when it was written and when it is read", async () => {
+  s3.aheadMs = 7_200_000;
+  await store.write('lease', Buffer.from('mine'));
+  s3.aheadMs += 60_000;
+  const { writtenAt, readAt } = (await store.read('lease')) ?? {};
+  s3.aheadMs = 0;
+  expect(Number(writtenAt) - Date.now()).toBeGreaterThan(7_000_000);
+  expect(Number(readAt) - Number(writtenAt)).toBeGreaterThanOrEqual(60_000);
 });
 
 test('of writers that race for a key one wins', async () => {
