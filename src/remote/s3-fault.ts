@@ -20,9 +20,9 @@ export function nameOf(error: unknown): string {
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError') return false;
-  return status === undefined
-    ? isNetworkFault(error)
-    : status >= 500 || status === 429 || status === 409 || status < 300;
+  // Also of a refusal: without its body it has no name.
+  if (isNetworkFault(error)) return true;
+  return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
 
 const NETWORK = ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'];

@@ -27,6 +27,8 @@ export async function outlastFault(store: ObjectStore, way: FaultyWay, fault: Fa
   demand('a listing', (await store.list('')).length === 1);
   failOnce('DELETE');
   await store.remove(['key']);
+  failOnce('GET');
+  demand('a read of what is not there', (await store.read('key')) === undefined);
   way.fault = () => undefined;
   demand('a removal', (await store.list('')).length === 0);
   failOnce('PUT');
