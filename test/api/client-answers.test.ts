@@ -55,11 +55,11 @@ test('ids and cursors above 2^53 come through exact', async () => {
 test('a page comes as it is, decoded and not parsed', async () => {
   const body = '{"content": [{"price": 1.10}]}\n';
   const { client } = await startService((_request, response) =>
-    sendJson(response, 200, body, { 'x-quota-remaining': '7', 'set-cookie': ['a=1', 'b=2'] }),
+    sendJson(response, 200, body, { 'x-quota-remaining': '7', 'x-echo': `key ${KEY}`, 'set-cookie': ['a=1', 'b=2'] }),
   );
   const page = await client.bytes('/items', {});
   expect(page.body.toString()).toBe(body);
-  expect(page.headers).toMatchObject({ 'x-quota-remaining': '7', 'set-cookie': 'a=1, b=2' });
+  expect(page.headers).toMatchObject({ 'x-quota-remaining': '7', 'x-echo': 'key [key]', 'set-cookie': 'a=1, b=2' });
 });
 
 test('gzip is decoded', async () => {
@@ -113,6 +113,13 @@ test('a body that is not UTF-8 is a contract error, not question marks', async (
     response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
   });
   expect((await catchError(client.json('/plan', {}, anything))).code).toBe('contract');
+});
+
+test('an answer without a content type is refused as such', async () => {
+  const { client } = await startService((_request, response) => void response.writeHead(200).end('{}'));
+  expect((await catchError(client.bytes('/items', {}))).message).toBe(
+    'GET /api/v1/items: the answer should be application/json in UTF-8 and is without a content type; it begins "{}"',
+  );
 });
 
 test('an answer that departs from the contract says where, what is due, and what arrived', async () => {

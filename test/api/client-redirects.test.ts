@@ -69,5 +69,6 @@ test('redirects in a circle end', async () => {
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toBe('GET /api/v1/items: more than 3 redirects');
+  expect(error.facts.hint).toBe('Check source.baseUrl.');
   expect(urls).toHaveLength(4);
 });

@@ -229,8 +229,11 @@ test('a refused connection names host, port and reason, and does not count as a 
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe(`GET /api/v1/items: 127.0.0.1:${port} cannot be reached (ECONNREFUSED), after 3 attempts`);
   expect(error.facts.hint).toContain('source.baseUrl');
-  expect(client.calls()).toBe(0);
+  expect([client.calls(), client.refusedCalls()]).toEqual([0, 0]);
+  expect(error.facts).not.toHaveProperty('midStream');
   expect(io.slept).toHaveLength(2);
+  // No request went out, so no rows can have been billed: an export is asked for again as well.
+  expect((await catchError(client.stream('/export', {}))).facts).toMatchObject({ attempts: 3 });
 });
 
 test('https to a server that speaks http is not retried', async () => {
@@ -266,7 +269,7 @@ test('an answer that does not come is given up', async () => {
     `GET /api/v1/items: no answer from 127.0.0.1:${port} (no answer within 0.05 s), after 2 attempts`,
   );
   expect(error.facts).toStrictEqual({ host: `127.0.0.1:${port}`, hint: 'Run again later.', attempts: 2 });
-  expect(client.calls()).toBe(2);
+  expect([client.calls(), client.refusedCalls()]).toEqual([2, 2]);
 });
 
 test('a page that stalls is asked for again', async () => {
@@ -310,7 +313,7 @@ test('an abort while the connection is being made sends nothing', async () => {
   const call = client.bytes('/items', {});
   for (let turns = 0; turns < 20; turns += 1) await Promise.resolve();
   stop.abort();
-  expect((await catchError(call)).code).toBe('stopped');
+  expect(await catchError(call)).toMatchObject({ code: 'stopped', message: 'GET /api/v1/items: stopped' });
   for (let turns = 0; turns < 50; turns += 1) await turn();
   expect(urls).toEqual([]);
   expect(client.calls()).toBe(0);
@@ -351,7 +354,11 @@ test('many calls at once succeed without warnings', async () => {
 
 test.each(['', 'with space', 'line\nbreak', 'ümlaut'])('the key %j is refused without being shown', (apiKey) => {
   expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
-    'source.apiKey is empty or has characters',
+    expect.objectContaining({
+      code: 'config',
+      message: 'source.apiKey is empty or has characters that no key has',
+      facts: { hint: expect.stringContaining('Copy it again') },
+    }),
   );
 });
 
