@@ -7,6 +7,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type Lake, tablePath } from '../lake/layout.js';
+import { requireFiles } from '../lake/partial.js';
 import type { TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { planLoad, type TableLoad } from './load-plan.js';
@@ -114,6 +115,7 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
   }
   const stage = WAREHOUSE_FORMS.postgres.stageName(target, table);
   await client.query(`CREATE TEMP TABLE ${stage} (LIKE ${nameTable(target, table)}) ON COMMIT DROP`);
+  await requireFiles(lake, table, load.files);
   const files = load.files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
   const where = writePicked({ dialect: SQL_DIALECTS.ddl }, load, 'WHERE');
   const rows = await copyRows(
