@@ -53,7 +53,7 @@ describe('the pricelake command', () => {
   });
 
   it('says so, in JSON as well, where it may open too few files to load', async () => {
-    const script = `ulimit -n 48; exec "${process.execPath}" "${MAIN}" status --lake x --json`;
+    const script = `ulimit -n 26; exec "${process.execPath}" "${MAIN}" status --lake x --json`;
     const [code, stdout, stderr] = await new Promise<[unknown, string, string]>((resolve) => {
       execFile('sh', ['-c', script], (error, out, err) => resolve([error?.code, out, err]));
     });
