@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tries lakes on object storage: a Ceph gateway on loopback (Debian: apt-get install radosgw ceph-mon ceph-osd), with
-# wrong credentials, files in parts, 1,000 rounds of two racing writers (ROUNDS), and two machines that run in turns. Then
-# delta-rs, Polars, DuckDB's httpfs and Spark (--no-spark leaves it out) read what they published.
+# wrong credentials, files in parts, faults between client and store, uploads and runs that are killed at their requests
+# (KILLS), 1,000 rounds of two racing writers (ROUNDS), and two machines that run in turns. Then delta-rs, Polars, DuckDB's
+# httpfs and Spark (--no-spark leaves it out) read what they published. --page writes docs/reference/object-storage.md.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=${INTEROP_DIR:-$(mktemp -d)}
@@ -11,8 +12,15 @@ if ! command -v radosgw >/dev/null || ! command -v ceph-osd >/dev/null; then
   exit 0
 fi
 trap '"$here/ceph.sh" stop "$storage/ceph"; rm -rf "$storage"; [ -n "${INTEROP_DIR:-}" ] || rm -rf "$work"' EXIT
-spark=--spark
-[ "${1:-}" != --no-spark ] || spark=
+spark=--spark page=
+for option in "$@"; do
+  case $option in
+    --no-spark) spark='' ;;
+    --page) page=docs/reference/object-storage.md ;;
+  esac
+done
+export RESULTS="$work/object-storage.ndjson"
+rm -f "$RESULTS"
 
 # The extension from PyPI fits this version of DuckDB.
 python=$storage/venv/bin/python
@@ -27,3 +35,6 @@ port=$((20000 + $$ % 20000))
 cd "$here/../.."
 npx tsx test/interop/object-storage.ts "http://127.0.0.1:$port" "$storage/lakes"
 "$python" "$here/read_remote.py" "$storage/lakes" $spark
+[ -z "$page" ] || {
+  python3 "$here/object_storage_page.py" "$RESULTS" "$(radosgw --version | cut -d' ' -f3)" >"$page" && npx biome check --write "$page"
+}

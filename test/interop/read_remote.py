@@ -10,6 +10,8 @@ import deltalake
 import duckdb
 import polars
 
+from noting import note
+
 folder = pathlib.Path(sys.argv[1])
 remote = json.loads((folder / "remote.json").read_text())
 host = remote["endpoint"].removeprefix("http://")
@@ -73,8 +75,12 @@ def spark_session():
 
 spark = spark_session() if "--spark" in sys.argv else None
 db = duck()
+versions = {"delta-rs": deltalake.__version__, "Polars": polars.__version__, "DuckDB, httpfs": duckdb.__version__}
+if spark is not None:
+    versions["Spark"] = spark.version
 tables = sorted(path.parent.name for path in pathlib.Path(remote["lake"]).glob("*/_delta_log"))
 failed = []
+counted = {}
 for table in tables:
     expected = rows(deltalake.DeltaTable(f"{remote['lake']}/{table}").to_pyarrow_table())
     url = f"{remote['url']}/{table}"
@@ -89,8 +95,13 @@ for table in tables:
     if spark is not None:
         found["Spark"] = spark.read.format("delta").load(url.replace("s3://", "s3a://")).count()
     for reader, got in found.items():
+        counted[reader] = counted.get(reader, 0) + (len(got) if isinstance(got, list) else got)
         # Polars, DuckDB and Spark have other Arrow types for the same values: their rows are counted.
         if got != (expected if isinstance(got, list) else len(expected)):
             failed.append(f"{reader}: {table}")
 print(f"{len(tables)} tables on object storage read by {', '.join(found)}, {'as on disk' if not failed else failed}")
+for reader, rows_read in counted.items():
+    if not any(one.startswith(f"{reader}:") for one in failed):
+        equal = "equal to those on disk" if reader == "delta-rs" else "as many as on disk"
+        note(reader, versions[reader], f"{len(tables)} tables", f"{rows_read:,} rows, {equal}")
 sys.exit(1 if failed else 0)
