@@ -61,7 +61,39 @@ describe('the texts of a product', () => {
   });
 });
 
+describe('the oldest offer', () => {
+  const at = '2026-01-05T00:00:00Z';
+
+  it('has the lowest item id of those that were first seen together', async () => {
+    const offers = [
+      { ...GTIN, item_id: 3, title: 'c', brand: 'C', first_seen_at: at },
+      { ...GTIN, item_id: 2, title: 'b', brand: 'B', first_seen_at: at },
+      { ...GTIN, item_id: -9, title: 'later', brand: 'L', first_seen_at: '2026-01-06T00:00:00Z' },
+    ];
+    expect(await deriveProducts(offers, 'title, brand')).toEqual([['b', 'B']]);
+  });
+
+  it('is one whose first time is known', async () => {
+    const offers = [
+      { ...GTIN, title: 'unknown', mpn: 'U', first_seen_at: null },
+      { ...GTIN, title: 'known', mpn: 'K', first_seen_at: at },
+    ];
+    expect(await deriveProducts(offers, 'title, mpn')).toEqual([['known', 'K']]);
+    expect(await deriveProducts(offers.slice(0, 1), 'title, mpn')).toEqual([['unknown', 'U']]);
+  });
+});
+
 describe('offers of one product', () => {
+  it('are listed, and there is a product id for them', async () => {
+    const offers = [{ ...GTIN }, { ...GTIN, is_listed: false }, { title: 'no id' }, { is_listed: false }];
+    expect(await deriveProducts(offers, 'product_id, offers')).toEqual([['4006381333931', 1]]);
+  });
+
+  it('are counted, and the shops that they are in', async () => {
+    const offers = [1, 2, 2, null].map((site_id) => ({ ...GTIN, site_id }));
+    expect(await deriveProducts(offers, 'offers, shops')).toEqual([[4, 2]]);
+  });
+
   it('are those of a GTIN of 12 digits and of its forms with and without leading zeros', async () => {
     const forms = ['036000291452', '0036000291452', '00036000291452', '36000291452'];
     const offers = forms.map((gtin) => ({ gtin }));

@@ -1,9 +1,9 @@
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { tablePath } from '../../src/lake/layout.js';
+import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import type { TableState } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
@@ -46,6 +46,23 @@ test('a checkpoint gives what the replay of the whole log gives', async () => {
   const replayed = await readLog(reopen(lake), 'items');
   expect({ ...withCheckpoint.metaData, name: undefined }).toEqual({ ...replayed.metaData, name: undefined });
   expect(withCheckpoint.protocol).toEqual(replayed.protocol);
+});
+
+test('the pointer to a checkpoint says how many actions, files and bytes it has, and nothing is left beside', async () => {
+  const [db, lake] = [await openDatabase(), await writeVersions(11)];
+  const log = tablePath(lake, 'items', '_delta_log');
+  const path = join(log, '00000000000000000010.checkpoint.parquet');
+  const [row] = await db.rows(`SELECT count(*) AS actions, count(add) AS files, count(remove) FILTER (WHERE
+    remove.dataChange) AS tombstones FROM read_parquet('${path}')`);
+  // Protocol, metadata, run and cursor, three files, and what the last hour removed.
+  expect(row).toEqual({ actions: 12n, files: 3n, tombstones: 6n });
+  expect(JSON.parse(await readFile(join(log, '_last_checkpoint'), 'utf8'))).toEqual({
+    version: 10,
+    size: 12,
+    sizeInBytes: (await stat(path)).size,
+    numOfAddFiles: 3,
+  });
+  expect(await readdir(privatePath(lake, 'tmp'))).toEqual([]);
 });
 
 test('a table is read from its checkpoint when the entries before it are gone', async () => {

@@ -164,12 +164,17 @@ describe('websites', () => {
     run_id: 'earlier run',
   };
 
+  const shop = { site_id: '7', name: 'Shop', host: 'shop.example', attribution: 'CC BY 4.0' };
+
+  const createRefs = () =>
+    db.run(
+      'CREATE OR REPLACE TEMP TABLE site_refs (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR, rank BIGINT, place BIGINT)',
+    );
+
   /** Sites after the run, when rows showed these; the highest rank is the latest. */
   async function sitesAfter(sites: Row[], refs: [number, string, string | null, number][]) {
     await loadRows(db, 'sites', 'sites', sites);
-    await db.run(
-      'CREATE OR REPLACE TEMP TABLE site_refs (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR, rank BIGINT, place BIGINT)',
-    );
+    await createRefs();
     for (const [id, name, attribution, rank] of refs) {
       const values = [BigInt(id), name, 'shop.example', attribution, BigInt(rank)];
       await db.run('INSERT INTO site_refs VALUES ($1, $2, $3, $4, $5, NULL)', values);
@@ -218,6 +223,55 @@ describe('websites', () => {
     expect(rows.map((row) => [row.site_id, row.name, row.attribution, row.is_current])).toEqual([
       ['8', 'B', null, 'true'],
       ['9', 'C', 'PD', 'true'],
+    ]);
+  });
+
+  test('are as the last place of the highest rank shows them', async () => {
+    const refs: [name: string, attribution: string | null, rank: number, place: number | null][] = [
+      ['first', 'A', 2, 1],
+      ['last', 'B', 2, 7],
+      ['none', 'C', 2, null],
+      ['lower', 'D', 1, 9],
+    ];
+    await loadRows(db, 'sites', 'sites', []);
+    await createRefs();
+    for (const [name, attribution, rank, place] of refs) {
+      const values = [name, attribution, BigInt(rank), place === null ? null : BigInt(place)];
+      await db.run(`INSERT INTO site_refs VALUES (7, $1, $1 || '.example', $2, $3, $4)`, values);
+    }
+    await db.run("INSERT INTO site_refs VALUES (NULL, 'no id', 'x', 'E', 9, 9)");
+    expect(await readModelRows(db, 'sites', 'site_id, name, host, attribution')).toEqual([
+      { site_id: '7', name: 'last', host: 'last.example', attribution: 'B' },
+    ]);
+    await createRefs();
+    await db.run(`INSERT INTO site_refs VALUES (7, 'a', 'a', 'A', 1, NULL), (7, 'b', 'b', 'B', 1, 1)`);
+    expect(await readModelRows(db, 'sites', 'name, attribution')).toEqual([{ name: 'b', attribution: 'B' }]);
+  });
+
+  test('with another name or host get a new row, beside those of other sites', async () => {
+    const other = { ...known, site_id: 8, name: 'Other' };
+    for (const [name, host] of [
+      ['Store', 'shop.example'],
+      ['Shop', 'store.example'],
+    ]) {
+      await loadRows(db, 'sites', 'sites', [known, other]);
+      await createRefs();
+      await db.run(`INSERT INTO site_refs VALUES (7, '${name}', '${host}', 'CC BY 4.0', 1, 1)`);
+      const columns = 'site_id, name, host, attribution, is_current, CAST(valid_to AS VARCHAR) AS until';
+      expect(await readModelRows(db, 'sites', columns)).toEqual([
+        { ...shop, is_current: 'false', until: shown(12) },
+        { ...shop, name, host, is_current: 'true', until: null },
+        { ...shop, site_id: '8', name: 'Other', is_current: 'true', until: null },
+      ]);
+    }
+  });
+
+  test('keep when rows of the past ended', async () => {
+    const past = { ...known, valid_from: at(0), valid_to: at(1), is_current: false };
+    await sitesAfter([past], [[7, 'Shop', 'CC BY 4.0', 1]]);
+    expect(await readModelRows(db, 'sites', 'is_current, CAST(valid_to AS VARCHAR) AS until, run_id')).toEqual([
+      { is_current: 'false', until: shown(1), run_id: 'earlier run' },
+      { is_current: 'true', until: null, run_id: 'this run' },
     ]);
   });
 

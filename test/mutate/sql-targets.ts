@@ -26,7 +26,7 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'models/mismatches': ['merge/mismatches', 'compare/compare-items'],
   'models/missing': ['merge/missing', 'compare/compare-items'],
   'models/needs': ['merge/models', 'merge/lagging-rows', 'merge/apply'],
-  'models/product_prices': ['analyze/derive', 'analyze/analyses'],
+  'models/product_prices': ['analyze/product-prices', 'analyze/derive', 'analyze/analyses'],
   'models/products': ['analyze/products', 'analyze/derive', 'analyze/analyses'],
   'models/service_products': ['compare/compare-products'],
   'models/sites': ['merge/models'],

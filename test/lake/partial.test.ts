@@ -1,0 +1,71 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Lake, privatePath, tablePath } from '../../src/lake/layout.js';
+import { markPartial, readPartial, refusePartial, requireFiles, unmarkPartial } from '../../src/lake/partial.js';
+import type { DataFile } from '../../src/tables/table.js';
+import { makeBareLake } from './log-writer.js';
+
+const REMOTE = 's3://bucket/lake';
+const HINT = 'Fetch them with `pricelake restore`, or read the remote with --remote (`query`, `status`).';
+const files = ['a.parquet', 'site_id=1/b.parquet', 'c.parquet'].map((path) => ({ path }) as DataFile);
+
+/** A lake of which only one of three data files is here. */
+async function makePartial(): Promise<Lake> {
+  const lake = await makeBareLake();
+  await markPartial(lake, { remote: REMOTE });
+  await mkdir(tablePath(lake, 'items', 'site_id=1'), { recursive: true });
+  await writeFile(tablePath(lake, 'items', 'site_id=1', 'b.parquet'), 'x');
+  return lake;
+}
+
+test('a folder with all files of its lake is not partial, and nothing in it is looked for', async () => {
+  const lake = await makeBareLake();
+  expect(await readPartial(lake)).toBeUndefined();
+  await requireFiles(lake, 'items', files);
+  await refusePartial(lake);
+  await unmarkPartial(lake);
+});
+
+test('a partial folder names its remote until it has every file', async () => {
+  const lake = await makePartial();
+  expect(await readPartial(lake)).toEqual({ remote: REMOTE });
+  expect(await readdir(privatePath(lake))).toEqual(['partial.json', 'tmp']);
+  await unmarkPartial(lake);
+  expect(await readPartial(lake)).toBeUndefined();
+});
+
+test('a note of what is partial that says more than this version knows is not read', async () => {
+  const lake = await makeBareLake();
+  await writeFile(privatePath(lake, 'partial.json'), '{"remote":"s3://bucket/lake","tables":["items"]}');
+  await expect(readPartial(lake)).rejects.toThrow('tables');
+});
+
+test('files that are on the remote only are brought where a run holds it, else counted', async () => {
+  const lake = await makePartial();
+  await expect(requireFiles(lake, 'items', files)).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${join(lake.root, 'items')}: 2 of 3 data files are on ${REMOTE} only`,
+    facts: { hint: HINT, remote: REMOTE },
+  });
+  await requireFiles(lake, 'items', files.slice(1, 2));
+  const brought: unknown[] = [];
+  await requireFiles({ ...lake, bring: async (...which) => void brought.push(which) }, 'items', files);
+  expect(brought).toEqual([['items', files]]);
+});
+
+test('a file that can not be looked at is no absent one', async () => {
+  const lake = await makePartial();
+  await rm(tablePath(lake, 'items'), { recursive: true });
+  await writeFile(tablePath(lake, 'items'), 'no folder');
+  await expect(requireFiles(lake, 'items', files)).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+test('work that needs all files is refused in a partial folder', async () => {
+  const lake = await makePartial();
+  await expect(refusePartial(lake)).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${lake.root}: it has only some data files of ${REMOTE}`,
+    facts: { hint: HINT, remote: REMOTE },
+  });
+});
