@@ -10,7 +10,7 @@ const INT64_MAX = 2n ** 63n - 1n;
  * a larger one as bigint. A fraction, a string or a rounded number is refused, never coerced.
  */
 export const int64 = z
-  .union([z.bigint(), z.number().int().refine(Number.isSafeInteger, 'not an exact integer')])
+  .union([z.bigint(), z.number().int()])
   .transform((value) => BigInt(value))
   .refine((value) => value >= INT64_MIN && value <= INT64_MAX, 'outside of int64');
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { changePage, dateTime, decimal, int64, planInfo, planLimits } from '../../src/api/contract.js';
+import * as contract from '../../src/api/contract.js';
 import { parseExactJson } from '../../src/api/exact-json.js';
+
+const { changePage, dateTime, decimal, int64, planInfo, planLimits } = contract;
 
 const accepts = (schema: z.ZodType, json: string) => schema.safeParse(parseExactJson(json)).success;
 
@@ -13,6 +15,13 @@ test('an int64 is exact to both its ends', () => {
 
 test.each(['9223372036854775808', '1.5', '"7"', 'true', 'null', '9007199254740993.0'])('%s is no int64', (json) => {
   expect(accepts(int64, json)).toBe(false);
+});
+
+test('what is no int64 or no date-time is told so, and a number that may be rounded is no int64', () => {
+  const tell = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues[0]?.message;
+  expect(tell(int64, 2n ** 63n)).toBe('outside of int64');
+  expect(tell(dateTime, 'Tuesday')).toBe('not a date-time in UTC');
+  expect([Number.MAX_SAFE_INTEGER, 2 ** 53].map((value) => int64.safeParse(value).success)).toEqual([true, false]);
 });
 
 test('a decimal of any length is a number, and nothing else is', () => {
@@ -60,4 +69,189 @@ test('an operator has no usage', () => {
     usage: null,
   };
   expect(planInfo.parse(plan).usage).toBeNull();
+});
+
+/** Sections 2, 6 and 7 in their own words: each field with its type; `?` is one that may be absent. */
+const DOCUMENT: Record<string, Record<string, string>> = {
+  categoryRef: { name: 'string', path: 'string', slug: 'string', source: 'AI or MANUAL' },
+  siteRef: { id: 'integer', name: 'string', host: 'string', attribution: 'string|null' },
+  source: { modelId: 'integer', name: 'string' },
+  item: {
+    id: 'integer',
+    title: 'string|null',
+    brand: 'string|null',
+    mpn: 'string|null',
+    gtin: 'string|null',
+    price: 'number|null',
+    previousPrice: 'number|null',
+    priceChangedAt: 'date-time|null',
+    currency: 'string|null',
+    url: 'string|null',
+    image: 'string|null',
+    attributes: 'object',
+    category: 'categoryRef|null',
+    datasets: 'string[]',
+    site: 'siteRef',
+    source: 'source',
+    firstSeenAt: 'date-time',
+    lastSeenAt: 'date-time',
+    lastChangedAt: 'date-time',
+    removedAt: 'date-time|null',
+  },
+  dataset: {
+    id: 'integer',
+    name: 'string',
+    description: 'string|null',
+    items: 'integer',
+    sites: 'integer',
+    models: 'integer',
+    healthyModels: 'integer',
+    newestScrapeAt: 'date-time|null',
+    oldestScrapeAt: 'date-time|null',
+  },
+  changeItem: { id: 'integer', title: 'string', url: 'string|null', currency: 'string|null', site: 'siteRef' },
+  historyEntry: {
+    id: 'integer',
+    kind: 'NEW or CHANGED or REMOVED or RELISTED',
+    observedAt: 'date-time',
+    price: 'number|null',
+    previousPrice: 'number|null',
+    changes: 'pairs',
+  },
+  change: {
+    id: 'integer',
+    kind: 'NEW or CHANGED or REMOVED or RELISTED',
+    observedAt: 'date-time',
+    price: 'number|null',
+    previousPrice: 'number|null',
+    changes: 'pairs',
+    item: 'changeItem|null',
+  },
+  changePage: { changes: 'change[]', hasMore: 'boolean', nextCursor: 'integer' },
+  facetCategory: {
+    id: 'integer',
+    name: 'string',
+    slug: 'string',
+    path: 'string',
+    parentId: 'integer|null',
+    items: 'integer',
+  },
+  facetCurrency: { code: 'string', items: 'integer' },
+  facetSite: { id: 'integer', name: 'string', host: 'string', items: 'integer' },
+  facets: { categories: 'facetCategory[]', currencies: 'facetCurrency[]', sites: 'facetSite[]' },
+  priceRange: { currency: 'string', min: 'number', max: 'number', offers: 'integer' },
+  product: {
+    id: 'string',
+    title: 'string|null',
+    brand: 'string|null',
+    mpn: 'string|null',
+    gtin: 'string|null',
+    category: 'categoryRef|null',
+    offers: 'integer',
+    shops: 'integer',
+    prices: 'priceRange[]',
+  },
+  productDetail: { product: 'product', offers: 'item[]' },
+  itemPage: {
+    content: 'item[]',
+    page: 'integer',
+    size: 'integer',
+    totalElements: 'integer',
+    totalPages: 'integer',
+  },
+  productPage: {
+    content: 'product[]',
+    page: 'integer',
+    size: 'integer',
+    totalElements: 'integer',
+    totalPages: 'integer',
+  },
+  planLimits: {
+    datasets: 'number|null?',
+    apiCallsPerMonth: 'number|null?',
+    ratePerSecond: 'number|null?',
+    exportRowsPerMonth: 'number|null?',
+    historyDays: 'number|null?',
+    changeFeed: 'boolean|null?',
+    webhooks: 'boolean|null?',
+    delayHours: 'number|null?',
+  },
+  planUsage: { apiCalls: 'integer', exportRows: 'integer', resetsAt: 'date-time' },
+  planInfo: {
+    plan: 'string',
+    name: 'string',
+    status: 'TRIALING or ACTIVE or PAST_DUE or CANCELED|null',
+    trialEndsAt: 'date-time|null',
+    limits: 'planLimits',
+    lockedDatasets: 'integer',
+    upgradeUrl: 'string',
+    usage: 'planUsage|null',
+  },
+  webhookEvent: {
+    id: 'string',
+    type: 'changes or ping',
+    createdAt: 'date-time',
+    cursor: 'integer|null',
+    changes: 'change[]|null?',
+  },
+  errorBody: { status: 'integer', error: 'string', message: 'string', docsUrl: 'string' },
+  limitErrorBody: {
+    status: 'integer',
+    error: 'string',
+    message: 'string',
+    docsUrl: 'string',
+    limit: 'datasets or changeFeed or apiCallsPerMonth or ratePerSecond or exportRowsPerMonth or paymentOverdue',
+    allowed: 'any|null',
+    plan: 'string',
+    upgradeUrl: 'string',
+  },
+};
+
+const SCHEMAS: Record<string, z.ZodType> = {
+  ...contract,
+  facetCategory: contract.facets.shape.categories.element,
+  facetCurrency: contract.facets.shape.currencies.element,
+  facetSite: contract.facets.shape.sites.element,
+  planUsage: contract.planInfo.shape.usage.unwrap(),
+};
+
+/** Values of a type of the document, and values that are none of it. */
+const VALUES: Record<string, { right: unknown[]; wrong: unknown[] }> = {
+  string: { right: ['', 'x'], wrong: [7, {}] },
+  integer: { right: [0, 7], wrong: [1.5, '7', true] },
+  number: { right: [0, 19.99], wrong: ['7', true] },
+  boolean: { right: [true, false], wrong: [0, 'true'] },
+  'date-time': { right: ['2026-11-20T12:00:00Z'], wrong: ['yesterday', 7] },
+  any: { right: [7, 'x', false, {}], wrong: [] },
+  object: { right: [{}, { stock: 7 }], wrong: [7, 'x', []] },
+  pairs: { right: [{}, { price: [1, null] }], wrong: [7, { price: [1] }, { price: 1 }] },
+};
+
+function listValues(type: string): { right: unknown[]; wrong: unknown[] } {
+  if (type.endsWith('[]')) {
+    const { right, wrong } = listValues(type.slice(0, -2));
+    return { right: [[], right], wrong: [{}, 'x', wrong.slice(0, 1)] };
+  }
+  if (type.includes(' or ')) return { right: type.split(' or '), wrong: ['other', '', 7] };
+  return VALUES[type] ?? { right: [makeSample(type)], wrong: ['x', 7] };
+}
+
+function makeSample(name: string): Record<string, unknown> {
+  const fields = Object.entries(DOCUMENT[name] as Record<string, string>);
+  return Object.fromEntries(fields.map(([field, type]) => [field, listValues(type.replace(/\|.*/, '')).right[0]]));
+}
+
+test.each(Object.entries(DOCUMENT))('%s has each field of the document, in its type', (name, fields) => {
+  const sample = makeSample(name);
+  const takes = (answer: object) => SCHEMAS[name]?.safeParse(answer).success;
+  expect(takes({ ...sample, more: 1 })).toBe(true);
+  for (const [field, type] of Object.entries(fields)) {
+    const { right, wrong } = listValues(type.replace(/\|.*/, ''));
+    for (const value of [...right, ...wrong, null]) {
+      const isTaken = value === null ? type.includes('|null') : right.includes(value);
+      expect([field, value, takes({ ...sample, [field]: value })]).toEqual([field, value, isTaken]);
+    }
+    const { [field]: _absent, ...others } = sample;
+    expect([field, takes(others)]).toEqual([field, type.endsWith('?')]);
+  }
 });

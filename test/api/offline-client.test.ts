@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createOfflineClient } from '../../src/api/offline-client.js';
+import { PricelakeError } from '../../src/errors/errors.js';
+
+test('a client without a network refuses every call, and says what for and what to do', async () => {
+  const client = createOfflineClient('rebuild');
+  const calls = [client.json('/plan', {}, z.unknown()), client.bytes('/plan', {}), client.stream('/plan', {})];
+  for (const call of calls) {
+    await expect(call).rejects.toMatchObject({
+      code: 'offline',
+      message: 'rebuild makes no call, but the landing lacks an answer of /plan',
+      facts: { hint: expect.stringContaining('pricelake sync') },
+    });
+  }
+});
+
+test('it has made no call and knows no time, whatever it is told', async () => {
+  const client = createOfflineClient('rebuild');
+  client.setRate(1);
+  client.setCallLimit(0, () => new PricelakeError('budget', 'none'));
+  expect([client.calls(), client.refusedCalls(), client.serviceTime()]).toEqual([0, 0, undefined]);
+  await client.close();
+});

@@ -1,0 +1,55 @@
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createTransport, DEFAULT_TIMEOUTS, type Timeouts } from '../../src/api/transport.js';
+import { listen } from './local-service.js';
+
+function open(origin: string, timeouts: Partial<Timeouts> = {}) {
+  const transport = createTransport(origin, { ...DEFAULT_TIMEOUTS, ...timeouts });
+  onTestFinished(() => transport.close());
+  return transport;
+}
+
+/** The port of a server that takes connections and says nothing. */
+async function listenSilently(): Promise<number> {
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => void sockets.push(socket.on('error', () => {})));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
+test('a service that does not finish its TLS handshake is no connection, and nothing was sent', async () => {
+  const transport = open(`https://127.0.0.1:${await listenSilently()}`, { connectMs: 50 });
+  const fault = await transport.get('/', {}).catch((error: unknown) => error);
+  expect(fault).toMatchObject({ sent: false, message: 'no answer', cause: { code: 'UND_ERR_CONNECT_TIMEOUT' } });
+});
+
+test('names of headers are in lower case, and a header that is repeated is one', async () => {
+  const { port } = await listen((_request, response) => {
+    response.writeHead(200, [
+      ['X-Export-Rows', '7'],
+      ['Via', 'a'],
+      ['VIA', 'b'],
+    ]);
+    response.end();
+  });
+  const { headers, body } = await open(`http://127.0.0.1:${port}`).get('/', {});
+  body.discard();
+  expect(headers).toMatchObject({ 'x-export-rows': '7', via: 'a, b' });
+});
+
+test('closing it closes connections that wait for the next call', async () => {
+  const { server, port } = await listen((_request, response) => void response.end('{}'));
+  let closed = false;
+  server.on('connection', (socket) => socket.on('close', () => (closed = true)));
+  const transport = open(`http://127.0.0.1:${port}`);
+  const { body } = await transport.get('/', {});
+  for await (const chunk of body) expect(String(chunk)).toBe('{}');
+  await transport.close();
+  for (let turn = 0; turn < 100 && !closed; turn += 1) await wait(5);
+  expect(closed).toBe(true);
+});
