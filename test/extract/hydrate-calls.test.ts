@@ -89,6 +89,62 @@ test('a page that may hold two of the needed items is asked for, by the pages th
   expect(urlsOf(far)).toEqual([0, '/items/2990', '/items/2991']);
 });
 
+/** Pages of which only these hold anything; an item that is read alone is not there. */
+const servePages = (pages: Record<number, { ids: number[]; total?: number }>, total: number) =>
+  fakeClient((at, { page }) => {
+    if (page === undefined) throw new PricelakeError('not_found', at);
+    const shown = pages[Number(page)];
+    const content = (shown?.ids ?? []).map((id) => ({ id }));
+    return { content, totalElements: 9, totalPages: shown?.total ?? total };
+  });
+const pagesOf = (service: ReturnType<typeof fakeClient>) => urlsOf(service).filter((one) => typeof one === 'number');
+
+test('of pages side by side that announce different totals, the least holds', async () => {
+  const totals = [20, 20, 6, 20, 20, 6];
+  const pages = totals.map((total, page) => ({ ids: range(page * 500, page * 500 + 500), total }));
+  const service = servePages(pages, 20);
+  await hydrate(service.client, range(0, 3600));
+  expect(pagesOf(service)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('pages side by side that find fewer than two items each are the last', async () => {
+  const service = servePages({ 0: { ids: [1, 2, 3] }, 1: { ids: [4, 5] }, 2: { ids: [6] } }, 1000);
+  await hydrate(service.client, range(1, 604));
+  expect(pagesOf(service)).toEqual([0, 1, 2]);
+});
+
+test('what has landed of another dataset is asked for of this one', async () => {
+  const landing = await openLanding();
+  await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n{"id":8}\n');
+  const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 18, readAt: SINCE, calls: 1 } as const;
+  await landing.journal.append({ ...page, rows: 2, dataset: 5n, page: 0 });
+  const service = serve([1, 2, 3]);
+  await hydrate(service.client, [1, 2, 3], { parts: [{ dataset: 6n, client: service.client }] }, landing);
+  expect(urlsOf(service)).toEqual([0]);
+  await hydrate(service.client, [4, 5], { parts: [{ dataset: 5n, client: service.client }] }, landing);
+  expect(pagesOf(service)).toEqual([0, 1]);
+});
+
+test('a file that is full is handed over while more items are read', async () => {
+  const landing = await openLanding();
+  const handed: string[] = [];
+  let handedBefore: number | undefined;
+  const client = {
+    calls: () => 0,
+    async bytes(at: string) {
+      if (at === '/items/1') return { body: Buffer.from(`{"id":1,"text":"${'x'.repeat(48 * 1024 * 1024)}"}`) };
+      while (need.itemIds.has(1n)) await new Promise(setImmediate);
+      handedBefore = handed.length;
+      return { body: Buffer.from('{"id":2}') };
+    },
+  } as unknown as ApiClient;
+  const need = needOf([1, 2]);
+  const parts = [1n, 2n].map((dataset) => ({ dataset, client }));
+  const means = { gate: undefined, ratePerSecond: null, parts };
+  await landHydration(client, landing, need, (file) => handed.push(path.basename(file.path)), createFakeIo(), means);
+  expect([handedBefore, handed]).toEqual([1, ['hydrate-00001.ndjson', 'hydrate-00002.ndjson']]);
+});
+
 test('pages alone take no export, whatever is allowed', async () => {
   const service = serve(range(0, 1000));
   const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
