@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { collectBody, collectStart, readEncoding } from '../../src/api/decode-body.js';
+import { collectBody, collectStart, decodeBody, readEncoding } from '../../src/api/decode-body.js';
+import type { Answer } from '../../src/api/transport.js';
 
 async function* send(...chunks: (string | Error)[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) {
@@ -24,6 +27,11 @@ test('a body is joined whole, and none where it is longer than it may be', async
   expect(String(await collectBody(send('ab', 'cd', 'e'), 5))).toBe('abcde');
   expect(String(await collectBody(send('abcde'), 5))).toBe('abcde');
   expect(String(await collectBody(send(), 5))).toBe('');
+  const piece = Buffer.from('abc');
+  const uncopied = (async function* () {
+    yield piece;
+  })();
+  expect(await collectBody(uncopied, 5)).toBe(piece);
   expect(await collectBody(send('ab', 'cd', 'ef'), 5)).toBeUndefined();
   await expect(collectBody(send('ab', new Error('broke')), 5)).rejects.toThrow('broke');
 });
@@ -43,4 +51,22 @@ test('of a body that breaks off, what came is its beginning; and no more is read
   }
   expect(String(await collectStart(count(), 6))).toBe('abcabc');
   expect(read).toBe(2);
+});
+
+test('of a gzip body no more is taken than its reader follows', async () => {
+  const packed = gzipSync(randomBytes(8 * 1024 * 1024), { level: 0 });
+  let taken = 0;
+  async function* body() {
+    for (; taken < packed.length; taken += 64 * 1024) yield packed.subarray(taken, taken + 64 * 1024);
+  }
+  const answer = { headers: { 'content-encoding': 'gzip' }, body: body() } as unknown as Answer;
+  let size = 0;
+  for await (const piece of decodeBody(answer)) {
+    if (size === 0) {
+      for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+      expect(taken).toBeLessThan(packed.length / 2);
+    }
+    size += piece.length;
+  }
+  expect(size).toBe(8 * 1024 * 1024);
 });

@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/api/exact-json.js';
+import { MAX_JSON_DEPTH } from '../../src/io/limits.js';
 
 test('safe integers are numbers', () => {
   expect(parseExactJson('[0, -1, 9007199254740991]')).toEqual([0, -1, 9007199254740991]);
@@ -15,7 +16,9 @@ test('integers above 2^53 are exact bigints, wherever they stand', () => {
 });
 
 test('a bare giant integer is exact', () => {
-  expect(parseExactJson('9007199254740993')).toBe(9007199254740993n);
+  for (const text of ['9007199254740993', ' 9007199254740993', '\n-9007199254740993 ']) {
+    expect(parseExactJson(text)).toBe(BigInt(text.trim()));
+  }
 });
 
 test('a decimal that a double prints again is a number', () => {
@@ -48,4 +51,9 @@ test('text that is not JSON is a SyntaxError both ways', () => {
   expect(() => parseExactJson('{"id":1')).toThrow(SyntaxError);
   expect(() => parseExactJson('{"id":9007199254740993')).toThrow(SyntaxError);
   expect(() => parseExactJson('')).toThrow(SyntaxError);
+});
+
+test('text that is nested too deep for parsers is a SyntaxError that says so', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  expect(() => parseExactJson(deep)).toThrow(new SyntaxError(`nested more than ${MAX_JSON_DEPTH} deep`));
 });

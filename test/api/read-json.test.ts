@@ -13,6 +13,10 @@ test('a body that is no JSON is quoted once, from its beginning, and cut', () =>
       facts: { hint: expect.stringContaining('source.baseUrl') },
     }),
   );
+  const parse = (text: string) => parseJsonBody(Buffer.from(text), 'GET /x', cleaner);
+  expect(() => parse(`{"a": "${'x'.repeat(200)}\\n",\n"b": secret, "c": "${'x'.repeat(200)}"}`)).toThrow(
+    /^GET \/x: the answer is not JSON \(Unexpected token 's'\); it begins "/,
+  );
   expect(showText(Buffer.from('x'.repeat(5000)), cleaner)).toBe(`"${'x'.repeat(79)}…"`);
 });
 
@@ -20,7 +24,7 @@ test('of an answer that departs from the contract, three places are named, and h
   const schema = z.object({ a: z.string(), b: z.string(), c: z.string(), d: z.object({ e: z.array(z.string()) }) });
   const check = (value: unknown) => checkAnswer(value, schema, 'GET /x', cleaner);
   expect(() => check({ a: 1, b: 'x', d: { e: ['x', null] } })).toThrow(
-    /^GET \/x: a: [^;]+, arrived 1; c: [^;]+, arrived nothing; d\.e\.1: [^;]+, arrived null$/,
+    'GET /x: a: Invalid input: expected string, arrived 1; c: Invalid input: expected string, arrived nothing; d.e.1: Invalid input: expected string, arrived null',
   );
   expect(() => check({ d: {} })).toThrow(/^GET \/x: a: [^;]+; b: [^;]+; c: [^;]+ \(and 1 more\)$/);
   expect(() => check(null)).toThrow(/^GET \/x: the whole answer: [^;]+, arrived null$/);

@@ -28,6 +28,25 @@ describe("the service's clock", () => {
     expect(ahead()).toBe(2);
   });
 
+  it('is the median of the newest 25 answers, and of two the one that is behind', () => {
+    const { answer, ahead } = openClock();
+    for (const hours of [7, -3]) answer(hours);
+    expect(ahead()).toBe(-3);
+    for (let i = 0; i < 25; i += 1) answer(i < 13 ? 5 : 0);
+    expect(ahead()).toBe(5);
+    answer(0);
+    expect(ahead()).toBe(0);
+  });
+
+  it.each([' Fri, 20 Nov 2026 13:00:00 GMT ', 'Sat, 01 Jan 2000 00:00:00 GMT', 'Thu, 31 Dec 2099 23:59:59 GMT'])(
+    'is known from the header %j',
+    (header) => {
+      const { clock } = openClock();
+      clock.note(header);
+      expect(clock.now()).toEqual(new Date(header));
+    },
+  );
+
   it('follows a clock that is set while the run goes on', () => {
     const { answer, ahead } = openClock();
     for (let i = 0; i < 100; i += 1) answer(5);
@@ -43,6 +62,8 @@ describe("the service's clock", () => {
     '2026-11-20T12:00:00Z',
     'Fri, 20 Nov 1926 12:00:00 GMT',
     'Fri, 20 Nov 9026 12:00:00 GMT',
+    'Fri, 31 Dec 1999 23:59:59 GMT',
+    'Fri, 01 Jan 2100 00:00:00 GMT',
   ])('is not known from the header %j', (header) => {
     const { clock } = openClock();
     clock.note(header);

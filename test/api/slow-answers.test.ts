@@ -90,8 +90,20 @@ describe('the pace of a body', () => {
       { afterMs: 100_000, bytes: 1 },
     ];
     expect(await read({ minimum }, steps)).toBe(1002);
+    expect(await read({ minimum }, [{ afterMs: 120_000, bytes: 1000 }])).toBe(1000);
     const slow = Array.from({ length: 12 }, () => ({ afterMs: 10_000, bytes: 1 }));
     await expect(read({ minimum }, slow)).rejects.toThrow('12 bytes in 120 s, at least 1000 are due');
+  });
+
+  test('is asked of no body that has ended: what came is whole, however late its end is told', async () => {
+    let now = 0;
+    const queue = new BodyQueue({ pause: () => {}, resume: () => {}, close: () => {} }, () => now);
+    queue.setPace({ totalMs: 60_000, minimum });
+    const last = queue[Symbol.asyncIterator]().next();
+    await Promise.resolve(); // the reader waits
+    now = 240_000;
+    queue.end();
+    expect(await last).toEqual({ done: true, value: undefined });
   });
 
   test('counts no time in which the reader was busy', async () => {
@@ -105,6 +117,7 @@ describe('the pace of a body', () => {
       { afterMs: 29_000, bytes: 10 },
     ];
     expect(await read({ totalMs: 60_000 }, steps)).toBe(20);
+    expect(await read({ totalMs: 59_000 }, steps)).toBe(20);
     await expect(read({ totalMs: 58_000 }, steps)).rejects.toThrow('not complete 58 s after its headers');
   });
 });
