@@ -22,6 +22,7 @@ const LONG = [
   'test/compare/compare-products.test.ts',
   'test/rebuild/rebuild-damaged.test.ts',
   'test/rebuild/rebuild.test.ts',
+  'test/remote/empty-disk.test.ts',
   'test/sandbox/readings-sync.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',

@@ -26,9 +26,29 @@ export function chooseKind(files: readonly TypedFile[]): 'table' | 'view' {
   return files.reduce((sum, { rows }) => sum + rows, 0) > FEW_ROWS ? 'view' : 'table';
 }
 
-/** SQL of the typed rows of these files that fit. */
+/** SQL of the typed rows of these files that fit, each with its place: `filename` and `file_row_number`. */
 export function goodRows(files: readonly TypedFile[]): string {
-  return `SELECT * FROM read_parquet(${quoteList(files.map((file) => file.typedPath))}) WHERE reject_reason IS NULL`;
+  const paths = quoteList(files.map((file) => file.typedPath));
+  return `SELECT * FROM read_parquet(${paths}, filename = true, file_row_number = true) WHERE reject_reason IS NULL`;
+}
+
+/**
+ * Table `repeated_<name>`: the places of typed rows that another row of the same `key` stands for, the first by `order`.
+ * Returns SQL of the relation without them. Few rows are repeated, those that moved while parts were read. They are put
+ * in order once: a view that did so would, for each slice that is read of it, over all rows.
+ */
+export async function leaveOutRepeated(
+  db: Database,
+  { name, rows, key, order }: { name: string; rows: string; key: string; order: string },
+): Promise<string> {
+  await db.define(
+    'table',
+    `repeated_${name}`,
+    `SELECT filename, file_row_number FROM ${rows}
+    SEMI JOIN (SELECT ${key} FROM ${rows} GROUP BY ${key} HAVING count(*) > 1) USING (${key})
+    QUALIFY row_number() OVER (PARTITION BY ${key} ORDER BY ${order}) > 1`,
+  );
+  return `${rows} ANTI JOIN repeated_${name} USING (filename, file_row_number)`;
 }
 
 /** What typed rows of items have beside the table's columns. */
@@ -94,21 +114,11 @@ async function readItems(
     `SELECT * REPLACE (dataset_names(datasets) AS datasets) FROM (${goodRows(own)})`,
   );
   const tally = await countRepeated(db, `typed_${name}`, 'item_id');
-  const select = `SELECT ${selectColumns('items')} FROM typed_${name}`;
-  let rows = select;
-  if (tally.repeated > 0n) {
-    // Few of many items are repeated, those that moved while parts were read: only these are put in order.
-    await db.define(
-      'table',
-      `repeated_${name}`,
-      `SELECT item_id FROM typed_${name} GROUP BY item_id HAVING count(*) > 1`,
-    );
-    rows = `${select} ANTI JOIN repeated_${name} USING (item_id) UNION ALL
-      ${select} SEMI JOIN repeated_${name} USING (item_id)
-      QUALIFY row_number() OVER (PARTITION BY item_id
-        ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC) = 1`;
-  }
-  await db.define(rows === select && absent.length === 0 ? 'view' : kind, name, keepAbsent(rows, absent));
+  const all = `typed_${name}`;
+  const order = 'last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC';
+  const newest = tally.repeated === 0n ? all : await leaveOutRepeated(db, { name, rows: all, key: 'item_id', order });
+  const rows = `SELECT ${selectColumns('items')} FROM ${newest}`;
+  await db.define(newest === all && absent.length === 0 ? 'view' : kind, name, keepAbsent(rows, absent));
   return tally;
 }
 

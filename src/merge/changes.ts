@@ -4,7 +4,7 @@ import { type CursorWindow, findHeld } from '../tables/cursor-window.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { LAG_MS } from '../tables/table.js';
 import type { TypedFile } from '../typing/type-file.js';
-import { chooseKind, countRepeated, goodRows, selectColumns, type Tally } from './batch.js';
+import { chooseKind, countRepeated, goodRows, leaveOutRepeated, selectColumns, type Tally } from './batch.js';
 
 /** What typed changes have beside the columns of history. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
@@ -35,13 +35,11 @@ export async function createNewChanges(
   const good = goodRows(files);
   const own = "origin <> 'webhook' OR item_id IN (SELECT item_id FROM items WHERE gone_at IS NULL)";
   await db.define(kind, 'typed_changes', isSelected ? `SELECT * FROM (${good}) WHERE ${own}` : good);
-  const { typed, repeated } = await countRepeated(db, "(FROM typed_changes WHERE origin = 'feed')", 'change_id');
-  const once = repeated === 0n ? '' : 'QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY observed_at) = 1';
-  await db.define(
-    kind,
-    'feed_changes',
-    `SELECT * FROM typed_changes WHERE origin = 'feed' AND change_id > CAST('${from}' AS BIGINT) ${once}`,
-  );
+  const feed = "(FROM typed_changes WHERE origin = 'feed')";
+  const { typed, repeated } = await countRepeated(db, feed, 'change_id');
+  const first = { name: 'feed_changes', rows: feed, key: 'change_id', order: 'observed_at' };
+  const once = repeated === 0n ? feed : await leaveOutRepeated(db, first);
+  await db.define(kind, 'feed_changes', `SELECT * FROM ${once} WHERE change_id > CAST('${from}' AS BIGINT)`);
   const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
   const held = findHeld(window);
   const mayOverlap = has('webhook') || held > from;

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/duckdb/connection.js';
+import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { createItemViews, FEW_ROWS } from '../../src/merge/batch.js';
+import { loadRows } from '../../src/run/ledger.js';
+import { setDatasetNames } from '../../src/typing/dataset-names.js';
+import type { TypedFile } from '../../src/typing/type-file.js';
+import { at, item, openModels, type Row, shown } from './model-world.js';
+
+let db: Database;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-batch-'));
+  db = await openModels();
+  await setDatasetNames(db, []);
+});
+afterAll(async () => {
+  db.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A typed file of these rows; `rows` says how many it counts as. */
+async function writeTyped(part: string, items: Row[], rows: number): Promise<TypedFile> {
+  await loadRows(db, 'typed', 'items', items);
+  const typedPath = path.join(folder, `${part}.parquet`);
+  await db.run(`COPY (SELECT *, ${quoteLiteral(part)} AS part, NULL::VARCHAR AS site_attribution, NULL::VARCHAR AS reject_reason
+    FROM typed) TO ${quoteLiteral(typedPath)} (FORMAT parquet)`);
+  return { typedPath, part, origin: 'page', rows, sources: [part] };
+}
+
+/** Item 1 moved while pages were read, so that two of them have it; item 3 is twice on one page. */
+const PAGES: Row[][] = [
+  [item({ item_id: 1, title: 'before', last_changed_at: at(5) }), item({ item_id: 2, title: 'once' })],
+  [
+    item({ item_id: 1, title: 'after', last_changed_at: at(6) }),
+    item({ item_id: 3, title: 'seen later', last_seen_at: at(7) }),
+    item({ item_id: 3, title: 'seen earlier', last_seen_at: at(6) }),
+  ],
+];
+
+async function writePages(name: string, rows: number): Promise<TypedFile[]> {
+  const files: TypedFile[] = [];
+  for (const [i, page] of PAGES.entries()) files.push(await writeTyped(`${name}-${i}`, page, rows));
+  return files;
+}
+
+describe.each([
+  ['few', 'table', 5],
+  ['many', 'view', FEW_ROWS + 1],
+])('of %s items, which are a %s,', (_, kind, rows) => {
+  test('each is there once, in its newest row', async () => {
+    const { exported } = await createItemViews(db, await writePages(kind, rows));
+    expect(exported).toEqual({ typed: 5n, repeated: 2n });
+    const found = await db.rows('SELECT item_id, title, last_changed_at FROM exported_items ORDER BY item_id');
+    expect(found.map((row) => Object.values(row).map(String))).toEqual([
+      ['1', 'after', shown(6)],
+      ['2', 'once', shown(5)],
+      ['3', 'seen later', shown(5)],
+    ]);
+  });
+});
+
+test('repeated items are put in order once, not whenever some of the items are read', async () => {
+  await createItemViews(db, await writePages('slice', FEW_ROWS + 1));
+  const plan = await db.rows('EXPLAIN SELECT * FROM exported_items WHERE site_id = 7');
+  expect(String(plan[0]?.explain_value)).toContain('READ_PARQUET');
+  expect(String(plan[0]?.explain_value)).not.toContain('WINDOW');
+});
