@@ -32,7 +32,7 @@ export function describeAttributions(attributions: Attribution[]): Record<string
 
 /** `ATTRIBUTION.md`: licence and credit texts, which must be passed on with the data (API section 2, SiteRef). */
 export function writeAttributions(attributions: Attribution[]): string {
-  const sorted = [...attributions].sort((a, b) => (a.siteId < b.siteId ? -1 : a.siteId > b.siteId ? 1 : 0));
+  const sorted = [...attributions].sort((a, b) => (a.siteId < b.siteId ? -1 : 1));
   const intro =
     sorted.length === 0
       ? 'No site in this lake asks for a credit.'

@@ -73,7 +73,7 @@ test('a data file carries all credits as one text, and none where no site asks f
 });
 
 test('credits are in order of their sites, under a line that says what they are for', () => {
-  const credit = (siteId: bigint, name = 'A') => ({ siteId, name, host: 'a.example', attribution: 'CC0' });
+  const credit = (siteId: bigint) => ({ siteId, name: 'A', host: 'a.example', attribution: 'CC0' });
   const write = (...credits: ReturnType<typeof credit>[]) => writeAttributions(credits);
   expect(write(credit(10n))).toBe(
     '# Attribution\n\nThe data of these sites may be passed on only together with their licence and credit texts.\n' +
@@ -84,7 +84,6 @@ test('credits are in order of their sites, under a line that says what they are 
     'site 10',
     `site ${2n ** 60n}`,
   ]);
-  expect(write(credit(1n, 'first'), credit(1n, 'second')).match(/## \w+/g)).toEqual(['## first', '## second']);
 });
 
 test.each([

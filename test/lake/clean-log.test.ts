@@ -87,3 +87,26 @@ test('a checkpoint whose entry is gone, or does not say when it was committed, c
   expect(await cleanWritten({ 9: 50, 10: undefined, 30: 0 }, [10])).toHaveLength(4);
   expect(await cleanWritten({ 9: 50, 10: 40 }, [])).toHaveLength(2);
 });
+
+test('what is no entry and no checkpoint stays, and an empty log is left alone', async () => {
+  const lake = await makeLake();
+  const folder = tablePath(lake, 'items', '_delta_log');
+  await mkdir(folder, { recursive: true });
+  await cleanLog(lake, 'items', AT, 0);
+  const names = [
+    '.00000000000000000001.json.crc',
+    '00000000000000000001x.json',
+    '1.json',
+    'x00000000000000000001.json',
+  ];
+  for (const name of names) await writeFile(join(folder, name), '');
+  const committed = JSON.stringify({ commitInfo: { timestamp: AT.getTime() - 40 * DAY } });
+  for (const suffix of ['json', 'checkpoint.parquet']) {
+    await writeFile(join(folder, `00000000000000000010.${suffix}`), committed);
+  }
+  await writeFile(join(folder, '00000000000000000009.json'), '');
+  await cleanLog(lake, 'items', AT, 0);
+  expect((await readdir(folder)).sort()).toEqual(
+    [...names, '00000000000000000010.checkpoint.parquet', '00000000000000000010.json'].sort(),
+  );
+});

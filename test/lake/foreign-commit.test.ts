@@ -141,6 +141,21 @@ test('a change that a checkpoint hides is found in the log before it', async () 
   expect(await find({ tables: {} } as unknown as Pointer)).toEqual([1n, 2n]);
 });
 
+test('a log is not read again where the states tell every commit since the newest run', async () => {
+  const lake = await makeBareLake();
+  await writeEntry(lake, 0n, [...CREATED, add('a'), add('b')]);
+  await writeEntry(lake, 1n, [remove('a')], OTHER);
+  const gone = { root: '/none' };
+  const find = async (left: bigint) =>
+    (await findForeignChanges(gone, [await readTable({ ...lake }, 'items')], pointerAt(left))).map(
+      (one) => one.version,
+    );
+  expect(await find(0n)).toEqual([1n]);
+  await writeCheckpoint(lake, 'items', new Date());
+  await writeEntry(lake, 2n, [remove('b')], OTHER);
+  expect(await find(1n)).toEqual([2n]);
+});
+
 test('a commit is named by version, operation and program', async () => {
   expect(nameCommit((await describe([])) as ForeignCommit)).toBe('version 1 (DELETE by delta-rs:py-1.6.6)');
 });

@@ -1,8 +1,10 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/errors/errors.js';
 import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
+import { ExportBounds } from '../../src/landing/export-bounds.js';
 import type { ExportFormat } from '../../src/landing/row-scanner.js';
 import { writeSegments } from '../../src/landing/segment-writer.js';
 import { startService } from '../api/local-service.js';
@@ -132,5 +134,83 @@ describe('the body of an export', () => {
       facts: { neededBytes: 1e15 + 2000 + 1500, freeBytes: expect.any(Number) },
     });
     expect(landedBytes).toBeLessThanOrEqual(1000);
+  });
+});
+
+describe('the room for an export', () => {
+  const refuse = async (limits: Partial<ExportLimits>, landed: { rows: bigint; bytes: number }) => {
+    const bounds = new ExportBounds(30n, await makeFolder(), { ...LIMITS, ...limits });
+    return bounds.requireRoom(landed).then(
+      () => undefined,
+      (error: unknown) => (error as PricelakeError).facts.neededBytes,
+    );
+  };
+
+  test('is what the rest of the rows take, and what a run makes of all', async () => {
+    const limits = { reserveBytes: 1e15, workShare: 1.5 };
+    expect(await refuse(limits, { rows: 10n, bytes: 2000 })).toBe(1e15 + 4000 + 9000);
+    expect(await refuse(limits, { rows: 30n, bytes: 2000 })).toBe(1e15 + 3000);
+    expect(await refuse(limits, { rows: 0n, bytes: 2000 })).toBe(1e15 + 3000);
+    // Rows that were not announced don't make the rest negative.
+    expect(await refuse(limits, { rows: 60n, bytes: 2000 })).toBe(1e15 + 3000);
+    expect(await refuse({ ...limits, workShare: 0.0001 }, { rows: 30n, bytes: 2000 })).toBe(1e15 + 1);
+  });
+
+  test('need not be more than a reserve and what a run makes of the bytes that landed', async () => {
+    const landed = { rows: 1n, bytes: 2000 };
+    expect(await refuse({ reserveBytes: 0, workShare: 1e15 }, landed)).toBeGreaterThan(1e15);
+    expect(await refuse({ reserveBytes: 0, workShare: 1 }, landed)).toBeUndefined();
+  });
+
+  test('is looked at once a step', async () => {
+    const folder = await makeFolder();
+    const bounds = new ExportBounds(30n, folder, { ...LIMITS, reserveBytes: 0 });
+    await bounds.requireRoom({ rows: 1n, bytes: 1000 });
+    await rm(folder, { recursive: true });
+    await bounds.requireRoom({ rows: 1n, bytes: 1999 });
+    await expect(bounds.requireRoom({ rows: 1n, bytes: 2000 })).rejects.toMatchObject({ code: 'ENOENT' });
+    const other = new ExportBounds(30n, folder, LIMITS);
+    await other.requireRoom({ rows: 1n, bytes: 999 });
+    await expect(other.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('is named in megabytes, rounded up, with what to do', async () => {
+    const bounds = new ExportBounds(1n, await makeFolder(), { ...LIMITS, reserveBytes: 1e15, workShare: 0 });
+    await expect(bounds.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toMatchObject({
+      message: expect.stringMatching(/: \d+ MB are free, .* need about 1000000000 MB; what was published stays$/),
+      facts: { hint: 'Free so much space or move the lake to a larger disk, then run the same command again.' },
+    });
+    const more = new ExportBounds(1n, await makeFolder(), { ...LIMITS, reserveBytes: 1e15, workShare: 0.001 });
+    await expect(more.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toThrow('about 1000000001 MB');
+  });
+});
+
+describe('what arrives', () => {
+  const admit = (rows: bigint, bytes: number, openBytes: number) => () =>
+    new ExportBounds(30n, '/none', LIMITS).admit({ rows, bytes, openBytes });
+
+  test('is taken up to each limit', () => {
+    expect(admit(30n, 8000, 1000)).not.toThrow();
+  });
+
+  test.each([
+    [31n, 1, 0, 'snapshot_incomplete', 'Nothing was published. Run the same command again.'],
+    [1n, 1001, 1001, 'contract', 'Tell the service; limits: docs/reference/answers.md, "Limits".'],
+    [1n, 8001, 0, 'contract', 'Tell the service; limits: docs/reference/answers.md, "Limits".'],
+  ])('of %i rows, %i bytes and %i of an open row is refused as %s', (rows, bytes, openBytes, code, hint) => {
+    expect(admit(rows, bytes, openBytes)).toThrow(
+      expect.objectContaining({ code, facts: { hint: expect.stringMatching(/^Nothing was published\. /) } }),
+    );
+    expect(admit(rows, bytes, openBytes)).toThrow(
+      expect.objectContaining({ facts: { hint: expect.stringContaining(hint) } }),
+    );
+  });
+
+  test('without limits of its own has those of every export', () => {
+    const bounds = new ExportBounds(1n, '/none');
+    expect(() =>
+      bounds.admit({ rows: 0n, bytes: EXPORT_LIMITS.lineBytes, openBytes: EXPORT_LIMITS.lineBytes }),
+    ).not.toThrow();
+    expect(() => bounds.admit({ rows: 0n, bytes: 1e12, openBytes: 0 })).toThrow('bytes arrived for 1 rows');
   });
 });

@@ -186,6 +186,8 @@ describe('a listing', () => {
 
   test('that stays removed and differs is CHANGED', async () => {
     expect(await event({ ...removed, ...changed, brand: 'B' }, removed)).toMatchObject({ kind: 'CHANGED' });
+    const later = { ...removed, removed_at: at(8) };
+    expect(await event({ ...later, ...changed, brand: 'B' }, later)).toMatchObject({ observed_at: shown(7) });
   });
 });
 
