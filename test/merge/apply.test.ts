@@ -407,6 +407,17 @@ describe('a website', () => {
     });
   });
 
+  test('leaves the name and host of others in a row that changes', async () => {
+    const base = [fullItem({}), fullItem({ item_id: 2, site_id: 8, site_name: 'Other', site_host: 'other.example' })];
+    const changes = [change({}), change({ change_id: 102, item_id: 2, site_id: 8 })];
+    const renamed = [site({ name: 'Store' }), site({ site_id: 9, name: 'Third', host: 'third.example' })];
+    const rows = await apply({ base, changes, renamed });
+    expect(rows.map((row) => [row.item_id, row.site_name, row.site_host])).toEqual([
+      ['1', 'Store', 'shop.example'],
+      ['2', 'Other', 'other.example'],
+    ]);
+  });
+
   test('of an item that is gone or removed is renamed, and lists neither', async () => {
     const base = [
       fullItem({ gone_at: at(5), is_listed: false }),
