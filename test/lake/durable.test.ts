@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createExclusively, writeDurably } from '../../src/lake/durable.js';
@@ -39,4 +39,13 @@ test('a name is given once: who comes later is told, and changes nothing', async
     code: 'ENOENT',
   });
   expect(await readdir(privatePath(lake, 'tmp'))).toEqual([]);
+});
+
+test('a write that can not begin says why, not what clearing up met', async () => {
+  const lake = await makeBareLake();
+  await rm(privatePath(lake, 'tmp'), { recursive: true });
+  const path = join(lake.root, 'a.txt');
+  for (const write of [writeDurably, createExclusively]) {
+    await expect(write(lake, path, 'x')).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
+  }
 });

@@ -55,7 +55,10 @@ test.each([
   ['null', 'null'],
   ['of another program', JSON.stringify({ ...POINTER, format: 'iceberg' })],
   ['of another format', JSON.stringify({ ...POINTER, version: 2 })],
-  ...['12x', 'x12', '', '1.5'].map((cursor) => [`at the cursor "${cursor}"`, JSON.stringify({ ...POINTER, cursor })]),
+  ...['12x', 'x12', '', '1.5', '0x12', '12 '].map((cursor) => [
+    `at the cursor "${cursor}"`,
+    JSON.stringify({ ...POINTER, cursor }),
+  ]),
   ['of half a run', JSON.stringify({ ...POINTER, runNumber: 1.5 })],
   ['without files', JSON.stringify({ ...POINTER, tables: { items: { version: 3, rows: 1 } } })],
   ['without tables', JSON.stringify({ ...POINTER, tables: undefined })],

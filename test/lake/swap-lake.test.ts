@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Lake } from '../../src/lake/lake.js';
@@ -90,6 +90,17 @@ test.each<[string, (lake: Lake) => Promise<void>]>([
   const lake = await makeRebuilt();
   await writeOrder(lake);
   await crash(lake);
+  expect(await finishSwap(lake)).toBe(true);
+  await expectNew(lake);
+});
+
+test('a swap that fails leaves its order, which names the tables that come, and is finished by the next', async () => {
+  const lake = await makeRebuilt();
+  await rm(privatePath(lake, 'tmp'), { recursive: true });
+  await writeFile(privatePath(lake, 'replaced'), 'no folder');
+  await expect(swapLake(lake)).rejects.toThrow();
+  expect(JSON.parse(await readFile(privatePath(lake, 'swap.json'), 'utf8'))).toEqual({ tables: ['items', 'sites'] });
+  await rm(privatePath(lake, 'replaced'));
   expect(await finishSwap(lake)).toBe(true);
   await expectNew(lake);
 });

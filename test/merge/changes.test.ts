@@ -104,6 +104,11 @@ describe('new changes', () => {
     expect(tally).toEqual({ typed: 7n, repeated: 4n });
   });
 
+  test('of the feed are not those up to the cursor, also where history lacks them', async () => {
+    await land({ feed: [4, 5], webhooks: [6] }, { from: 4n, known: 4n });
+    expect(await readTitles('new_changes')).toEqual(['5 feed', '6 webhook']);
+  });
+
   test('of the feed that webhooks had brought ahead stand in history already', async () => {
     const history = [
       { change_id: 5, origin: 'webhook' },
