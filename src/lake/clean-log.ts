@@ -21,30 +21,30 @@ export async function cleanLog(lake: Lake, table: TableName, at: Date, retention
     const ageMs = at.getTime() - committedAt;
     return ageMs >= retentionMs && (ageMs >= LOG_RETENTION_MS || newest - version >= KEPT_VERSIONS);
   });
-  if (keepFrom === undefined) return;
-  for (const name of names.filter((name) => name.slice(0, 20) < keepFrom))
-    await rm(join(folder, name), { force: true });
+  // Names of that version itself are longer than it, and so behind it.
+  for (const name of names.filter((name) => name < keepFrom)) await rm(join(folder, name), { force: true });
 }
 
-/** Version (20 digits) of the newest checkpoint that `isOld`. */
+/** Version (20 digits) of the newest checkpoint that `isOld`; empty where there is none. */
 async function findOldCheckpoint(
   folder: string,
   names: string[],
   isOld: (version: bigint, committedAt: number) => boolean,
-): Promise<string | undefined> {
+): Promise<string> {
   for (const name of names.filter((name) => name.slice(20) === '.checkpoint.parquet').reverse()) {
     const version = name.slice(0, 20);
-    const committedAt = await readCommitTime(join(folder, `${version}.json`));
-    if (committedAt !== undefined && isOld(BigInt(version), committedAt)) return version;
+    if (isOld(BigInt(version), await readCommitTime(join(folder, `${version}.json`)))) return version;
   }
-  return undefined;
+  return '';
 }
 
-/** `commitInfo.timestamp` of a log entry: unlike the file's own time it survives a copy of the lake. */
-async function readCommitTime(path: string): Promise<number | undefined> {
-  const text = (await readFile(path, 'utf8').catch(ignoreMissing)) ?? '';
-  const line = text.split('\n').find((line) => line.startsWith('{"commitInfo"'));
-  return line === undefined
-    ? undefined
-    : (JSON.parse(line) as { commitInfo: { timestamp?: number } }).commitInfo.timestamp;
+/**
+ * `commitInfo.timestamp` of a log entry: unlike the file's own time it survives a copy of the lake. NaN, which is no age,
+ * where the entry is gone or does not say.
+ */
+async function readCommitTime(path: string): Promise<number> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  const line = text?.split('\n').find((line) => line.startsWith('{"commitInfo"'));
+  if (line === undefined) return Number.NaN;
+  return (JSON.parse(line) as { commitInfo: { timestamp?: number } }).commitInfo.timestamp ?? Number.NaN;
 }

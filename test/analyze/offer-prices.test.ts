@@ -92,6 +92,17 @@ describe('the state before the first change that is known', () => {
   });
 });
 
+it('has no row for a price that did not last to the end of a day', async () => {
+  const past = [
+    { at: noon(2), units: 12, unitsBefore: 10 },
+    { at: noon(2) + HOUR, units: 13, unitsBefore: 12 },
+  ].map((change) => ({ kind: 'CHANGED' as const, ...change }));
+  await readDays(makeItem({ units: 13, unitsBefore: 12, changedAt: noon(2) + HOUR }, past));
+  const rows = await db.rows(`SELECT from_day::VARCHAR || ' to ' || to_day::VARCHAR AS days
+    FROM (${readAnalysis('offer_prices')}) ORDER BY from_day`);
+  expect(rows).toEqual([{ days: '2026-01-01 to 2026-01-03' }, { days: '2026-01-03 to 2026-01-06' }]);
+});
+
 describe('a price of nothing', () => {
   it('is no offer while it lasts', async () => {
     const own = { units: 0, unitsBefore: 10, changedAt: noon(2) };
