@@ -11,7 +11,7 @@ import { privatePath } from '../../src/lake/layout.js';
 import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { makeLake } from './fixture.js';
+import { makeFolder, makeLake } from './fixture.js';
 
 const HOLDER = fileURLToPath(new URL('./lock-holder.mjs', import.meta.url));
 const children: ChildProcess[] = [];
@@ -169,6 +169,13 @@ test.each(['', '{', '{"pid":1}', 'null'])(
     expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock.new.'))).toEqual([]);
   },
 );
+
+test('a lock that can not be written says why, not what clearing up met', async () => {
+  await expect(lockLake({ root: await makeFolder() }, realIo)).rejects.toMatchObject({
+    code: 'ENOENT',
+    syscall: 'open',
+  });
+});
 
 test('what contenders that died left beside the lock goes after 60 s', async () => {
   const lake = await makeLake();
