@@ -3,7 +3,7 @@ import { isSystemFault } from './system-fault.js';
 
 /** How DuckDB says that a Parquet file is missing or not as it was written. */
 const DAMAGE =
-  /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|file .*\.parquet.* too small/i;
+  /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 
 /**
  * Runs `work` under the lock, where no file can come or go: a data file that DuckDB can't read is PricelakeError

@@ -43,11 +43,9 @@ export function groupValues(counts: readonly ValueCount[], limit: bigint): Value
 /** A range, so that row groups outside it are skipped by their statistics. */
 function writePredicate(name: string, group: ValueCount[]): string {
   const values = group.flatMap(({ value }) => (value === null ? [] : [value]));
-  const [first, last] = [values[0], values.at(-1)];
+  const [first] = values;
   const range =
-    first === undefined || last === undefined
-      ? []
-      : [`${name} BETWEEN ${quoteLiteral(first)} AND ${quoteLiteral(last)}`];
+    first === undefined ? [] : [`${name} BETWEEN ${quoteLiteral(first)} AND ${quoteLiteral(values.at(-1) ?? first)}`];
   const nulls = values.length < group.length ? [`${name} IS NULL`] : [];
   return [...range, ...nulls].join(' OR ');
 }

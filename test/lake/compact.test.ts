@@ -155,6 +155,50 @@ test('a compaction that finds other rows than the log says changes nothing', asy
   const { files } = await readTable(lake, 'history');
   const [first, second] = files.map((file) => tablePath(lake, 'history', file.path));
   await db.run(`COPY (FROM read_parquet('${first}') WHERE false) TO '${second}' (FORMAT parquet)`);
-  await expect(compactLake(db, lake, 'always', io)).rejects.toMatchObject({ code: 'lake_invalid' });
+  await expect(compactLake(db, lake, 'always', io)).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: 'history: 6 files hold 5 rows, their log says 6',
+    facts: { hint: 'Run `pricelake verify`; nothing was changed.' },
+  });
   expect((await readTable(lake, 'history')).files).toEqual(files);
+});
+
+test('a compaction that is stopped begins no further table', async () => {
+  const { lake, db } = await makeManyFiles();
+  const stop = new AbortController();
+  const logged: unknown[] = [];
+  const stopping: Io = {
+    ...io,
+    log: (...event) => {
+      logged.push(event);
+      stop.abort(new Error('stopped'));
+    },
+  };
+  await expect(compactLake(db, lake, 'always', stopping, { stop: stop.signal })).rejects.toThrow('stopped');
+  const facts = { table: 'history', version: 3n, filesBefore: 6, filesAfter: 2, rows: 6n };
+  expect(logged).toEqual([['info', 'lake.compacted', facts]]);
+  const states = await Promise.all((['history', 'items'] as const).map((table) => readTable(lake, table)));
+  expect(states.map(({ files }) => files.length)).toEqual([2, 6]);
+});
+
+test('what is due is joined where a partition has many files, and nothing where none has', async () => {
+  const { lake, db } = await makeManyFiles();
+  expect(await compactLake(db, lake, 'due', io)).toEqual([]);
+  expect(await compactLake(db, lake, 'misplaced', io)).toEqual([]);
+  const published = await readPointer(lake);
+  for (let part = 0; part < 15; part += 1) {
+    await write(db, lake, {
+      select: select('items', { ...ITEM, site_id: '1' }, `range(${part}, ${part + 1}) AS r(i)`),
+    });
+  }
+  const [done, ...others] = await compactLake(db, lake, 'due', io);
+  expect(others).toEqual([]);
+  expect(done).toMatchObject({ table: 'items', filesBefore: 21, rows: 33n });
+  expect((await readPointer(lake))?.tables.items?.files.length).toBe(done?.filesAfter);
+  expect(published?.tables.items?.files).toHaveLength(6);
+});
+
+test('small files are joined up to the target that is asked for', async () => {
+  const { lake, db } = await makeManyFiles();
+  expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { open, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type Expectation, hashDataFile, readFooterFacts, sealDataFile } from '../../src/lake/data-file.js';
@@ -45,6 +45,19 @@ test('a file is sealed by what its writer said, and by nothing less', async () =
   await refuse({ rows: 4999n }, 'rows 5000, the writer said 4999');
   await refuse({ columns: ['a', 'b'] }, 'columns a,b,c,d, the writer said a,b');
   expect(await listOpenFiles(path.dirname(file))).toEqual([]);
+});
+
+test('a footer that says other rows than its groups have is refused', async () => {
+  const { file, right } = await writeParquet();
+  const bytes = await readFile(file);
+  // The count of rows and what follows it (Thrift): field 3, an int64 as a varint of twice its value; field 4, a list.
+  const place = bytes.lastIndexOf(Buffer.from([0x16, 0x90, 0x4e, 0x19]));
+  bytes[place + 1] = 0x8e;
+  await writeFile(file, bytes);
+  expect(await readFooterFacts(file)).toMatchObject({ rows: 4999n, rowsInGroups: 5000n });
+  await expect(sealDataFile(file, { ...right, rows: 4999n })).rejects.toThrow(
+    `${file}: its footer says rows in row groups 5000, the writer said 4999`,
+  );
 });
 
 test('a file without rows has no codec, one with rows has zstd', async () => {

@@ -115,6 +115,12 @@ test.each([
   });
 });
 
+test('an error that is named already is no damage, whatever it says', async () => {
+  for (const error of [new PricelakeError('config', 'No magic bytes found'), 'No magic bytes found', undefined]) {
+    expect(await explain(error)).toBe(error);
+  }
+});
+
 test('what works is handed on', async () => {
   expect(await explainSystemFault('/lake', () => explainDamage('/lake', async () => 7))).toBe(7);
 });
