@@ -110,3 +110,16 @@ test('what is no entry and no checkpoint stays, and an empty log is left alone',
     [...names, '00000000000000000010.checkpoint.parquet', '00000000000000000010.json'].sort(),
   );
 });
+
+test('what another program deletes of a log meanwhile is no error', async () => {
+  const lake = await makeLake();
+  const folder = tablePath(lake, 'items', '_delta_log');
+  await mkdir(folder, { recursive: true });
+  const committed = JSON.stringify({ commitInfo: { timestamp: AT.getTime() - 40 * DAY } });
+  for (let version = 0; version <= 60; version += 1) {
+    await writeFile(join(folder, `${String(version).padStart(20, '0')}.json`), committed);
+  }
+  await writeFile(join(folder, `${'60'.padStart(20, '0')}.checkpoint.parquet`), '');
+  await Promise.all([1, 2, 3].map(() => cleanLog(lake, 'items', AT, 0)));
+  expect(await readdir(folder)).toHaveLength(2);
+});
