@@ -78,9 +78,10 @@ async function exchange(request: Request, target: string, context: AttemptContex
     'user-agent': 'pricelake',
   };
   const endCall = context.beginCall();
-  const began = performance.now();
+  const { io } = context;
+  const began = io.now().getTime();
   const log = (facts: { status?: number; failed?: true }) =>
-    context.io.log('trace', 'api.call', { target, ...facts, seconds: (performance.now() - began) / 1000 });
+    io.log('trace', 'api.call', { target, ...facts, seconds: (io.now().getTime() - began) / 1000 });
   try {
     const answer = await context.transport.get(target, headers);
     endCall(true, answer.status === 200);

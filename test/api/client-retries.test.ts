@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/api/client.js';
 import { realIo } from '../../src/io/io.js';
@@ -352,15 +353,27 @@ test('many calls at once succeed without warnings', async () => {
   expect(client.calls()).toBe(150);
 });
 
-test.each(['', 'with space', 'line\nbreak', 'ümlaut'])('the key %j is refused without being shown', (apiKey) => {
-  expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
-    expect.objectContaining({
-      code: 'config',
-      message: 'source.apiKey is empty or has characters that no key has',
-      facts: { hint: expect.stringContaining('Copy it again') },
-    }),
-  );
+test('a client that is closed listens to the signal of its run no longer', async () => {
+  const { signal } = new AbortController();
+  const { client } = await startService((_request, response) => sendJson(response, 200, {}), { signal });
+  await client.bytes('/items', {});
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  await client.close();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test.each(['', ' before', 'with space', 'behind ', 'line\nbreak', 'ümlaut'])(
+  'the key %j is refused without being shown',
+  (apiKey) => {
+    expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: 'source.apiKey is empty or has characters that no key has',
+        facts: { hint: expect.stringContaining('Copy it again') },
+      }),
+    );
+  },
+);
 
 test('a key that would cross the network in clear text is warned of', () => {
   const io = createFakeIo();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PricelakeError } from '../../src/errors/errors.js';
 import { landCounts, landReading, landSingles } from '../../src/extract/listing.js';
 import { ListingJournal } from '../../src/extract/listing-journal.js';
 import type { Landing } from '../../src/landing/landing.js';
@@ -24,6 +25,10 @@ function startItems(items: number, refuseAt = 0): Promise<LocalService> {
     sendJson(response, 200, { content, page, size, totalElements: items, totalPages: Math.ceil(items / size) });
   });
 }
+
+const refuse = (path: string) => {
+  throw new PricelakeError('not_found', path);
+};
 
 async function openPlanned(): Promise<Landing> {
   const landing = await openLanding();
@@ -125,6 +130,19 @@ describe('reading pages of listing states', () => {
     const { answer, ...entry } = landing.journal.last('listing.counts') ?? { answer: '' };
     expect(entry).toEqual({ type: 'listing.counts', dataset: 5n, returnsRemovals: true, calls: 1 });
     expect(JSON.parse(answer)).toEqual(facets);
+  });
+
+  test('an item that is read alone lands as a page of its own, with its dataset and when it was read', async () => {
+    const { client } = fakeClient(() => ({ id: 2 }));
+    const landing = await openPlanned();
+    const io = createFakeIo();
+    await landSingles({ dataset: 5n, client }, landing, [2n], io);
+    const place = { file: 'listing-00001.ndjson', end: 9, rows: 1 };
+    expect(landing.journal.all('listing.page')).toMatchObject([
+      { type: 'listing.page', ...place, readAt: io.now().toISOString(), dataset: 5n, calls: 1 },
+    ]);
+    await landSingles({ dataset: 5n, client: fakeClient(refuse).client }, landing, [4n], io);
+    expect(landing.journal.all('listing.gone')).toEqual([{ type: 'listing.gone', itemId: 4n, calls: 1 }]);
   });
 
   test('reads items one by one, and notes those that are gone', async () => {

@@ -30,6 +30,10 @@ test('the window begins behind the newest change that is more than an hour older
   expect(asked).toEqual([{ limit: 200 }, { limit: 200, before: 990n }]);
 });
 
+test('a change that is an hour older to the millisecond is in the window', async () => {
+  expect(await findRecentWindow(serve([0, 60, 60.001]).client)).toEqual({ newest: 1000n, from: 980n });
+});
+
 test('where nothing is older, it begins before the first change', async () => {
   expect(await findRecentWindow(serve([0, 20, 40]).client)).toEqual({ newest: 1000n, from: 979n });
 });

@@ -1,7 +1,9 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { PricelakeError } from '../../src/errors/errors.js';
 import { listItemFiles } from '../../src/extract/item-files.js';
-import { landSample } from '../../src/extract/sample.js';
+import { landSample, skipSample } from '../../src/extract/sample.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
@@ -33,4 +35,14 @@ test('a sample that was interrupted asks for nothing again that has landed', asy
   const names = new Set(landing.journal.all('sample.page').map(({ file }) => file));
   const lines = (await Promise.all([...names].map((name) => readLanded(landing, name)))).flat();
   expect(lines.filter((line) => line !== '').sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((id) => `{"id":${id}}`));
+  expect(landing.journal.last('sample.done')).toEqual({ type: 'sample.done', missing: [77n], calls: 8 - landed });
+  expect(await landSample(service.client, await reopenLanding(), ids, service.io)).toEqual(sample);
+  expect(service.urls).toHaveLength(ids.length - landed);
+});
+
+test('a run that goes without a sample warns of it, with the code and the reason', () => {
+  const io = createFakeIo();
+  skipSample(new PricelakeError('quota', 'no calls are left'), io);
+  const facts = { code: 'quota', reason: 'no calls are left' };
+  expect(io.events).toEqual([{ level: 'warn', event: 'sample.skipped', facts }]);
 });
