@@ -10,7 +10,10 @@ export function exportType(query: Query): string {
 
 /** Checks a `Content-Type`: the type itself and, where one is given, that the charset is UTF-8. */
 export function isMediaType(header: string | undefined, expected: string): boolean {
-  const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';');
-  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
-  return type.trim() === expected && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
+  const [type, ...parameters] = header?.toLowerCase().split(';') ?? [];
+  const charset = parameters
+    .map((text) => text.trim())
+    .find((text) => text.startsWith('charset='))
+    ?.slice('charset='.length);
+  return type?.trim() === expected && (charset === undefined || /^"?utf-?8"?$/.test(charset));
 }

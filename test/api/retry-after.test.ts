@@ -10,6 +10,7 @@ test.each([
   ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
   ['Friday, 20-Nov-26 12:00:30 GMT', 30_000],
   ['Fri Nov 20 12:00:30 2026', 30_000],
+  ['Fri, 20 Nov 2026 12:00:30 UTC', 30_000],
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
   ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
   ['0.0001', 1],
@@ -35,6 +36,11 @@ test.each([
   ['1 Fri, 20 Nov 2026 12:00:30 GMT'],
   ['Fri, 20 Nov 2026 1:00:30 GMT'],
   ['Fri, 20 Nov 2026 12:00:3 GMT'],
+  ['Fri, 20 Nov 2026 12:0:30 GMT'],
+  ['(x) Fri, 20 Nov 2026 12:00:30 GMT'],
+  ['Fri, 20 Nov 2026 12:00:30 +0200'],
+  ['Fri, 20 Nov 2026 12:00:30 GMT+0200'],
+  ['Fri, 20 Nov 2026 12:00:30 EST'],
 ])('%j says nothing usable', (header) => {
   expect(parseRetryAfter(header, NOW)).toBeUndefined();
 });
