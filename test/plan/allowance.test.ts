@@ -1,5 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Allowance, allowance, type Budget, countLeft, NO_EXPORTS, refuseCall } from '../../src/plan/allowance.js';
+import {
+  type Allowance,
+  allowance,
+  type Budget,
+  countBesideRun,
+  countCallsLeft,
+  countLeft,
+  countRowsLeft,
+  NO_EXPORTS,
+  refuseCall,
+} from '../../src/plan/allowance.js';
 import { countOverage, refuseExport, takeExport } from '../../src/plan/export-allowance.js';
 
 const RESETS_AT = '2026-12-01T00:00:00Z';
@@ -70,9 +80,24 @@ describe('what a run may call', () => {
     expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again: it continues from here.');
     expect(error.facts).not.toHaveProperty('nextRunAt');
   });
+
+  test('is told after so many calls, and what of it may be used beside a run; without a rule it is unlimited', () => {
+    const left = allowance(paid(300n, 0n), CAREFUL);
+    expect([0n, 599n, 601n].map((made) => countCallsLeft(left, made))).toEqual([600n, 1n, 0n]);
+    expect(countCallsLeft({ calls: undefined }, 7n)).toBeNull();
+    // 50 calls are kept for the rest of the run.
+    expect([null, 500n, 60n, 20n].map((calls) => countBesideRun(30, calls))).toEqual([30, 30, 10, 0]);
+  });
 });
 
 describe('an export', () => {
+  test('may take what the tighter of budget and quota leaves; without either, any number', () => {
+    const bound = (allowed: bigint, used: bigint) => ({ rule: 'x', allowed, used, monthly: true });
+    expect(countRowsLeft({ rows: bound(9n, 2n), quota: bound(8n, 4n) })).toBe(4n);
+    expect(countRowsLeft({ rows: bound(9n, 2n), quota: undefined })).toBe(7n);
+    expect(countRowsLeft({ rows: undefined, quota: undefined })).toBeNull();
+  });
+
   test('may take the share of the plan and no row more', () => {
     const left = allowance(paid(0n, 5_000n), CAREFUL);
     expect(rowsLeft(left)).toBe(40_000n);
