@@ -62,28 +62,30 @@ export async function landFeed(
   io: Io,
 ): Promise<LandedFeed | undefined> {
   const { journal } = landing;
-  if (journal.last('feed.done') === undefined) {
-    if (!hasFeed && journal.last('feed.page') === undefined) return undefined;
-    const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
-    const guard = createFeedGuard(() => readNewestChange(client));
-    const cursors = hasFeed
-      ? await pullParts(landing, parts, bound?.newest, guard, io)
-      : parts.map((part) => findLanded(landing, part)?.nextCursor ?? part.from);
-    const cursor = least(cursors);
-    const at = bound?.at ?? io.now().toISOString();
-    await journal.append({ type: 'feed.done', cursor, complete: hasFeed, at, calls: client.calls() });
-    io.log('debug', 'landed', { what: 'feed', cursor });
-  }
+  const landed = journal.last('feed.done');
+  if (landed === undefined && !hasFeed && journal.last('feed.page') === undefined) return undefined;
+  const { cursor, complete, at } = landed ?? (await pullFeed(client, landing, parts, hasFeed, io));
   const { rows, bytes } = sumPages(journal.entries, 'feed.page');
-  const done = journal.last('feed.done');
-  return {
-    file: path.join(landing.folder, FEED_FILE),
-    changes: Number(rows),
-    bytes,
-    cursor: done?.cursor ?? 0n,
-    complete: done?.complete ?? false,
-    at: done?.at ?? '',
-  };
+  return { file: path.join(landing.folder, FEED_FILE), changes: Number(rows), bytes, cursor, complete, at };
+}
+
+/** Reads what the run lacks of the feed, and journals up to where it is read. */
+async function pullFeed(
+  client: ApiClient,
+  landing: Landing,
+  parts: readonly FeedPart[],
+  hasFeed: boolean,
+  io: Io,
+): Promise<Pick<LandedFeed, 'cursor' | 'complete' | 'at'>> {
+  const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
+  const guard = createFeedGuard(() => readNewestChange(client));
+  const cursors = hasFeed
+    ? await pullParts(landing, parts, bound?.newest, guard, io)
+    : parts.map((part) => findLanded(landing, part)?.nextCursor ?? part.from);
+  const done = { cursor: least(cursors), complete: hasFeed, at: bound?.at ?? io.now().toISOString() };
+  await landing.journal.append({ type: 'feed.done', ...done, calls: client.calls() });
+  io.log('debug', 'landed', { what: 'feed', cursor: done.cursor });
+  return done;
 }
 
 /** Where the feed is before those of several datasets are read: each try asks again, because the run may have paused. */
@@ -140,7 +142,7 @@ async function pullParts(
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
     // What was read to its end has no change up to the earlier position of the feed that has not landed.
-    cursors.push(newest !== undefined && newest > cursor ? newest : cursor);
+    cursors.push(larger(newest ?? 0n, cursor));
   }
   return cursors;
 }
