@@ -186,9 +186,13 @@ export class Database {
   }
 }
 
+/** Rows of a partition that a COPY holds before it writes them: a row group, where DuckDB would hold half a million. */
+const PARTITION_ROWS = 122_880;
+
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
   // Footers are read once, not by every query: the files of a lake never change.
-  await connection.run("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true");
+  await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true;
+    SET partitioned_write_flush_threshold = ${PARTITION_ROWS}`);
   return connection;
 }

@@ -67,3 +67,13 @@ test('there are none on one thread, nor where a table would have to be copied th
   expect(await Lanes.open(db)).toBeUndefined();
   await db.run('SET threads = 2');
 });
+
+test('each session writes a partition by the row group, so that a large website does not fill the memory', async () => {
+  const lanes = await openLanes();
+  const read = (session: Database) =>
+    session.row(
+      "SELECT current_setting('partitioned_write_flush_threshold') AS rows, current_setting('TimeZone') AS zone",
+    );
+  for (const one of [await read(db), await lanes.run(read)]) expect(one).toEqual({ rows: 122_880n, zone: 'UTC' });
+  await lanes.close();
+});
