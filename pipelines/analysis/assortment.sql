@@ -40,13 +40,11 @@ shops AS (
   SELECT site_id, (min(day) - DATE '1970-01-05')::BIGINT // 7 AS shop_week FROM days GROUP BY site_id
 ),
 weeks AS (
-  SELECT
-    site_id,
-    shop_week,
-    unnest(range(greatest(first_week - 1, shop_week), last_week + 1)) AS week,
-    first_week,
-    least(DATE '1970-01-05' + (7 * week + 6)::INTEGER, last_day) AS last_day
-  FROM shops, span
+  SELECT *, least(DATE '1970-01-05' + (7 * week + 6)::INTEGER, last_day) AS week_end
+  FROM (
+    SELECT site_id, shop_week, unnest(range(greatest(first_week - 1, shop_week), last_week + 1)) AS week, first_week, last_day
+    FROM shops, span
+  )
 ),
 moves AS (
   SELECT site_id, (day - DATE '1970-01-05')::BIGINT // 7 AS week, sum(new) AS new, sum(relisted) AS relisted, sum(removed) AS removed
@@ -56,25 +54,37 @@ moves AS (
 stocks AS (
   SELECT weeks.site_id, weeks.week, coalesce(sum(new + relisted - removed), 0)::BIGINT AS listed
   FROM weeks
-  LEFT JOIN days ON days.site_id = weeks.site_id AND days.day <= weeks.last_day
+  LEFT JOIN days ON days.site_id = weeks.site_id AND days.day <= weeks.week_end
   GROUP BY ALL
+),
+figures AS (
+  SELECT
+    weeks.site_id,
+    weeks.week,
+    first_week,
+    coalesce(new, 0)::BIGINT AS new,
+    coalesce(relisted, 0)::BIGINT AS relisted,
+    coalesce(removed, 0)::BIGINT AS removed,
+    listed,
+    lag(listed) OVER (PARTITION BY weeks.site_id ORDER BY weeks.week) AS listed_before,
+    weeks.week = shop_week AS is_first
+  FROM weeks
+  JOIN stocks USING (site_id, week)
+  LEFT JOIN moves USING (site_id, week)
 )
 SELECT
-  weeks.site_id,
+  figures.site_id,
   sites.name AS shop,
-  DATE '1970-01-05' + (7 * weeks.week)::INTEGER AS week,
-  coalesce(new, 0)::BIGINT AS new,
-  coalesce(relisted, 0)::BIGINT AS relisted,
-  coalesce(removed, 0)::BIGINT AS removed,
+  DATE '1970-01-05' + (7 * figures.week)::INTEGER AS week,
+  new,
+  relisted,
+  removed,
   listed,
-  100 * (coalesce(new, 0) + coalesce(relisted, 0)) / nullif(lag(listed) OVER in_order, 0) AS entry_pct,
-  100 * coalesce(removed, 0) / nullif(lag(listed) OVER in_order, 0) AS exit_pct,
-  weeks.week = shop_week AS is_first,
+  100 * (new + relisted) / nullif(listed_before, 0) AS entry_pct,
+  100 * removed / nullif(listed_before, 0) AS exit_pct,
+  is_first,
   sites.attribution
-FROM weeks
-JOIN stocks USING (site_id, week)
-LEFT JOIN moves USING (site_id, week)
-LEFT JOIN sites ON sites.site_id = weeks.site_id AND sites.is_current
-WINDOW in_order AS (PARTITION BY weeks.site_id ORDER BY weeks.week)
-QUALIFY weeks.week >= first_week
-ORDER BY weeks.site_id, weeks.week
+FROM figures
+LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current
+WHERE figures.week >= first_week
+ORDER BY figures.site_id, figures.week

@@ -38,7 +38,7 @@ figures AS (
   SELECT
     category_slug, group_site_id, currency,
     count(DISTINCT item_id) AS listings,
-    sum(greatest(0, least(coalesce(to_day, until_day + 1), until_day + 1) - greatest(from_day, since_day))) AS listing_days,
+    sum(greatest(0, date_diff('day', greatest(from_day, since_day), least(coalesce(to_day, until_day + 1), until_day + 1))))::BIGINT AS listing_days,
     count(old_price) AS changes,
     count(*) FILTER (price > old_price) AS increases,
     count(*) FILTER (price < old_price) AS decreases,

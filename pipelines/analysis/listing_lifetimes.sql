@@ -32,7 +32,7 @@ first_lives AS (
     site_id,
     min(from_day) AS born_day,
     coalesce(
-      min(day_before) FILTER (from_day - day_before > gap_days),
+      min(day_before) FILTER (date_diff('day', day_before, from_day) > gap_days),
       CASE WHEN count(to_day) = count(*) THEN max(to_day) END
     ) AS end_day
   FROM spells
@@ -40,8 +40,8 @@ first_lives AS (
 ),
 lives AS MATERIALIZED (
   SELECT
-    greatest(0, first_day - born_day) AS entry_age,
-    coalesce(end_day, last_day) - born_day AS exit_age,
+    greatest(0, date_diff('day', born_day, first_day)) AS entry_age,
+    date_diff('day', born_day, coalesce(end_day, last_day)) AS exit_age,
     end_day IS NOT NULL AS has_ended
   FROM first_lives
   JOIN shops USING (site_id)
@@ -55,7 +55,7 @@ lives AS MATERIALIZED (
 ),
 -- A listing is at risk at an age if it entered below it, or at birth, and had not left before it.
 moves AS (
-  SELECT age, sum(ended) AS ended, sum(entered) AS entered, sum(left_by) AS left_by
+  SELECT age, sum(ended)::BIGINT AS ended, sum(entered)::BIGINT AS entered, sum(left_by)::BIGINT AS left_by
   FROM (
     SELECT exit_age AS age, has_ended::INTEGER AS ended, 0 AS entered, 1 AS left_by FROM lives
     UNION ALL
@@ -69,8 +69,8 @@ at_ages AS (
     ended,
     left_by - ended AS censored,
     -- Who enters late at this very age was not watched at its beginning; who is born counts at age 0.
-    sum(entered) OVER (ORDER BY age) - CASE WHEN age > 0 THEN entered ELSE 0 END
-      - (sum(left_by) OVER (ORDER BY age) - left_by) AS at_risk
+    (sum(entered) OVER (ORDER BY age) - CASE WHEN age > 0 THEN entered ELSE 0 END
+      - (sum(left_by) OVER (ORDER BY age) - left_by))::BIGINT AS at_risk
   FROM moves
 )
 SELECT

@@ -19,12 +19,12 @@ WITH settings AS (
     coalesce(getvariable('days')::INTEGER, 4) AS days,
     coalesce(getvariable('step')::INTEGER, 28) AS step,
     greatest(2, coalesce(getvariable('min_shops')::BIGINT, 3)) AS min_shops,
-    coalesce(getvariable('products')::BIGINT, 20000) AS most_products,
     last_day - list_max(lags) AS last_first_day
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
 ),
 first_days AS (
-  SELECT last_first_day - step * unnest(range(days))::INTEGER AS first_day, lags FROM settings
+  SELECT last_first_day - step * nth::INTEGER AS first_day, lags
+  FROM (SELECT unnest(range(days)) AS nth, step, last_first_day, lags FROM settings)
 ),
 day_pairs AS (
   SELECT first_day, unnest(lags) AS lag, first_day + lag AS later_day FROM first_days
@@ -51,7 +51,7 @@ compared AS MATERIALIZED (
   GROUP BY product_id, currency
   HAVING count(DISTINCT site_id) >= (SELECT min_shops FROM settings)
   ORDER BY md5(product_id), product_id, currency
-  LIMIT (SELECT most_products FROM settings)
+  LIMIT coalesce(getvariable('products')::BIGINT, 20000)
 ),
 chosen AS MATERIALIZED (
   FROM spells SEMI JOIN compared USING (product_id, currency)

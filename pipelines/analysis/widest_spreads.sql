@@ -39,7 +39,7 @@ SELECT
   trusted_min,
   trusted_median,
   trusted_max,
-  trusted_max - trusted_min AS trusted_spread,
+  (trusted_max - trusted_min)::DECIMAL(18, 4) AS trusted_spread,
   trusted_spread_pct,
   trusted_cheapest_site_id,
   trusted_cheapest.name AS trusted_cheapest_shop,

@@ -15,8 +15,9 @@ def expand_stars(select, known):
             continue
         left_out = {name.name for name in star.args.get("except_") or []}
         table = one.table if isinstance(one, exp.Column) else ""
+        replaced = {value.alias: value for value in star.args.get("replace") or []}
         out += [
-            exp.column(name, None if name in shared or len(sources) == 1 else source)
+            replaced.get(name) or exp.column(name, None if (name in shared and not table) or len(sources) == 1 else source)
             for source, name in list_columns(sources, table, shared)
             if name not in left_out
         ]

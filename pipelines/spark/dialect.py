@@ -33,6 +33,8 @@ TEXTS = [
     (r"9223372036854775807\)::HUGEINT \* 18446744073709551616", r"1000000000000000000)::HUGEINT * 18446744073709551616"),
     # len() counts a list, length() a text.
     (r"\blen\(", "array_size("),
+    # No instant is later.
+    (r"TIMESTAMPTZ 'infinity'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"),
     # The sum of bigints is a wider number in DuckDB.
     (r"\bsum\(units\)", r"sum(units::HUGEINT)"),
 ]
@@ -65,6 +67,10 @@ def rewrite_aggregates(node):
     if name == "list_aggregate":
         values, what = node.expressions
         return {"mode": mode_of, "stddev_samp": deviation_of}[what.name](values)
+    if isinstance(node, exp.Window) and node.this.name.lower() == "product":
+        values = node.copy()
+        values.set("this", exp.Anonymous(this="collect_list", expressions=node.this.expressions))
+        return spark("aggregate($v, 1D, (product, one) -> product * one)", v=values)
     if isinstance(node, exp.Filter) and isinstance(node.this, exp.Filter):
         both = exp.and_(node.this.expression.this, node.expression.this)
         return exp.Filter(this=node.this.this, expression=exp.Where(this=both))
@@ -85,6 +91,12 @@ def rewrite_quantiles(node):
           + get(sorted, CAST(ceil(place) AS INT)) * (place - floor(place)) END), 0)), 0)"""
     parts = {"c": node.expression.this} if chosen else {}
     return spark(text, v=quantile.this, p=quantile.expression, **parts)
+
+
+def rewrite_discrete_quantiles(node):
+    if not isinstance(node, exp.PercentileDisc) or isinstance(node.parent, exp.WithinGroup):
+        return node
+    return spark("percentile_disc($p) WITHIN GROUP (ORDER BY $v)", v=node.this, p=node.expression)
 
 
 def rewrite_floors(node):
@@ -117,6 +129,13 @@ def deviation_of(values):
     return spark(text, v=values)
 
 
+def cosine_of(one, two):
+    """Sums in the order of the lists."""
+    total = "aggregate(zip_with($%s, $%s, (x, y) -> x * y), 0D, (s, x) -> s + x)"
+    dot, first, second = (total % pair for pair in (("a", "b"), ("a", "a"), ("b", "b")))
+    return spark(f"{dot} / sqrt({first} * {second})", a=one, b=two)
+
+
 def rewrite_lists(node):
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, exp.Bracket) and len(node.expressions) == 1:
@@ -136,6 +155,12 @@ def rewrite_lists(node):
     if name == "list_position" or isinstance(node, exp.ArrayPosition):
         values, value = node.expressions if name else (node.this, node.expression)
         return spark("nullif(array_position($l, $v), 0)", l=values, v=value)
+    if isinstance(node, exp.ArrayOverlaps):
+        return exp.Anonymous(this="arrays_overlap", expressions=[node.this, node.expression])
+    if name == "list_intersect":
+        return exp.Anonymous(this="array_intersect", expressions=node.expressions)
+    if name == "list_cosine_similarity":
+        return cosine_of(*node.expressions)
     if name == "list_sum":
         text = "aggregate($v, CAST(0 AS DECIMAL(38, 0)), (s, x) -> CAST(s + x AS DECIMAL(38, 0)))"
         return spark(text, v=node.expressions[0])
@@ -164,6 +189,9 @@ def rewrite_numbers(node):
         # Spark's div gives a bigint, and its / rounds: without the remainder nothing is left to round.
         text = "CAST(($a - $a % $b) / $b AS DECIMAL(38, 0))"
         return spark(text, a=exp.paren(unwrap(node.this)), b=exp.paren(unwrap(node.expression)))
+    if isinstance(node, exp.Div) and "DECIMAL(38, 0)" in node.sql(dialect=Target):
+        # DuckDB divides numbers of 128 bits as doubles.
+        return exp.Div(this=exp.cast(exp.paren(node.this), "double"), expression=exp.cast(exp.paren(node.expression), "double"))
     if isinstance(node, exp.Log) and node.expression is not None:
         return exp.Anonymous(this="log10", expressions=[node.expression])
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Round) and node.this.args.get("decimals") is not None:
@@ -198,6 +226,8 @@ def rewrite_words(node):
         return rewrite_pattern(node)
     if isinstance(node, exp.Format) or name == "format":
         return rewrite_format([node.this, *node.expressions] if not name else node.expressions)
+    if name == "to_hours":
+        return exp.Anonymous(this="make_dt_interval", expressions=[exp.Literal.number(0), *node.expressions])
     if name == "getvariable":
         return exp.Placeholder(this=node.expressions[0].name)
     if isinstance(node, exp.TryCast) and node.to.this == exp.DataType.Type.DOUBLE and isinstance(node.this, exp.Replace):
@@ -214,8 +244,10 @@ def rewrite_pattern(node):
     pattern = exp.Literal.string(pattern.name.replace("(?i:", "(?iu:").replace("$", "\\z"))
     if isinstance(node, exp.RegexpLike):
         return exp.RegexpLike(this=text, expression=pattern)
-    names = (node.args.get("position") or node.args.get("group")).expressions
-    fields = []
+    group = node.args.get("position") or node.args.get("group")
+    if not group.expressions:
+        return exp.Anonymous(this="regexp_extract", expressions=[text, pattern, exp.Literal.number(0)])
+    names, fields = group.expressions, []
     for place, name in enumerate(names, 1):
         group = exp.Literal.number(place)
         fields += [name, exp.Anonymous(this="regexp_extract", expressions=[text.copy(), pattern, group])]
@@ -261,6 +293,7 @@ def rewrite_structs(node):
 REWRITES = [
     rewrite_floors,
     rewrite_quantiles,
+    rewrite_discrete_quantiles,
     rewrite_limits,
     rewrite_aggregates,
     rewrite_lists,

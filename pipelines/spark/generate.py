@@ -21,7 +21,9 @@ from dialect import Source, Target, rewrite, rewrite_text
 HERE = pathlib.Path(__file__).resolve().parent
 PIPELINES = HERE.parent
 # Those of pipelines/analysis that need no rewrite of their own.
-ANALYSES = """changes_by_day dispersion shop_overlap spread_by_category spread_by_day spread_histogram spread_summary""".split()
+ANALYSES = """assortment changes_by_day cheapest_days dispersion dynamics listing_lifetimes lows_highs persistence price_leaders price_spells
+  prior_price sales shop_index_by_category shop_overlap spread_by_category spread_by_day spread_histogram spread_summary
+  widest_spreads""".split()
 # Result → the file that DuckDB runs.
 QUERIES = {
     "products": "models/products.sql",
@@ -33,7 +35,11 @@ QUERIES = {
     "price_spread_daily": "analysis/price_spread_daily.sql",
     **{name: f"analysis/{name}.sql" for name in ANALYSES},
 }
-VIEWS = {"offer_prices": ["product_id", "currency", "item_id", "site_id", "price", "from_day", "to_day"]}
+VIEWS = {
+    "offer_prices": ["product_id", "currency", "item_id", "site_id", "price", "from_day", "to_day"],
+    "price_spells": """item_id product_id site_id currency price from_at to_at from_day to_day began ended ended_before price_before
+      is_suspect category_slug""".split(),
+}
 
 
 def read_query(path):
@@ -75,6 +81,7 @@ class Steps:
             self.add(part.this, scope, inner)
             scope[part.alias] = inner
         query.set("with_", None)
+        lift_joins(query)
         for table in list(query.find_all(exp.Table)):
             if table.name in scope:
                 table.replace(exp.alias_(exp.to_table(scope[table.name]), table.alias_or_name, table=True))
@@ -88,6 +95,15 @@ class Steps:
             return self.find_name(wanted + "_")
         self.taken.add(wanted)
         return wanted
+
+
+def lift_joins(query):
+    """FROM a JOIN b without SELECT is parsed as a table with joins of its own."""
+    for select in query.find_all(exp.Select):
+        clause = select.args.get("from_")
+        if clause and clause.this.args.get("joins"):
+            select.set("joins", [*clause.this.args["joins"], *(select.args.get("joins") or [])])
+            clause.this.set("joins", None)
 
 
 def name_groups(query):

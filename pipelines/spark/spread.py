@@ -7,28 +7,17 @@ settings a cluster needs."""
 
 import argparse
 import datetime
+import graphlib
 import pathlib
+import re
 
 from pyspark.sql import SparkSession, functions
 
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
-# In order: a table may read the ones before it.
-TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread", "price_spread_daily"]
-ANALYSES = ["changes_by_day", "dispersion", "shop_overlap", "spread_by_category", "spread_by_day", "spread_histogram",
-            "spread_summary"]
-READS = {
-    "offers": ["shop_currencies"],
-    "price_spread": ["shop_currencies", "offers"],
-    "price_spread_daily": ["offer_prices"],
-    "dispersion": ["offers", "products"],
-    "shop_overlap": ["offers", "products"],
-    "spread_by_category": ["price_spread", "products"],
-    "spread_by_day": ["price_spread_daily"],
-    "spread_histogram": ["price_spread"],
-    "spread_summary": ["price_spread"],
-}
-# Variables of the analyses; each query says in its file what they mean.
-VARIABLES = ["category", "currency", "days", "min_products", "min_shops", "top"]
+# What is written if nothing is named: the derived tables but for price_spread_daily, which needs days.
+TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread"]
+# All that can be named: what has a file. The offers of each day are only read by others.
+NAMES = sorted(path.stem for path in SQL.glob("*.sql") if path.stem != "offer_prices")
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -37,6 +26,8 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.legacy.sizeOfNull": "false",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # The default of Spark has no zone, and nanoseconds, which end in 2262.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 
 
@@ -60,31 +51,44 @@ def main():
 
 def order_tables(wanted):
     """The tables and analyses, and what they read, each behind those that it reads."""
-    needed = set(wanted)
-    while more := {table for one in needed for table in READS.get(one, [])} - needed:
-        needed |= more
-    return [one for one in ["offer_prices", *TABLES, *ANALYSES] if one in needed]
+    reads, waiting = {}, list(wanted)
+    while waiting:
+        table = waiting.pop()
+        if table not in reads:
+            reads[table] = find_words(r"(?:FROM|JOIN) (\w+)", table) & {*NAMES, "offer_prices"} - {table}
+            waiting += reads[table]
+    return list(graphlib.TopologicalSorter(reads).static_order())
+
+
+def find_words(pattern, table):
+    return {word for _, query in read_steps(table) for word in re.findall(pattern, query)}
+
+
+def list_variables():
+    """Variables of the analyses; each query says in its file what they mean."""
+    names = set().union(*(find_words(r"(?<=[ (]):([a-z_]+)", table) for table in NAMES))
+    return sorted(names - {"run_id", "first_day", "last_day"})
 
 
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lake", required=True, help="the folder of the tables, or its URL")
     parser.add_argument("--to", required=True, help="where the tables are written, a folder of Parquet each")
-    parser.add_argument("--tables", default=",".join(TABLES[:-1]), help="names with commas between, of tables and analyses (default: %(default)s)")
+    parser.add_argument("--tables", default=",".join(TABLES), help="names with commas between, of tables and analyses (default: %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable of the analyses")
     parser.add_argument("--first-day", type=datetime.date.fromisoformat, help="of price_spread_daily")
     parser.add_argument("--last-day", type=datetime.date.fromisoformat, help="of price_spread_daily, included")
     parser.add_argument("--run-id", default="spark", help="what run_id holds (default: %(default)s)")
     options = parser.parse_args()
-    wanted, known = options.tables.split(","), [*TABLES, *ANALYSES]
-    if unknown := set(wanted) - set(known):
-        parser.error(f"--tables: there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    wanted = options.tables.split(",")
+    if unknown := set(wanted) - set(NAMES):
+        parser.error(f"--tables: there is no {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     if "price_spread_daily" in order_tables(wanted) and None in (options.first_day, options.last_day):
         parser.error("price_spread_daily needs --first-day and --last-day")
-    given = dict(one.partition("=")[::2] for one in options.set)
-    if unknown := set(given) - set(VARIABLES):
-        parser.error(f"--set: there is no {', '.join(sorted(unknown))}; there are {', '.join(VARIABLES)}")
-    options.set = {name: given.get(name) for name in VARIABLES}
+    given, variables = dict(one.partition("=")[::2] for one in options.set), list_variables()
+    if unknown := set(given) - set(variables):
+        parser.error(f"--set: there is no {', '.join(sorted(unknown))}; there are {', '.join(variables)}")
+    options.set = {name: given.get(name) for name in variables}
     return options
 
 

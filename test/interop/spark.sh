@@ -26,8 +26,8 @@ environment() {
 local='--master local[2] --driver-memory 3g --conf spark.log.level=ERROR --conf spark.ui.enabled=false
   --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2'
 
-tables=products,product_prices,shop_currencies,offers,price_spread,price_spread_daily
-tables=$tables,changes_by_day,dispersion,shop_overlap,spread_by_category,spread_by_day,spread_histogram,spread_summary
+# Whatever has a query; offers of each day are only read by others.
+tables=$(cd pipelines/spark/sql && ls -- *.sql | sed 's/\.sql$//' | grep -v '^offer_prices$' | paste -sd, -)
 
 # spread WORLD: the derived tables and analyses of a lake, compared.
 spread() {
@@ -35,7 +35,7 @@ spread() {
   # shellcheck disable=SC2086
   "$work/$version/bin/spark-submit" $local --packages "$package" pipelines/spark/spread.py \
     --lake "$work/spark-data/$1/lake" --to "$work/spark-data/made" --tables "$tables" \
-    --first-day 2026-11-10 --last-day 2026-11-19 2>"$work/$version.log" || { tail -40 "$work/$version.log" && return 1; }
+    --first-day 2026-11-10 --last-day 2026-11-19 --set lags=1,3,7 --set step=2 2>"$work/$version.log" || { tail -40 "$work/$version.log" && return 1; }
   "$work/compare/bin/python" "$here/read_spark.py" "$work/spark-data/$1/expected" "$work/spark-data/made" "$number" "$1"
 }
 

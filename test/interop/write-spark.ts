@@ -25,6 +25,8 @@ if (folder === undefined) throw new Error('usage: write-spark.ts <folder> [items
 
 /** Days of price_spread_daily; the days before them hold changes, too. */
 const DAYS = { first: '2026-11-10', last: '2026-11-19' };
+/** Of the analyses: lags and steps that the days of the worlds have. */
+const VARIABLES = { lags: '1,3,7', step: '2' };
 const IN = {
   prices: `[0.0001, 0.0149, 0.015, 0.25, 0.99, 1, 1.2345, 2.5, 3.33, 4.05, 7.77, 9.9999, 12.25, 99.99, 100.005, 1234, 9999.99,
     12345.6789, 999999999.9999, 10000000000, 99999999999999.9999, 0, -1.5, NULL]::DECIMAL(18, 4)[]`,
@@ -163,6 +165,8 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
   await db.run(`CREATE TEMP TABLE price_spread_daily AS ${select('price_spread_daily', {}, 'range(0) AS r(i)')}`);
   await eachDailySpread(db, DAYS, (daily) => db.run(`INSERT INTO price_spread_daily BY NAME ${daily}`));
   await expectRows(db, target, 'price_spread_daily');
+  await db.run(`CREATE TEMP VIEW price_spells AS ${readAnalysis('price_spells')}`);
+  for (const [name, value] of Object.entries(VARIABLES)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);
   for (const name of analysesOfSpark()) {
     await db.run(
       `COPY (${readAnalysis(name)}) TO ${quoteLiteral(join(target, 'expected', `${name}.parquet`))} (FORMAT parquet)`,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 2ac471c1f1e7c3e3.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source fc04794218ca154a.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

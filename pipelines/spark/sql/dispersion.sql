@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 514968888cc8914f.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c0648548df36e900.
 -- step: dispersion__shop_prices
 SELECT
   product_id,
@@ -88,9 +88,9 @@ GROUP BY
   currency;
 -- step: dispersion
 SELECT
-  product_id,
+  chosen.product_id,
   chosen.title,
-  currency,
+  chosen.currency,
   chosen.shops,
   chosen.lowest,
   chosen.second_lowest,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 60f97b9ca1e38732.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 71ab05c5cc9d17e1.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING
 -- step: offers__priced
 SELECT
@@ -351,8 +351,8 @@ HAVING
 -- step: offers__packed, kept
 SELECT
   alone.item_id,
-  product_id,
-  currency,
+  alone.product_id,
+  alone.currency,
   alone.site_id,
   alone.price,
   alone.jump,
@@ -476,9 +476,9 @@ FROM offers__distances AS distances;
 -- step: offers__joined
 SELECT
   packed.item_id,
-  product_id,
-  currency,
-  site_id,
+  packed.product_id,
+  packed.currency,
+  packed.site_id,
   packed.price,
   packed.jump,
   packed.days_unseen,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 95b943ef082f410a.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 1a5ece6cc0b066a2.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

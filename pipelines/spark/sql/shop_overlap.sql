@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 806261ed08d1eb3c.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 2105a1b62fc6c6f6.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,

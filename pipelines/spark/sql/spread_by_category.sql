@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 42542acacee40055.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source ccd6b24ef6b7a677.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source e076a4860ad7eed5.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source af82003877aca478.
 -- step: spread_by_day
 SELECT
   day,

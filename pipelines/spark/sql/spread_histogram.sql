@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 87cb021a6a260cec.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 345258861aab500b.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

@@ -1,0 +1,200 @@
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 613f3314ba0ba2f1.
+-- step: dynamics__span
+SELECT
+  COALESCE(CAST(:until AS DATE), last_day) AS until_day,
+  COALESCE(CAST(:since AS DATE), until_day - 89) AS since_day
+FROM (
+  SELECT
+    CAST('1970-01-01' AS DATE) + CAST((
+      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
+    ) AS INT) - 1 AS last_day
+  FROM items
+);
+-- step: dynamics__spells, kept
+SELECT
+  item_id,
+  product_id,
+  site_id,
+  currency,
+  price,
+  from_at,
+  to_at,
+  from_day,
+  to_day,
+  began,
+  CASE WHEN COALESCE(:by, 'category') = 'category' THEN category_slug END AS category_slug,
+  CASE WHEN :by = 'shop' THEN site_id END AS group_site_id,
+  since_day,
+  until_day,
+  CASE WHEN from_day BETWEEN since_day AND until_day THEN price_before END AS old_price,
+  NOT began IS NULL AND COALESCE(ended = 'CHANGED' AND to_day <= until_day, FALSE) AS is_complete
+FROM price_spells, dynamics__span AS span
+WHERE
+  COALESCE(to_day >= since_day, TRUE)
+  AND from_day <= until_day
+  AND NOT is_suspect
+  AND (
+    :currency IS NULL OR currency = :currency
+  )
+  AND (
+    :category IS NULL OR category_slug = :category
+  );
+-- step: dynamics__figures
+SELECT
+  category_slug,
+  group_site_id,
+  currency,
+  COUNT(DISTINCT item_id) AS listings,
+  CAST(SUM(
+    GREATEST(
+      0,
+      DATEDIFF(
+        DAY,
+        GREATEST(from_day, since_day),
+        LEAST(COALESCE(to_day, until_day + 1), until_day + 1)
+      )
+    )
+  ) AS BIGINT) AS listing_days,
+  COUNT(old_price) AS changes,
+  COUNT(*) FILTER(WHERE
+    price > old_price) AS increases,
+  COUNT(*) FILTER(WHERE
+    price < old_price) AS decreases,
+  MEDIAN(100 * LN(CAST(price AS DOUBLE) / CAST(old_price AS DOUBLE))) FILTER(WHERE
+    price > old_price) AS median_increase,
+  AVG(100 * LN(CAST(price AS DOUBLE) / CAST(old_price AS DOUBLE))) FILTER(WHERE
+    price > old_price) AS mean_increase,
+  MEDIAN(100 * LN(CAST(price AS DOUBLE) / CAST(old_price AS DOUBLE))) FILTER(WHERE
+    price < old_price) AS median_decrease,
+  AVG(100 * LN(CAST(price AS DOUBLE) / CAST(old_price AS DOUBLE))) FILTER(WHERE
+    price < old_price) AS mean_decrease,
+  COUNT(*) FILTER(WHERE
+    is_complete) AS complete_spells,
+  COUNT(*) FILTER(WHERE
+    began IS NULL) AS began_unknown,
+  COUNT(*) FILTER(WHERE
+    NOT began IS NULL AND NOT is_complete) AS cut_off,
+  MEDIAN(UNIX_MICROS(to_at) - UNIX_MICROS(from_at)) FILTER(WHERE
+    is_complete) / 86400000000 AS median_days,
+  AVG(UNIX_MICROS(to_at) - UNIX_MICROS(from_at)) FILTER(WHERE
+    is_complete) / 86400000000 AS mean_days
+FROM dynamics__spells AS spells
+GROUP BY
+  category_slug,
+  group_site_id,
+  currency;
+-- step: dynamics__changed, kept
+SELECT DISTINCT
+  category_slug,
+  group_site_id,
+  product_id,
+  currency,
+  site_id,
+  CAST((
+    from_day - CAST('1970-01-05' AS DATE)
+  ) AS BIGINT) DIV 7 AS week
+FROM dynamics__spells AS spells
+WHERE
+  old_price <> price AND NOT product_id IS NULL;
+-- step: dynamics__sellers
+SELECT
+  product_id,
+  currency,
+  week,
+  COUNT(DISTINCT site_id) AS sellers
+FROM (
+  SELECT DISTINCT
+    product_id,
+    currency,
+    week
+  FROM dynamics__changed AS changed
+)
+JOIN dynamics__spells AS spells
+  USING (product_id, currency)
+WHERE
+  CAST((
+    from_day - CAST('1970-01-05' AS DATE)
+  ) AS BIGINT) DIV 7 <= week
+  AND (
+    to_day IS NULL
+    OR CAST((
+      to_day - CAST('1970-01-05' AS DATE)
+    ) AS BIGINT) DIV 7 >= week
+  )
+GROUP BY
+  product_id,
+  currency,
+  week;
+-- step: dynamics__movers
+SELECT
+  product_id,
+  currency,
+  week,
+  COUNT(DISTINCT site_id) AS movers
+FROM dynamics__changed AS changed
+GROUP BY
+  product_id,
+  currency,
+  week;
+-- step: dynamics__together
+SELECT
+  category_slug,
+  group_site_id,
+  currency,
+  COUNT(*) AS shared_changes,
+  AVG(100 * (
+    movers - 1
+  ) / (
+    sellers - 1
+  )) AS synchronisation_pct
+FROM dynamics__changed AS changed
+JOIN dynamics__movers AS movers
+  USING (product_id, currency, week)
+JOIN dynamics__sellers AS sellers
+  USING (product_id, currency, week)
+WHERE
+  sellers > 1
+GROUP BY
+  category_slug,
+  group_site_id,
+  currency;
+-- step: dynamics
+SELECT
+  figures.category_slug,
+  figures.group_site_id AS site_id,
+  sites.name AS shop,
+  figures.currency,
+  listings,
+  listing_days,
+  changes,
+  100 * changes / NULLIF(listing_days, 0) AS frequency_pct,
+  CASE
+    WHEN changes < listing_days AND changes > 0
+    THEN -1 / LN(1 - changes / listing_days)
+  END AS implied_days,
+  increases,
+  median_increase,
+  mean_increase,
+  decreases,
+  median_decrease,
+  mean_decrease,
+  complete_spells,
+  began_unknown,
+  cut_off,
+  median_days,
+  mean_days,
+  COALESCE(shared_changes, 0) AS shared_changes,
+  synchronisation_pct,
+  sites.attribution
+FROM dynamics__figures AS figures
+LEFT JOIN dynamics__together AS together
+  ON together.category_slug IS NOT DISTINCT FROM figures.category_slug
+  AND together.group_site_id IS NOT DISTINCT FROM figures.group_site_id
+  AND together.currency = figures.currency
+LEFT JOIN sites
+  ON sites.site_id = figures.group_site_id AND sites.is_current
+ORDER BY
+  changes DESC,
+  figures.category_slug NULLS LAST,
+  figures.group_site_id NULLS LAST,
+  figures.currency NULLS LAST;

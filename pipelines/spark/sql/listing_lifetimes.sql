@@ -1,0 +1,127 @@
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 1b7b7796cdb28805.
+-- step: listing_lifetimes__span, kept
+SELECT
+  CAST('1970-01-01' AS DATE) + CAST((
+    UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
+  ) AS INT) AS last_day,
+  (
+    SELECT
+      MIN(observed_date)
+    FROM history
+  ) AS first_day,
+  COALESCE(CAST(:gap_days AS INT), 7) AS gap_days
+FROM items;
+-- step: listing_lifetimes__spells, kept
+SELECT
+  item_id,
+  site_id,
+  from_day,
+  to_day,
+  CAST('1970-01-01' AS DATE) + CAST((
+    UNIX_MICROS(ended_before) DIV 86400000000
+  ) AS INT) AS day_before,
+  gap_days
+FROM price_spells, listing_lifetimes__span AS span
+WHERE
+  :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT);
+-- step: listing_lifetimes__shops
+SELECT
+  site_id,
+  MIN(from_day) AS shop_day
+FROM listing_lifetimes__spells AS spells
+GROUP BY
+  site_id;
+-- step: listing_lifetimes__first_lives
+SELECT
+  item_id,
+  site_id,
+  MIN(from_day) AS born_day,
+  COALESCE(
+    MIN(day_before) FILTER(WHERE
+      DATEDIFF(DAY, day_before, from_day) > gap_days),
+    CASE WHEN COUNT(to_day) = COUNT(*) THEN MAX(to_day) END
+  ) AS end_day
+FROM listing_lifetimes__spells AS spells
+GROUP BY
+  item_id,
+  site_id;
+-- step: listing_lifetimes__lives, kept
+SELECT
+  GREATEST(0, DATEDIFF(DAY, born_day, first_day)) AS entry_age,
+  DATEDIFF(DAY, born_day, COALESCE(end_day, last_day)) AS exit_age,
+  NOT end_day IS NULL AS has_ended
+FROM listing_lifetimes__first_lives AS first_lives
+JOIN listing_lifetimes__shops AS shops
+  USING (site_id)
+CROSS JOIN listing_lifetimes__span AS span
+WHERE
+  (
+    born_day > shop_day OR COALESCE(CAST(:with_first AS BOOLEAN), FALSE)
+  )
+  AND (
+    born_day >= first_day OR COALESCE(end_day, last_day) > first_day
+  )
+  AND (
+    :category IS NULL
+    OR item_id IN (
+      SELECT
+        item_id
+      FROM items
+      WHERE
+        category_slug = :category
+    )
+  );
+-- step: listing_lifetimes__moves
+SELECT
+  age,
+  CAST(SUM(ended) AS BIGINT) AS ended,
+  CAST(SUM(entered) AS BIGINT) AS entered,
+  CAST(SUM(left_by) AS BIGINT) AS left_by
+FROM (
+  SELECT
+    exit_age AS age,
+    CAST(has_ended AS INT) AS ended,
+    0 AS entered,
+    1 AS left_by
+  FROM listing_lifetimes__lives AS lives
+  UNION ALL
+  SELECT
+    entry_age,
+    0,
+    1,
+    0
+  FROM listing_lifetimes__lives AS lives
+)
+GROUP BY
+  age;
+-- step: listing_lifetimes__at_ages
+SELECT
+  age,
+  ended,
+  left_by - ended AS censored,
+  CAST((
+    SUM(entered) OVER (ORDER BY age NULLS LAST) - CASE WHEN age > 0 THEN entered ELSE 0 END - (
+      SUM(left_by) OVER (ORDER BY age NULLS LAST) - left_by
+    )
+  ) AS BIGINT) AS at_risk
+FROM listing_lifetimes__moves AS moves;
+-- step: listing_lifetimes
+SELECT
+  age AS age_days,
+  at_risk,
+  ended,
+  censored,
+  AGGREGATE(
+    COLLECT_LIST(1 - ended / at_risk) OVER so_far,
+    CAST(1 AS DOUBLE),
+    (product, one) -> product * one
+  ) AS survival,
+  survival * SQRT(SUM(ended / (
+    at_risk * NULLIF(at_risk - ended, 0)
+  )) OVER so_far) AS std_error
+FROM listing_lifetimes__at_ages AS at_ages
+WHERE
+  ended > 0
+WINDOW so_far AS (ORDER BY age NULLS LAST)
+ORDER BY
+  age NULLS LAST;

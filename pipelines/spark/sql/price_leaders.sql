@@ -1,0 +1,172 @@
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 55076710e76cf254.
+-- step: price_leaders__moved
+SELECT
+  item_id,
+  currency,
+  kind,
+  observed_at,
+  price,
+  previous_price,
+  LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE)) AS tens
+FROM (
+  SELECT
+    item_id,
+    currency,
+    kind,
+    observed_at,
+    price,
+    previous_price
+  FROM history
+  WHERE
+    price <> previous_price AND price > 0 AND previous_price > 0
+);
+-- step: price_leaders__moves, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM products
+  WHERE
+    NOT category_slug IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), chosen AS (
+  SELECT
+    COALESCE(
+      (
+        SELECT
+          MIN(path)
+        FROM known
+        WHERE
+          slug = :category
+      ),
+      CAST(:category AS STRING)
+    ) AS path
+)
+SELECT DISTINCT
+  items.product_id,
+  COALESCE(moved.currency, items.currency) AS currency,
+  items.site_id,
+  moved.observed_at AS moved_at,
+  moved.price > moved.previous_price AS is_up
+FROM price_leaders__moved AS moved
+JOIN items
+  USING (item_id)
+WHERE
+  moved.kind <> 'REMOVED'
+  AND NOT items.product_id IS NULL
+  AND NOT (
+    ABS(tens - ROUND(tens)) <= 0.2 AND ABS(ROUND(tens)) BETWEEN 1 AND 3
+  )
+  AND (
+    :currency IS NULL OR COALESCE(moved.currency, items.currency) = :currency
+  )
+  AND (
+    :category IS NULL
+    OR items.product_id IN (
+      SELECT
+        product_id
+      FROM products
+      WHERE
+        category_slug IN (
+          SELECT DISTINCT
+            slug
+          FROM known, chosen, separators
+          WHERE
+            known.slug = :category
+            OR LOWER(known.path) = LOWER(chosen.path)
+            OR (
+              separator <> ''
+              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+            )
+        )
+    )
+  );
+-- step: price_leaders__follows, kept
+SELECT
+  later.product_id,
+  first.site_id AS leader_site_id,
+  later.site_id AS follower_site_id,
+  later.moved_at,
+  MAX(first.moved_at) AS led_at
+FROM price_leaders__moves AS later
+JOIN price_leaders__moves AS first
+  ON first.product_id = later.product_id
+  AND first.currency = later.currency
+  AND first.is_up = later.is_up
+  AND first.site_id <> later.site_id
+  AND first.moved_at < later.moved_at
+  AND first.moved_at >= later.moved_at - MAKE_DT_INTERVAL(0, CAST(COALESCE(:hours, 72) AS INT))
+GROUP BY ALL;
+-- step: price_leaders__pairs
+SELECT
+  leader_site_id,
+  follower_site_id,
+  COUNT(*) AS follows,
+  COUNT(DISTINCT product_id) AS products,
+  COUNT(DISTINCT (product_id, led_at)) AS followed_moves,
+  MEDIAN(UNIX_MICROS(moved_at) - UNIX_MICROS(led_at)) / 3600000000 AS median_lag_hours
+FROM price_leaders__follows AS follows
+GROUP BY ALL
+HAVING
+  COUNT(*) >= COALESCE(CAST(:min_follows AS BIGINT), 5);
+-- step: price_leaders__sellers
+SELECT DISTINCT
+  product_id,
+  site_id
+FROM items
+WHERE
+  NOT product_id IS NULL;
+-- step: price_leaders__chances
+SELECT
+  moves.site_id AS leader_site_id,
+  sellers.site_id AS follower_site_id,
+  COUNT(*) AS leader_moves
+FROM price_leaders__moves AS moves
+JOIN price_leaders__sellers AS sellers
+  ON sellers.product_id = moves.product_id AND sellers.site_id <> moves.site_id
+GROUP BY ALL;
+-- step: price_leaders
+SELECT
+  pairs.leader_site_id,
+  leaders.name AS leader,
+  pairs.follower_site_id,
+  followers.name AS follower,
+  pairs.products,
+  chances.leader_moves,
+  pairs.follows,
+  100 * pairs.followed_moves / chances.leader_moves AS follow_pct,
+  pairs.median_lag_hours,
+  COALESCE(backward.follows, 0) AS follows_back,
+  100 * pairs.follows / (
+    pairs.follows + COALESCE(backward.follows, 0)
+  ) AS lead_pct,
+  FILTER(ARRAY(leaders.attribution, followers.attribution), text -> NOT text IS NULL) AS attribution
+FROM price_leaders__pairs AS pairs
+JOIN price_leaders__chances AS chances
+  USING (leader_site_id, follower_site_id)
+LEFT JOIN (
+  SELECT
+    leader_site_id AS follower_site_id,
+    follower_site_id AS leader_site_id,
+    COUNT(*) AS follows
+  FROM price_leaders__follows AS follows
+  GROUP BY ALL
+) AS backward
+  USING (leader_site_id, follower_site_id)
+LEFT JOIN sites AS leaders
+  ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
+LEFT JOIN sites AS followers
+  ON followers.site_id = pairs.follower_site_id AND followers.is_current
+ORDER BY
+  pairs.follows DESC,
+  pairs.leader_site_id NULLS LAST,
+  pairs.follower_site_id NULLS LAST
+LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 50) AS INT);

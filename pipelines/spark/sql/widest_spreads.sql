@@ -1,0 +1,263 @@
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 6fec38b817fea971.
+-- step: widest_spreads__matching
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM products
+  WHERE
+    NOT category_slug IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), chosen AS (
+  SELECT
+    COALESCE(
+      (
+        SELECT
+          MIN(path)
+        FROM known
+        WHERE
+          slug = :category
+      ),
+      CAST(:category AS STRING)
+    ) AS path
+)
+SELECT
+  spread.product_id,
+  spread.currency,
+  spread.offers,
+  spread.shops,
+  spread.min,
+  spread.p25,
+  spread.median,
+  spread.p75,
+  spread.max,
+  spread.mean,
+  spread.stddev,
+  spread.spread,
+  spread.spread_pct,
+  spread.cheapest_site_id,
+  spread.dearest_site_id,
+  spread.outliers,
+  spread.inlier_min,
+  spread.inlier_median,
+  spread.inlier_max,
+  spread.inlier_mean,
+  spread.inlier_spread_pct,
+  spread.attribution,
+  spread.run_id,
+  spread.grade,
+  spread.grade_reason,
+  spread.left_out,
+  spread.trusted_shops,
+  spread.trusted_min,
+  spread.trusted_median,
+  spread.trusted_max,
+  spread.trusted_spread_pct,
+  spread.trusted_cheapest_site_id,
+  spread.trusted_dearest_site_id,
+  spread.unit,
+  spread.unit_min,
+  spread.unit_max,
+  spread.unit_spread_pct,
+  products.title,
+  products.brand,
+  products.category_slug,
+  products.category_name,
+  products.category_path
+FROM price_spread AS spread
+LEFT JOIN products
+  USING (product_id)
+WHERE
+  (
+    :currency IS NULL OR spread.currency = :currency
+  )
+  AND (
+    :category IS NULL
+    OR products.category_slug IN (
+      SELECT DISTINCT
+        slug
+      FROM known, chosen, separators
+      WHERE
+        known.slug = :category
+        OR LOWER(known.path) = LOWER(chosen.path)
+        OR (
+          separator <> ''
+          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+        )
+    )
+  )
+  AND (
+    :brand IS NULL OR LOWER(products.brand) = LOWER(CAST(:brand AS STRING))
+  )
+  AND spread.shops >= COALESCE(CAST(:min_shops AS BIGINT), 2)
+  AND (
+    COALESCE(CAST(:with_outliers AS BOOLEAN), TRUE) OR spread.outliers = 0
+  );
+-- step: widest_spreads__ranked
+SELECT
+  product_id,
+  currency,
+  offers,
+  shops,
+  min,
+  p25,
+  median,
+  p75,
+  max,
+  mean,
+  stddev,
+  spread,
+  spread_pct,
+  cheapest_site_id,
+  dearest_site_id,
+  outliers,
+  inlier_min,
+  inlier_median,
+  inlier_max,
+  inlier_mean,
+  inlier_spread_pct,
+  attribution,
+  run_id,
+  grade,
+  grade_reason,
+  left_out,
+  trusted_shops,
+  trusted_min,
+  trusted_median,
+  trusted_max,
+  trusted_spread_pct,
+  trusted_cheapest_site_id,
+  trusted_dearest_site_id,
+  unit,
+  unit_min,
+  unit_max,
+  unit_spread_pct,
+  title,
+  brand,
+  category_slug,
+  category_name,
+  category_path,
+  ROW_NUMBER() OVER (
+    ORDER BY COALESCE(trusted_spread_pct, CASE WHEN grade IS NULL THEN spread_pct END) DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
+  ) AS place
+FROM widest_spreads__matching AS matching
+WHERE
+  COALESCE(grade, 'A') <= COALESCE(CAST(:grade AS STRING), 'B');
+-- step: widest_spreads__chosen
+SELECT
+  product_id,
+  currency,
+  offers,
+  shops,
+  min,
+  p25,
+  median,
+  p75,
+  max,
+  mean,
+  stddev,
+  spread,
+  spread_pct,
+  cheapest_site_id,
+  dearest_site_id,
+  outliers,
+  inlier_min,
+  inlier_median,
+  inlier_max,
+  inlier_mean,
+  inlier_spread_pct,
+  attribution,
+  run_id,
+  grade,
+  grade_reason,
+  left_out,
+  trusted_shops,
+  trusted_min,
+  trusted_median,
+  trusted_max,
+  trusted_spread_pct,
+  trusted_cheapest_site_id,
+  trusted_dearest_site_id,
+  unit,
+  unit_min,
+  unit_max,
+  unit_spread_pct,
+  title,
+  brand,
+  category_slug,
+  category_name,
+  category_path,
+  place
+FROM widest_spreads__ranked AS ranked
+WHERE
+  place <= COALESCE(CAST(:top AS BIGINT), 20);
+-- step: widest_spreads
+SELECT
+  product_id,
+  title,
+  brand,
+  category_path,
+  currency,
+  offers,
+  shops,
+  `min`,
+  p25,
+  median,
+  p75,
+  `max`,
+  mean,
+  stddev,
+  spread,
+  spread_pct,
+  cheapest_site_id,
+  cheapest.name AS cheapest_shop,
+  dearest_site_id,
+  dearest.name AS dearest_shop,
+  outliers,
+  inlier_min,
+  inlier_median,
+  inlier_max,
+  inlier_mean,
+  inlier_spread_pct,
+  chosen.attribution,
+  grade,
+  grade_reason,
+  left_out,
+  trusted_shops,
+  trusted_min,
+  trusted_median,
+  trusted_max,
+  CAST((
+    trusted_max - trusted_min
+  ) AS DECIMAL(18, 4)) AS trusted_spread,
+  trusted_spread_pct,
+  trusted_cheapest_site_id,
+  trusted_cheapest.name AS trusted_cheapest_shop,
+  trusted_dearest_site_id,
+  trusted_dearest.name AS trusted_dearest_shop,
+  unit,
+  unit_min,
+  unit_max,
+  unit_spread_pct,
+  category_slug,
+  category_name
+FROM widest_spreads__chosen AS chosen
+LEFT JOIN sites AS cheapest
+  ON cheapest.site_id = cheapest_site_id AND cheapest.is_current
+LEFT JOIN sites AS dearest
+  ON dearest.site_id = dearest_site_id AND dearest.is_current
+LEFT JOIN sites AS trusted_cheapest
+  ON trusted_cheapest.site_id = trusted_cheapest_site_id
+  AND trusted_cheapest.is_current
+LEFT JOIN sites AS trusted_dearest
+  ON trusted_dearest.site_id = trusted_dearest_site_id AND trusted_dearest.is_current
+ORDER BY
+  place NULLS LAST;
