@@ -18,11 +18,11 @@ export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleane
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));
   const cause = Object.assign(new Error(message), code === undefined ? {} : { code });
-  const reason = (code === undefined ? undefined : nameFault(code, timeouts)) ?? code ?? message;
+  const reason = nameFault(code, timeouts) ?? code ?? message;
   return { reason, passing: !LASTING.test(code ?? ''), cause };
 }
 
-function nameFault(code: string, timeouts: Timeouts): string | undefined {
+function nameFault(code: string | undefined, timeouts: Timeouts): string | undefined {
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
       return `no connection within ${toSeconds(timeouts.connectMs)}`;

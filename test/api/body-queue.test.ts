@@ -15,6 +15,7 @@ test('the socket is paused once a mebibyte waits, and goes on when it is taken',
   queue.push(Buffer.alloc(MIB - 1));
   expect(done).toEqual([]);
   queue.push(Buffer.alloc(1));
+  expect(done).toEqual(['pause']);
   queue.push(Buffer.alloc(1));
   expect(done).toEqual(['pause']);
   for (const length of [MIB - 1, 1, 1]) expect((await reader.next()).value).toHaveLength(length);

@@ -28,7 +28,15 @@ test('a decimal that a double prints again is a number', () => {
 });
 
 test('a decimal that a double would change keeps its text', () => {
-  for (const token of ['0.12345678901234567891', '123456789012.34567890123', '1e400', '1E-400', '9007199254740993.0']) {
+  for (const token of [
+    '0.12345678901234567891',
+    '123456789012.34567890123',
+    '1e400',
+    '12e400',
+    '1.5e400',
+    '1E-400',
+    '9007199254740993.0',
+  ]) {
     const value = parseExactJson(`{"price":${token}}`) as { price: unknown };
     expect(isLosslessNumber(value.price) && value.price.value).toBe(token);
   }

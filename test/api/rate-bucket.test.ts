@@ -102,6 +102,32 @@ test('a pause also holds who waits for a token already, and one more that begins
   expect(io.slept).toEqual([100, 4900, 100, 6900]);
 });
 
+test('who has waited for the pace waits for the rest of a pause, and not for the pace again', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket({
+    ...io,
+    sleep: async (ms) => {
+      if (io.slept.length === 0) bucket.pause(120);
+      await io.sleep(ms);
+    },
+  });
+  bucket.setRate(10);
+  await bucket.take();
+  await bucket.take();
+  expect(io.slept).toEqual([100, 20]);
+});
+
+test('what is closed is open when its time is over, to the millisecond', async () => {
+  const io = createFakeIo();
+  const bucket = createRateBucket(io);
+  bucket.setRate(null);
+  bucket.close(1000, new Error('come back later'));
+  io.pass(999);
+  await expect(bucket.take()).rejects.toThrow('come back later');
+  io.pass(1);
+  await bucket.take();
+});
+
 test('a pause counts from its own beginning, also when the clock was set back since the one before', async () => {
   const io = createFakeIo();
   const bucket = createRateBucket(io);
