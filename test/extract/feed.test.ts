@@ -133,6 +133,14 @@ describe('the feed', () => {
     expect(await landFeed(service.client, await openLanding(), partOf(service, 0n), false, service.io)).toBeUndefined();
     expect(service.urls).toEqual([]);
   });
+
+  test('that had no change at its end is at its end, though the plan has lost it since', async () => {
+    const service = await startFeed();
+    await landFeed(service.client, await openLanding(), partOf(service, LAST), true, service.io);
+    const landed = await landFeed(service.client, await reopenLanding(), partOf(service, LAST), false, service.io);
+    expect(landed).toMatchObject({ changes: 0, cursor: LAST, complete: true });
+    expect(service.urls).toHaveLength(1);
+  });
 });
 
 describe('a feed that refuses the cursor', () => {
