@@ -14,7 +14,7 @@ export const facetsAnswer = facets.extend({
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
   const landed = landing.journal.last('facets');
   if (landed !== undefined) return landed.answer;
-  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) ?? '{}';
+  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
   await landing.journal.append({ type: 'facets', answer, calls: client.calls() });
   io.log('debug', 'landed', { what: 'facets' });
   return answer;

@@ -12,7 +12,7 @@ import { readItemPage } from './page.js';
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
-  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) ?? '{}';
+  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
