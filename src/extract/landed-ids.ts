@@ -19,7 +19,8 @@ export async function* readLandedIds(file: string, isId: IsId): AsyncGenerator<b
 async function* readCsvIds(file: string, isId: IsId): AsyncGenerator<bigint> {
   let column: number | undefined;
   for await (const { bytes } of readCsvRecords(file)) {
-    const cells = parseCsvRecord(bytes.toString('utf8')) ?? [];
+    const cells = parseCsvRecord(bytes.toString('utf8'));
+    if (cells === undefined) continue;
     if (column === undefined) column = cells.findIndex((name) => name !== null && isId(name));
     else if (/^-?\d+$/.test(cells[column] ?? '')) yield BigInt(cells[column] as string);
   }

@@ -20,12 +20,8 @@ export async function landSample(
   itemIds: readonly bigint[],
   io: Io,
 ): Promise<LandedSample> {
-  const { journal } = landing;
-  if (journal.last('sample.done') === undefined) {
-    const missing = await readSample(client, landing, itemIds, io);
-    await journal.append({ type: 'sample.done', missing, calls: client.calls() });
-  }
-  return { files: listItemFiles(landing, 'sample.page'), missing: journal.last('sample.done')?.missing ?? [] };
+  const missing = landing.journal.last('sample.done')?.missing ?? (await readSample(client, landing, itemIds, io));
+  return { files: listItemFiles(landing, 'sample.page'), missing };
 }
 
 /** Errors of a call that only spoil a proof; with a revoked key, or when stopped, a run ends at once. */
@@ -61,5 +57,6 @@ async function readSample(client: ApiClient, landing: Landing, itemIds: readonly
   const missing: bigint[] = [];
   const part = { client, dataset: undefined };
   await landSingleItems(part, landing, 'sample.page', [...left], io, (id) => missing.push(id));
+  await landing.journal.append({ type: 'sample.done', missing, calls: client.calls() });
   return missing;
 }

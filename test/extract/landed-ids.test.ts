@@ -8,7 +8,7 @@ async function readIds(name: string, text: string): Promise<bigint[]> {
   const file = join(await makeFolder(), name);
   await writeFile(file, text);
   const ids: bigint[] = [];
-  for await (const id of readLandedIds(file, (column) => column === 'itemId')) ids.push(id);
+  for await (const id of readLandedIds(file, (column) => column.toLowerCase() === 'itemid')) ids.push(id);
   return ids;
 }
 
@@ -18,7 +18,7 @@ test('ids of JSON lines come exactly; blank and damaged rows, and those without 
 });
 
 test('ids of CSV come from their column; the header and cells that are no whole number have none', async () => {
-  const rows = ['title,itemId', '"a, b",9223372036854775807', 'c,', 'd', 'e,5.0', 'x1,y2', '7,-3', 'f,5x', 'g,x5'];
+  const rows = [',itemId', '"a, b",9223372036854775807', 'c,', 'd', 'e,5.0', 'x1,y2', '7,-3', 'f,5x', 'g,x5', '"h"i,8'];
   expect(await readIds('a.csv', rows.join('\n'))).toEqual([9223372036854775807n, -3n]);
 });
 
@@ -33,4 +33,13 @@ test('a file that is not there is an error, not a file without items', async () 
   const folder = await makeFolder();
   await expect(read(join(folder, 'a.csv'))).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(read(join(folder, 'a.ndjson'))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a defect of our own is no damaged row', async () => {
+  const file = join(await makeFolder(), 'a.ndjson');
+  await writeFile(file, '{"id":1}');
+  const isId = () => {
+    throw new TypeError('a defect');
+  };
+  await expect(readLandedIds(file, isId).next()).rejects.toThrow('a defect');
 });

@@ -33,10 +33,10 @@ describe('a page of the feed', () => {
 
   test('may hold a change whose id is none: typing rejects that change alone', () => {
     const body = Buffer.from(
-      '{"changes":[{"id":8},{"id":"9"},{"kind":"NEW"},{"id":10}],"hasMore":false,"nextCursor":10}',
+      '{"changes":[{"id":8},{"id":"9"},{"kind":"NEW"},{"id":10},{"id":null}],"hasMore":false,"nextCursor":10}',
     );
     const page = readFeedPage(body, 7n);
-    expect([page.changes.length, page.shown]).toEqual([4, 10n]);
+    expect([page.changes.length, page.shown]).toEqual([5, 10n]);
   });
 
   test.each([
@@ -123,5 +123,11 @@ test('an item without a date that can be read has not said when it changed', () 
 });
 
 test('a defect of our own is no contract error', () => {
-  expect(catchError(() => readItemPage(undefined as unknown as Buffer, '/items'))).toBeInstanceOf(TypeError);
+  const body = Buffer.from('{"content":[],"totalElements":1,"totalPages":1}');
+  const original = body.toString;
+  body.toString = () => {
+    body.toString = original;
+    throw new TypeError('a defect');
+  };
+  expect(catchError(() => readItemPage(body, '/items'))).toBeInstanceOf(TypeError);
 });

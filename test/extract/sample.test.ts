@@ -14,7 +14,7 @@ const startItems = (breakAt = Number.POSITIVE_INFINITY) =>
   startService((request, response, count) => {
     if (count >= breakAt) return sendJson(response, 401, ERROR);
     const id = Number(/\d+$/.exec(request.url ?? '')?.[0]);
-    return id < 10 ? sendJson(response, 200, { id }) : sendJson(response, 404, ERROR);
+    return id < 10 ? sendJson(response, 200, { price: 5, id }) : sendJson(response, 404, ERROR);
   });
 
 test('a sample that was interrupted asks for nothing again that has landed', async () => {
@@ -31,10 +31,13 @@ test('a sample that was interrupted asks for nothing again that has landed', asy
   const service = await startItems();
   const sample = await landSample(service.client, landing, ids, service.io);
   expect(service.urls).toHaveLength(ids.length - landed);
-  expect(sample.missing).toEqual([77n]);
+  expect(sample).toEqual({ files: listItemFiles(landing, 'sample.page'), missing: [77n] });
+  expect(sample.files.reduce((rows, file) => rows + file.rows, 0)).toBe(7);
   const names = new Set(landing.journal.all('sample.page').map(({ file }) => file));
   const lines = (await Promise.all([...names].map((name) => readLanded(landing, name)))).flat();
-  expect(lines.filter((line) => line !== '').sort()).toEqual([1, 2, 3, 4, 5, 6, 7].map((id) => `{"id":${id}}`));
+  expect(lines.filter((line) => line !== '').sort()).toEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((id) => `{"price":5,"id":${id}}`),
+  );
   expect(landing.journal.last('sample.done')).toEqual({ type: 'sample.done', missing: [77n], calls: 8 - landed });
   expect(await landSample(service.client, await reopenLanding(), ids, service.io)).toEqual(sample);
   expect(service.urls).toHaveLength(ids.length - landed);
