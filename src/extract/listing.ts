@@ -46,7 +46,7 @@ export async function landReading(
       const entry = { rows: slices.length, readAt: io.now().toISOString(), dataset, calls: client.calls() };
       if (slices.length > 0) await files.land(body, slices, entry);
       const isEnd = slices.length === 0 || page + 1 >= answer.totalPages;
-      if (isEnd) total = answer.totalElements;
+      if (removals === null) total = answer.totalElements;
       if (isEnd) break;
       if (removals === null) continue;
       const news = await countListed(answer.items.map(({ id }) => id));
@@ -56,7 +56,7 @@ export async function landReading(
   } finally {
     await files.close();
   }
-  const landed = { files: listing.listOpenPages().files, total: removals === null ? total : null };
+  const landed = { files: listing.listOpenPages().files, total };
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 

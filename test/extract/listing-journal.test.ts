@@ -38,6 +38,7 @@ test('what was planned is done only when it was by the last counts', () => {
 });
 
 test('a plan holds until there are newer counts', () => {
+  expect(open().findPlan()).toBeUndefined();
   expect(open(counts).findPlan()).toBeUndefined();
   expect(open(counts, plan).findPlan()).toBe(plan);
   expect(open(counts, plan, page('a'), read('a'), acted).findPlan()).toBe(plan);
@@ -50,6 +51,7 @@ test('readings and files belong to the plan that they came after', () => {
   const journal = open(counts, first, page('a'), a, page('b'), b, second, page('c'), c);
   expect(journal.listEnded(first)).toEqual([a, b]);
   expect(journal.listEnded(second)).toEqual([c]);
+  expect(open(first, second, a).listEnded(first)).toEqual([]);
   expect(journal.listFiles(first)).toEqual(['a', 'b', 'c']);
   expect(journal.listFiles(second)).toEqual(['c']);
 });

@@ -78,6 +78,21 @@ describe('reading pages of listing states', () => {
     expect(pagesOf(service)).toHaveLength(3);
   });
 
+  test('of the newest removals, counts each page by its ids, and ends when exactly as many are found', async () => {
+    const service = await startItems(1_500);
+    const counted: bigint[] = [];
+    const countListed = async (ids: readonly bigint[]) => BigInt(counted.push(...ids) && ids.length);
+    await read(service, await openPlanned(), { ...NEWEST, removals: 1_000n }, countListed);
+    expect(counted).toEqual(Array.from({ length: 1_000 }, (_, id) => BigInt(id)));
+  });
+
+  test('of the newest removals, tells no total though all pages were read', async () => {
+    const service = await startItems(300);
+    const landing = await openPlanned();
+    await read(service, landing, NEWEST);
+    expect(landing.journal.last('listing.read')?.total).toBeNull();
+  });
+
   test('of the newest removals, reads no more pages than it may', async () => {
     const service = await startItems(5_000);
     await landReading(
