@@ -110,6 +110,15 @@ describe('lines of items', () => {
     expect(await rows.rejects()).toEqual([]);
   });
 
+  test('that have not been removed are listed', async () => {
+    const removed = ['null', '"2026-11-20T06:00:00Z"'].map((removedAt, n) => itemLine({ id: String(n), removedAt }));
+    const rows = await typing.items(removed.map((line) => `${line}\n`).join(''));
+    expect((await rows.select('SELECT item_id, is_listed FROM typed')).sort()).toEqual([
+      ['0', 'true'],
+      ['1', 'false'],
+    ]);
+  });
+
   test('of which some cannot be typed: these are rejected with place and text, the others are kept', async () => {
     const cases: [string, RegExp][] = [
       [BROKEN, /not valid JSON/],
@@ -126,6 +135,7 @@ describe('lines of items', () => {
       ['{"site":{"id":7}}', /id null is not an int64/],
       ['{"id":1}', /site\.id null is not an int64/],
       [itemLine({ id: '1.5' }), /id "1\.5" is not an int64/],
+      ['{"id":1,"site":{"id":"x"}}', /site\.id "x" is not an int64/],
       [itemLine({ site: '[7]' }), /site is not an object/],
       [itemLine({ datasets: '{"a":1}' }), /datasets is not a list/],
       [itemLine({ removedAt: '"2026-11-20"' }), /removedAt "2026-11-20" is not a date-time/],
