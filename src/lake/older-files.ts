@@ -18,11 +18,11 @@ export async function findOlderFiles(lake: Lake, { table, files }: TableState): 
   const limit = pLimit(CONCURRENCY);
   const lacking = await Promise.all(
     files.map((file) =>
-      limit(async () => {
+      limit(async (): Promise<[DataFile, string[]]> => {
         const footer = await readFooterFacts(tablePath(lake, table, file.path));
-        return columns.map(({ name }) => name).filter((name) => !footer.columns.includes(name));
+        return [file, columns.map(({ name }) => name).filter((name) => !footer.columns.includes(name))];
       }),
     ),
   );
-  return new Map(files.flatMap((file, i) => (lacking[i]?.length ? [[file, lacking[i]]] : [])));
+  return new Map(lacking.filter(([, names]) => names.length > 0));
 }
