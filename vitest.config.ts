@@ -14,6 +14,7 @@ class LongestFirst extends BaseSequencer {
 /** Long stories of whole runs: `npm run test:long`. `npm test` takes all others, `npx vitest run` whatever you name. */
 const LONG = [
   'test/account/account-changes.test.ts',
+  'test/account/budget.test.ts',
   'test/backfill/item-histories.test.ts',
   'test/cli/stop-sync.test.ts',
   'test/compare/compare-facets.test.ts',
@@ -34,10 +35,12 @@ const LONG = [
   'test/sync/csv.test.ts',
   'test/sync/datasets.test.ts',
   'test/sync/disk-full.test.ts',
+  'test/sync/error-table.test.ts',
   'test/sync/export-headers.test.ts',
   'test/sync/foreign-commits.test.ts',
   'test/sync/hydration-export.test.ts',
   'test/sync/large-lake.test.ts',
+  'test/sync/modes.test.ts',
   'test/sync/moved-products.test.ts',
   'test/sync/old-folders.test.ts',
   'test/sync/open-tables.test.ts',
