@@ -2,8 +2,8 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 
 /**
- * Rows that one COPY writes at most, a single value of the column aside. DuckDB holds a partitioned COPY's rows until
- * their files are written: in slices, memory stays the same however many rows a table gets.
+ * Rows that one COPY writes at most, a single value of the column aside. DuckDB holds up to a row group of each partition
+ * of a COPY: in slices, memory stays the same however many rows a table gets.
  */
 export const SLICE_ROWS = 150_000;
 
