@@ -14,6 +14,7 @@ export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   /** The same as they came. */
   rows: readonly unknown[];
+  /** By the service's clock, as the times in the rows are; by this machine's where answers have no valid `Date`. */
   readAt: string;
 }
 
@@ -21,8 +22,8 @@ export interface LandedDatasets {
 export async function landDatasets(client: ApiClient, landing: Landing, io: Io): Promise<LandedDatasets> {
   let landed = landing.journal.last('datasets');
   if (landed === undefined) {
-    const readAt = io.now().toISOString();
     const answer = stringify(await client.json('/datasets', {}, datasets)) ?? '[]';
+    const readAt = (client.serviceTime() ?? io.now()).toISOString();
     landed = { type: 'datasets', readAt, answer, calls: client.calls() };
     await landing.journal.append(landed);
     io.log('debug', 'landed', { what: 'datasets' });

@@ -146,7 +146,8 @@ async function serveWorld(
     async (request, midExport) => app.fetch(request, midExport === undefined ? {} : { midExport }),
     findHangUp,
   );
-  const server = await listen(options.wrap?.(handle) ?? handle, options.port ?? 0);
+  const dated = dateAnswers(handle, clock);
+  const server = await listen(options.wrap?.(dated) ?? dated, options.port ?? 0);
   refuseMalformed(server, (headers) => setLimitHeaders(headers, service, null));
   if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
   const stop = new AbortController();
@@ -168,6 +169,15 @@ async function serveWorld(
       await new Promise((resolve) => server.close(resolve));
       await world.close();
     },
+  };
+}
+
+/** Answers have the time of the sandbox's clock as `Date`; Node would send the machine's. */
+function dateAnswers(handle: Handler, clock: SimulatedClock): Handler {
+  return async (request) => {
+    const answer = await handle(request);
+    answer.headers.set('date', new Date(clock.now()).toUTCString());
+    return answer;
   };
 }
 

@@ -14,7 +14,7 @@ let folder: string;
 let sandbox: Sandbox;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'pricelake-doctor-'));
-  sandbox = await startSandbox({ items: 20, sites: 2, clock: 'real' });
+  sandbox = await startSandbox({ items: 20, sites: 2, clock: 'real', startAt: new Date() });
 });
 afterAll(async () => {
   await sandbox.close();
@@ -22,8 +22,8 @@ afterAll(async () => {
 });
 
 /** What doctor says about a pipeline with this key and these settings of the lake, by the name of the look. */
-async function diagnose(apiKey: string, lake = 'path: ./lake') {
-  const source = `source: { baseUrl: "${sandbox.baseUrl}", apiKey: "\${KEY}" }`;
+async function diagnose(apiKey: string, lake = 'path: ./lake', baseUrl = sandbox.baseUrl) {
+  const source = `source: { baseUrl: "${baseUrl}", apiKey: "\${KEY}" }`;
   await writeFile(path.join(folder, 'prices.yaml'), `${source}\nlake: { ${lake} }\n`);
   const outcome = await runHere(['doctor', '--json'], { cwd: folder, env: { KEY: apiKey } });
   expect(outcome.stdout + outcome.stderr).not.toContain(apiKey);
@@ -44,6 +44,15 @@ test('everything is in order: exit 0, and nothing is left behind', async () => {
   const ok = { node: 'ok', pipeline: 'ok', 'file system': 'ok', service: 'ok', plan: 'ok', lake: 'ok' };
   expect({ code, states }).toMatchObject({ code: 0, states: ok });
   expect(await readdir(folder)).toEqual(['prices.yaml']);
+});
+
+test('a clock that differs from the service’s by more than a minute is a warning, with what depends on it', async () => {
+  expect((await diagnose(sandbox.keys.live)).states.clock).toBe('ok');
+  const behind = await startSandbox({ items: 20, sites: 2, startAt: new Date(Date.now() - 2 * 3_600_000) });
+  onTestFinished(behind.close);
+  const { code, findings } = await diagnose(behind.keys.live, undefined, behind.baseUrl);
+  const clock = findings.find(({ name }) => name === 'clock');
+  expect({ code, ...clock }).toMatchObject({ code: 0, state: 'warn', next: expect.stringContaining('webhooks') });
 });
 
 test('a key that is refused and a folder that is no lake are named, each with the next step: exit 3', async () => {

@@ -126,7 +126,7 @@ describe('spread of some products', () => {
     await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('with exchange rates all prices are in EUR');
   });
 
-  it('is of one product: its offers, cheapest first, and its prices over time', async () => {
+  it('is of one product: its offers, cheapest first, and its prices up to the newest time in the lake', async () => {
     const context = openContext();
     context.io.now = () => NOW;
     await showSpread({ lake, ...ALL, product: '04006381333931' }, context);
@@ -134,7 +134,7 @@ describe('spread of some products', () => {
     expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
     expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
     expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
-    expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░/u);
+    expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░\n *└─\n *2026-01-01\n/u);
     expect((await rows({ product: 'cup', fx: join(folder, 'rates.csv') })).map((row) => row.converted_price)).toEqual([
       2, 2, 20,
     ]);

@@ -24,6 +24,12 @@ test('datasets are asked for once a run, and read from the journal as they came'
   expect([service.asked.length, io.events.length]).toEqual([1, 1]);
 });
 
+test('datasets are dated by the clock of the service, as the times in them are', async () => {
+  const service = fakeClient(() => [DATASET], new Date('2026-11-17T03:00:00Z'));
+  const landed = await landDatasets(service.client, await openLanding(), createFakeIo());
+  expect(landed.readAt).toBe('2026-11-17T03:00:00.000Z');
+});
+
 test('of a dataset the service may leave out what is null, and nothing else', async () => {
   const io = createFakeIo();
   const { items: _items, ...lacking } = DATASET;

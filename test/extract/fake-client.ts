@@ -6,7 +6,7 @@ export interface Asked {
 }
 
 /** A client without a network: answers come from `answer`, as bytes or parsed, and are noted. */
-export function fakeClient(answer: (path: string, query: Query, count: number) => unknown) {
+export function fakeClient(answer: (path: string, query: Query, count: number) => unknown, serviceTime?: Date) {
   const asked: Asked[] = [];
   const ask = (path: string, query: Query): unknown => {
     asked.push({ path, query });
@@ -17,6 +17,7 @@ export function fakeClient(answer: (path: string, query: Query, count: number) =
       schema.parse(ask(path, query)),
     bytes: async (path: string, query: Query) => ({ body: Buffer.from(JSON.stringify(ask(path, query))) }),
     calls: () => asked.length,
+    serviceTime: () => serviceTime,
   };
   return { client: client as unknown as ApiClient, asked };
 }

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import { FEED_DELAY_MS, parseClockMode, SimulatedClock, speedOf } from '../../src/sandbox/clock.js';
+import { startSandbox } from '../../src/sandbox/start.js';
 import { generateWorld } from '../../src/sandbox/world/generate-world.js';
 import { liveOn } from '../../src/sandbox/world/live-on.js';
 import { World } from '../../src/sandbox/world/world.js';
@@ -28,6 +29,16 @@ describe('the clock', () => {
   it.each(['fast', '60', '0x', '-1x', '1e9x', '100001x', 'x'])('refuses %s, saying what there is', (mode) => {
     expect(() => parseClockMode(mode)).toThrow(/none of frozen, real and 60x/);
   });
+});
+
+test('answers have its time as Date, also those that a fault makes', async () => {
+  const sandbox = await startSandbox({ items: 20, sites: 2, startAt: START, faults: ['plan:html@2'] });
+  onTestFinished(sandbox.close);
+  const headers = { authorization: `Bearer ${sandbox.keys.live}` };
+  const ask = async () => (await fetch(`${sandbox.baseUrl}/api/v1/plan`, { headers })).headers.get('date');
+  expect([await ask(), await ask()]).toEqual(Array(2).fill(START.toUTCString()));
+  await sandbox.advance({ hours: 5 });
+  expect(await ask()).toBe(new Date(START.getTime() + 5 * HOUR).toUTCString());
 });
 
 describe('a world whose clock runs', () => {

@@ -41,6 +41,6 @@ function compareClocks(service: Date | undefined, now: Date): Finding {
     name: 'clock',
     state: 'warn',
     found,
-    next: 'Set the clock of this machine; otherwise the receiver refuses webhooks.',
+    next: 'Check the clock of this machine: if it is the wrong one, the receiver refuses webhooks.',
   };
 }

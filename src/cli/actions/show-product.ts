@@ -109,11 +109,11 @@ async function writeChart(
   db: Database,
   { product, since }: ProductRequest,
   currency: string,
-  { output, io }: CommandContext,
+  { output }: CommandContext,
 ): Promise<void> {
-  const now = io.now().getTime();
-  const last = new Date(now).toISOString().slice(0, 10);
-  const first = since ?? new Date(now - (CHART_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+  const until = await findNewestTime(db);
+  const last = new Date(until).toISOString().slice(0, 10);
+  const first = since ?? new Date(until - (CHART_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = await readProductDays(db, toProductId(product), currency, { first, last });
   const [begin] = days;
   if (begin === undefined) return;
@@ -124,6 +124,13 @@ async function writeChart(
     color,
   });
   await output.write(`\n${currency}: ░ lowest to highest, ━ median, at the end of each day (UTC)\n\n${chart}`);
+}
+
+/** Of what the lake holds, in milliseconds: it knows of no price behind it. */
+async function findNewestTime(db: Database): Promise<number> {
+  const row = await db.row(`SELECT epoch_ms(greatest(
+    (SELECT max(observed_at) FROM history), (SELECT max(last_seen_at) FROM items))) AS newest`);
+  return Number(row?.newest ?? 0);
 }
 
 /** Every day from the first to the last; undefined for one on which nobody sold the product. */
