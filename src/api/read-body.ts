@@ -30,7 +30,7 @@ export async function readPage(answer: Answer, request: Request, context: Attemp
 
 function breakOff(message: string, context: AttemptContext, cause?: unknown): Trouble {
   const facts = { host: context.base.host, hint: 'Run again later.' };
-  return new Trouble({ kind: 'fault', repeatable: true }, message, facts, cause === undefined ? {} : { cause });
+  return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
 /** Without length, chunks and gzip a body ends with its connection, whatever ended that. */

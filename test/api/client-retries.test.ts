@@ -158,6 +158,18 @@ test('Retry-After on a 503 is the word of the whole service: no call, page or ex
   expect(urls).toHaveLength(9);
 });
 
+test('a fault holds only its own call back', async () => {
+  const { client, urls, waits } = await listenPatiently((_request, response, count) =>
+    sendJson(response, count === 1 ? 503 : 200, {}),
+  );
+  const first = client.bytes('/items', {});
+  while (waits.length === 0) await turn();
+  await client.bytes('/facets', {});
+  expect(urls).toEqual(['/api/v1/items', '/api/v1/facets']);
+  waits[0]?.over();
+  await first;
+});
+
 test('a shorter Retry-After that comes later does not shorten the pause', async () => {
   const { client, urls, waits } = await listenPatiently((_request, response, count) =>
     count <= 2 ? sendJson(response, 503, {}, { 'retry-after': count === 1 ? '60' : '1' }) : sendJson(response, 200, {}),

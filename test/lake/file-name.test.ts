@@ -37,6 +37,7 @@ test('folder names: no value of the service becomes a path, and different values
   for (const name of labels) expect(name).toMatch(/^brand-[A-Za-z0-9_-]+$/);
   expect(new Set([...labels, label({ brand: null }), label({ brand: 'null' })]).size).toBe(values.length + 2);
   expect(label({ brand: 'a/b_c' })).toBe('brand-a_2fb_5fc');
+  expect(label({ brand: 'a\nb' })).toBe('brand-a_0ab');
 });
 
 test('folder names: very long values end in a hash, each its own', () => {
@@ -46,4 +47,11 @@ test('folder names: very long values end in a hash, each its own', () => {
     expect(name).toMatch(/^title-(_[0-9a-f]{2})+_sha256_[0-9a-f]{32}\.x\.parquet$/);
     expect(name.length).toBeLessThan(140);
   }
+});
+
+test('folder names: a label has up to 120 characters, and is never cut within a byte', () => {
+  expect(label({ a: 'x'.repeat(118) })).toBe(`a-${'x'.repeat(118)}`);
+  expect(label({ a: 'x'.repeat(119) })).toMatch(/^a-x{78}_sha256_[0-9a-f]{32}$/);
+  for (const [before, kept] of [77, 78, 76].map((count) => ['x'.repeat(count), `a-${'x'.repeat(count)}`]))
+    expect(label({ a: `${before}/${'x'.repeat(50)}` }).replace(/_sha256_.*/, '')).toBe(kept);
 });
