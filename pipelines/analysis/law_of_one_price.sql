@@ -27,7 +27,8 @@ WITH span AS (
 ),
 -- The Sundays that have closed.
 sundays AS (
-  SELECT end_week - unnest(range(1, weeks + 1)) AS week, DATE '1970-01-11' + (7 * week)::INTEGER AS day FROM span
+  SELECT week, DATE '1970-01-11' + (7 * week)::INTEGER AS day
+  FROM (SELECT unnest(range(end_week - weeks, end_week)) AS week FROM span)
 ),
 week_rates AS (
   SELECT week, currency, ln(arg_max(rate, date)::DOUBLE) AS log_rate

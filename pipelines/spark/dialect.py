@@ -67,7 +67,7 @@ def rewrite_aggregates(node):
     if name == "list_aggregate":
         values, what = node.expressions
         return {"mode": mode_of, "stddev_samp": deviation_of}[what.name](values)
-    if isinstance(node, exp.Window) and node.this.name.lower() == "product":
+    if isinstance(node, exp.Window) and isinstance(node.this, exp.Anonymous) and node.this.name.lower() == "product":
         values = node.copy()
         values.set("this", exp.Anonymous(this="collect_list", expressions=node.this.expressions))
         return spark("aggregate($v, 1D, (product, one) -> product * one)", v=values)

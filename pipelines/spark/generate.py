@@ -21,9 +21,9 @@ from dialect import Source, Target, rewrite, rewrite_text
 HERE = pathlib.Path(__file__).resolve().parent
 PIPELINES = HERE.parent
 # Those of pipelines/analysis that need no rewrite of their own.
-ANALYSES = """assortment changes_by_day cheapest_days dispersion dynamics listing_lifetimes lows_highs persistence price_leaders price_spells
-  prior_price sales shop_index_by_category shop_overlap spread_by_category spread_by_day spread_histogram spread_summary
-  widest_spreads""".split()
+ANALYSES = """assortment changes_by_day cheapest_days dispersion dynamics law_of_one_price listing_lifetimes lows_highs persistence
+  price_leaders price_spells prior_price sales shop_index_by_category shop_overlap spread_by_category spread_by_day
+  spread_histogram spread_summary widest_spreads""".split()
 # Result → the file that DuckDB runs.
 QUERIES = {
     "products": "models/products.sql",
@@ -36,6 +36,7 @@ QUERIES = {
     **{name: f"analysis/{name}.sql" for name in ANALYSES},
 }
 VIEWS = {
+    "rates": ["date", "currency", "rate"],
     "offer_prices": ["product_id", "currency", "item_id", "site_id", "price", "from_day", "to_day"],
     "price_spells": """item_id product_id site_id currency price from_at to_at from_day to_day began ended ended_before price_before
       is_suspect category_slug""".split(),

@@ -6,10 +6,13 @@ Reads `items`, `history` and `sites` as Delta tables and writes a folder of Parq
 settings a cluster needs."""
 
 import argparse
+import csv
 import datetime
+import decimal
 import graphlib
 import pathlib
 import re
+import sys
 
 from pyspark.sql import SparkSession, functions
 
@@ -36,7 +39,9 @@ def main():
     spark = open_session("pricelake spread")
     for table in ("items", "history", "sites"):
         spark.read.format("delta").load(f"{options.lake}/{table}").createOrReplaceTempView(table)
-    variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, **options.set}
+    if options.fx:
+        spark.createDataFrame(read_rates(options.fx), "date DATE, currency STRING, rate DECIMAL(28, 10)").createOrReplaceTempView("rates")
+    variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, "base": options.fx_base, **options.set}
     wanted = options.tables.split(",")
     for table in order_tables(wanted):
         kept = make_table(spark, table, variables)
@@ -67,7 +72,26 @@ def find_words(pattern, table):
 def list_variables():
     """Variables of the analyses; each query says in its file what they mean."""
     names = set().union(*(find_words(r"(?<=[ (]):([a-z_]+)", table) for table in NAMES))
-    return sorted(names - {"run_id", "first_day", "last_day"})
+    return sorted(names - {"run_id", "first_day", "last_day", "base"})
+
+
+def read_rates(file):
+    """(date, currency, rate) of a file of exchange rates; ends the program at a line that is none."""
+    rates = {}
+    with open(file, newline="", encoding="utf-8-sig") as lines:
+        reader = csv.DictReader(lines)
+        for line in reader:
+            day, currency, text = (line.get(name) or "" for name in ("date", "currency", "rate"))
+            try:
+                key = datetime.date.fromisoformat(day), currency
+                rate = decimal.Decimal(text).quantize(decimal.Decimal("1e-10"), decimal.ROUND_HALF_UP)
+                is_rate = rate > 0 and re.fullmatch("[A-Z]{3}", currency) and key not in rates
+            except (ValueError, decimal.InvalidOperation):
+                is_rate = False
+            if not is_rate:
+                sys.exit(f"{file}:{reader.line_num}: {day},{currency},{text} is no rate, or a second one: give date,currency,rate, e.g. 2026-11-20,PLN,4.2435")
+            rates[key] = rate
+    return [(*key, rate) for key, rate in rates.items()]
 
 
 def read_options():
@@ -78,6 +102,8 @@ def read_options():
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable of the analyses")
     parser.add_argument("--first-day", type=datetime.date.fromisoformat, help="of price_spread_daily")
     parser.add_argument("--last-day", type=datetime.date.fromisoformat, help="of price_spread_daily, included")
+    parser.add_argument("--fx", metavar="FILE", help="exchange rates, for law_of_one_price: a CSV file on the driver with date,currency,rate")
+    parser.add_argument("--fx-base", default="EUR", help="base currency of the rates: what one unit of it buys (default: %(default)s)")
     parser.add_argument("--run-id", default="spark", help="what run_id holds (default: %(default)s)")
     options = parser.parse_args()
     wanted = options.tables.split(",")
@@ -85,6 +111,8 @@ def read_options():
         parser.error(f"--tables: there is no {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     if "price_spread_daily" in order_tables(wanted) and None in (options.first_day, options.last_day):
         parser.error("price_spread_daily needs --first-day and --last-day")
+    if "law_of_one_price" in wanted and options.fx is None:
+        parser.error("law_of_one_price needs --fx")
     given, variables = dict(one.partition("=")[::2] for one in options.set), list_variables()
     if unknown := set(given) - set(variables):
         parser.error(f"--set: there is no {', '.join(sorted(unknown))}; there are {', '.join(variables)}")

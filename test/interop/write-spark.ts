@@ -1,8 +1,9 @@
 import { createReadStream, createWriteStream, readdirSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { prepareConversion } from '../../src/analyze/convert-prices.js';
 import { eachDailySpread } from '../../src/analyze/daily-spread.js';
 import { derivedSelects } from '../../src/analyze/derive.js';
 import { readAnalysis } from '../../src/duckdb/analysis-sql.js';
@@ -26,7 +27,12 @@ if (folder === undefined) throw new Error('usage: write-spark.ts <folder> [items
 /** Days of price_spread_daily; the days before them hold changes, too. */
 const DAYS = { first: '2026-11-10', last: '2026-11-19' };
 /** Of the analyses: lags and steps that the days of the worlds have. */
-const VARIABLES = { lags: '1,3,7', step: '2' };
+const VARIABLES = { lags: '1,3,7', step: '2', pass_weeks: '1' };
+/** Of a euro in dollars, by day. */
+const RATES = Array.from({ length: 50 }, (_, day) => {
+  const date = new Date(Date.UTC(2026, 9, 1 + day)).toISOString().slice(0, 10);
+  return `${date},USD,${(1.1 + Math.sin(day / 5) / 20).toFixed(6)}\n`;
+});
 const IN = {
   prices: `[0.0001, 0.0149, 0.015, 0.25, 0.99, 1, 1.2345, 2.5, 3.33, 4.05, 7.77, 9.9999, 12.25, 99.99, 100.005, 1234, 9999.99,
     12345.6789, 999999999.9999, 10000000000, 99999999999999.9999, 0, -1.5, NULL]::DECIMAL(18, 4)[]`,
@@ -167,6 +173,9 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
   await expectRows(db, target, 'price_spread_daily');
   await db.run(`CREATE TEMP VIEW price_spells AS ${readAnalysis('price_spells')}`);
   for (const [name, value] of Object.entries(VARIABLES)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);
+  const file = join(target, 'rates.csv');
+  await writeFile(file, `date,currency,rate\n${RATES.join('')}`);
+  await prepareConversion(db, { file, base: 'EUR' });
   for (const name of analysesOfSpark()) {
     await db.run(
       `COPY (${readAnalysis(name)}) TO ${quoteLiteral(join(target, 'expected', `${name}.parquet`))} (FORMAT parquet)`,

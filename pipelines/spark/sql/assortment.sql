@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source f4a0407f665aab57.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 1d537d99f27e431f.
 -- step: assortment__span
 SELECT
   CAST((

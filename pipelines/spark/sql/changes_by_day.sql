@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source fc04794218ca154a.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source cc0aee4ec99bbcf4.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c0648548df36e900.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source e5c787f4bcf32767.
 -- step: dispersion__shop_prices
 SELECT
   product_id,

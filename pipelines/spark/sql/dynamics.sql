@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 613f3314ba0ba2f1.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source f495a8cdf0cffe09.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

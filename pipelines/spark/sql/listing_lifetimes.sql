@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 1b7b7796cdb28805.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 239f028ab2569d7b.
 -- step: listing_lifetimes__span, kept
 SELECT
   CAST('1970-01-01' AS DATE) + CAST((

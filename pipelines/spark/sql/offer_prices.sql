@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source d14c17f0d814dae7.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 6754d075ac2e42bb.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

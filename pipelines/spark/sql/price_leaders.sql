@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 55076710e76cf254.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 10c61eed8b6f5226.
 -- step: price_leaders__moved
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source eb9ca9250b2136f7.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 695668ef72a49e31.
 -- step: price_spells__offers, kept
 SELECT
   item_id,

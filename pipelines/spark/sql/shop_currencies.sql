@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 1a5ece6cc0b066a2.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 497a3594f6a02de4.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

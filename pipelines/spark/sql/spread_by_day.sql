@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source af82003877aca478.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source f20efc28c543946f.
 -- step: spread_by_day
 SELECT
   day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 345258861aab500b.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 1adcb448dcc3aea5.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

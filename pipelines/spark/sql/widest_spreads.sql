@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 6fec38b817fea971.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 6554c3015430a92c.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
