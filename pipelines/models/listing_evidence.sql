@@ -11,4 +11,3 @@ SELECT
     AND last_changed_at BETWEEN removed_at - INTERVAL 1 SECOND AND removed_at + INTERVAL 1 MINUTE) AS moving,
   count(*) FILTER (is_read AND removed_at > since AND last_changed_at <= since) AS returned
 FROM listing_items, (SELECT CAST(getvariable('polled_since') AS TIMESTAMP WITH TIME ZONE) AS since)
-WHERE removed_at IS NOT NULL

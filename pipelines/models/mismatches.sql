@@ -16,7 +16,6 @@ WITH told AS (
 told_items AS (
   SELECT item_id, max(observed_at) AS until
   FROM (SELECT item_id, observed_at FROM new_changes UNION ALL SELECT item_id, observed_at FROM pending_changes)
-  WHERE item_id IS NOT NULL
   GROUP BY item_id
 )
 SELECT d.*

@@ -1,4 +1,4 @@
--- Landed products of the service → typed, one row each. Our id is made of the same values as an item's.
+-- Landed products of the service → typed, one row each: of several that of most offers. Our id is made of the same values as an item's.
 -- View landed_products: every value as the text that arrived (section 2, Product).
 -- needs: landed_products; variables read_at, run_id
 -- makes: landed_service_products
@@ -13,4 +13,4 @@ SELECT
   CAST(getvariable('run_id') AS VARCHAR) AS run_id
 FROM landed_products
 WHERE id IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY id ORDER BY offers DESC) = 1
+QUALIFY row_number() OVER (PARTITION BY id ORDER BY exact_bigint(offers) DESC) = 1

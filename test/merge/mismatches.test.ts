@@ -61,6 +61,11 @@ describe('beside a feed, an item that differs is a mismatch', () => {
     ['not by a change ahead of the cursor', { told: [other(7, { change_id: 300 })], cursor: 200n }, false],
     ['unless a change ahead of the cursor is of the item', { history: [other(7)], pending: [change({})] }, false],
     ['by the latest of all changes', { told: [other(7)], history: [other(5)] }, true],
+    ['by the latest change of this run', { told: [other(7), other(5)] }, true],
+    ['by the latest change of history', { history: [other(7), other(5)] }, true],
+    ['by a change of this run at the cursor', { told: [other(7, { change_id: 200 })], cursor: 200n }, true],
+    ['by a change of history at the cursor', { history: [other(7, { change_id: 200 })], cursor: 200n }, true],
+    ['not by one that history has ahead', { history: [other(7, { change_id: 201 })], cursor: 200n }, false],
     ['not before: the feed may still bring it', { history: [other(6)] }, false],
     [
       'when the feed is past it by what it dates changes later',
