@@ -153,7 +153,7 @@ function createContext(
 
 /** Calls `stop` on the signal's abort and when the function returned is called. */
 function followSignal(signal: AbortSignal | undefined, stop: () => void): () => void {
-  signal?.addEventListener('abort', stop, { once: true });
+  signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
   return () => {
     signal?.removeEventListener('abort', stop);

@@ -1,14 +1,9 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/landing/journal-entry.js';
 import { int64Text } from '../../src/landing/landed-entry.js';
 
-// Loaded here, a list of entries that zod refuses fails every test.
 let entries: typeof import('../../src/landing/journal-entry.js');
 let lines: typeof import('../../src/landing/journal-line.js');
-beforeAll(async () => {
-  entries = await import('../../src/landing/journal-entry.js');
-  lines = await import('../../src/landing/journal-line.js');
-});
 
 const BIG = 9007199254740993n;
 const AT = '2026-11-20T06:00:00Z';
@@ -107,59 +102,70 @@ const ENTRIES: [JournalEntry, ...string[]][] = [
 const without = (entry: object, field: string) =>
   Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field)) as JournalEntry;
 
-test('every type of entry is here', () => {
-  const types = entries.journalEntry.options.map(({ shape }) => shape.type.value);
-  expect(new Set(ENTRIES.map(([{ type }]) => type))).toEqual(new Set(types));
-});
+describe('the journal', () => {
+  // Loaded before its tests, a list of entries that zod refuses fails them all; loaded with this file, none.
+  beforeAll(async () => {
+    entries = await import('../../src/landing/journal-entry.js');
+    lines = await import('../../src/landing/journal-line.js');
+  });
 
-const named = ENTRIES.map(([entry, ...optional]) => [entry.type, entry, optional] as const);
-test.each(named)('an entry %s is read as it was written, and with no field more or less', (_type, entry, optional) => {
-  expect(lines.readEntry(lines.toLine(entry), 'line 1')).toEqual(entry);
-  expect(() => lines.readEntry(lines.toLine({ ...entry, ...{ more: 1 } }), 'line 1')).toThrow('does not know');
-  for (const field of Object.keys(entry).filter((field) => field !== 'type')) {
-    const shorter = without(entry, field);
-    if (optional.includes(field)) expect(lines.readEntry(lines.toLine(shorter), 'line 1')).toEqual(shorter);
-    else
-      expect(() => lines.readEntry(lines.toLine(shorter), 'line 1')).toThrow(
-        'line 1 says what this version does not know',
-      );
-  }
-});
+  test('every type of entry is here', () => {
+    const types = entries.journalEntry.options.map(({ shape }) => shape.type.value);
+    expect(new Set(ENTRIES.map(([{ type }]) => type))).toEqual(new Set(types));
+  });
 
-test('int64 is text of digits', () => {
-  expect(['0', '-9223372036854775808', '007'].map((text) => int64Text.parse(text))).toEqual([0n, -(2n ** 63n), 7n]);
-  for (const text of ['', '-', '1.5', '1e3', ' 1', '1 ', '0x1', 'a1', '1a']) {
-    expect(int64Text.safeParse(text).success).toBe(false);
-  }
-});
-
-test('a line that can not be read says where and what to do', () => {
-  expect(() => lines.readEntry('{', 'j: line 7')).toThrow(
-    expect.objectContaining({
-      code: 'lake_invalid',
-      message: 'j: line 7 is damaged',
-      facts: { hint: lines.START_AGAIN },
-      cause: expect.any(SyntaxError),
-    }),
+  const named = ENTRIES.map(([entry, ...optional]) => [entry.type, entry, optional] as const);
+  test.each(named)(
+    'an entry %s is read as it was written, and with no field more or less',
+    (_type, entry, optional) => {
+      expect(lines.readEntry(lines.toLine(entry), 'line 1')).toEqual(entry);
+      expect(() => lines.readEntry(lines.toLine({ ...entry, ...{ more: 1 } }), 'line 1')).toThrow('does not know');
+      for (const field of Object.keys(entry).filter((field) => field !== 'type')) {
+        const shorter = without(entry, field);
+        if (optional.includes(field)) expect(lines.readEntry(lines.toLine(shorter), 'line 1')).toEqual(shorter);
+        else
+          expect(() => lines.readEntry(lines.toLine(shorter), 'line 1')).toThrow(
+            'line 1 says what this version does not know',
+          );
+      }
+    },
   );
-  expect(lines.START_AGAIN).toBe(
-    "Move this run's folder away. The run then starts again, and fetches everything again.",
-  );
-  for (const line of ['null', '7', '[]', '{}', '{"type":7}', '"try"']) {
-    expect(() => lines.readEntry(line, 'j: line 7')).toThrow(
+
+  test('int64 is text of digits', () => {
+    expect(['0', '-9223372036854775808', '007'].map((text) => int64Text.parse(text))).toEqual([0n, -(2n ** 63n), 7n]);
+    for (const text of ['', '-', '1.5', '1e3', ' 1', '1 ', '0x1', 'a1', '1a']) {
+      expect(int64Text.safeParse(text).success).toBe(false);
+    }
+  });
+
+  test('a line that can not be read says where and what to do', () => {
+    expect(() => lines.readEntry('{', 'j: line 7')).toThrow(
       expect.objectContaining({
         code: 'lake_invalid',
-        message: 'j: line 7 says what this version does not know',
-        facts: {
-          hint: `If a newer version wrote it, continue with that version. If it is damaged: ${lines.START_AGAIN}`,
-        },
+        message: 'j: line 7 is damaged',
+        facts: { hint: lines.START_AGAIN },
+        cause: expect.any(SyntaxError),
       }),
     );
-  }
-});
+    expect(lines.START_AGAIN).toBe(
+      "Move this run's folder away. The run then starts again, and fetches everything again.",
+    );
+    for (const line of ['null', '7', '[]', '{}', '{"type":7}', '"try"']) {
+      expect(() => lines.readEntry(line, 'j: line 7')).toThrow(
+        expect.objectContaining({
+          code: 'lake_invalid',
+          message: 'j: line 7 says what this version does not know',
+          facts: {
+            hint: `If a newer version wrote it, continue with that version. If it is damaged: ${lines.START_AGAIN}`,
+          },
+        }),
+      );
+    }
+  });
 
-test('entries of versions before 0.2 are read by their new names', () => {
-  const fence = { type: 'fence', cursor: '1', changedAt: null, items: '2', at: AT, calls: 1 };
-  expect(lines.readEntry(JSON.stringify(fence), 'x')).toEqual({ ...fence, type: 'watermark', cursor: 1n, items: 2n });
-  expect(lines.readEntry(`{"type":"let_through","at":"${AT}","checks":[]}`, 'x').type).toBe('waived');
+  test('entries of versions before 0.2 are read by their new names', () => {
+    const fence = { type: 'fence', cursor: '1', changedAt: null, items: '2', at: AT, calls: 1 };
+    expect(lines.readEntry(JSON.stringify(fence), 'x')).toEqual({ ...fence, type: 'watermark', cursor: 1n, items: 2n });
+    expect(lines.readEntry(`{"type":"let_through","at":"${AT}","checks":[]}`, 'x').type).toBe('waived');
+  });
 });

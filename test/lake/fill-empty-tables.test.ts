@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { type Filling, fillEmptyTables } from '../../src/lake/fill-empty-tables.js';
+import type { Lake } from '../../src/lake/lake.js';
+import { tablePath } from '../../src/lake/layout.js';
+import { readTable } from '../../src/lake/read.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
+import { AT, glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
+import { META_DATA, PROTOCOL, writeEntry } from './log-writer.js';
+
+const filling: Filling = { commit: { runId: 'r', operation: 'FILL', at: AT }, metadata: { credits: 'CC BY' } };
+
+async function readFiles(lake: Lake) {
+  return (await readTable(lake, 'items')).files;
+}
+
+test('every table without rows gets one file, which shows its columns and types to a plain read', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { table: 'products', select: select('products', { product_id: "'p'" }) });
+  const empty = TABLE_NAMES.filter((table) => table !== 'products');
+  expect(await fillEmptyTables(db, lake, filling)).toEqual(empty);
+  const types = await db.rows(`DESCRIBE FROM ${glob(lake, 'items/*.parquet')}`);
+  const columns = loadTableSchema('items').columns.map(({ name }) => name);
+  expect(types.map(({ column_name }) => column_name)).toEqual(columns);
+  const [file, ...others] = await readFiles(lake);
+  if (file === undefined) throw new Error('no file');
+  const { size } = await stat(tablePath(lake, 'items', file.path));
+  expect(others).toEqual([]);
+  expect(file).toMatchObject({
+    path: expect.stringMatching(/^empty\.[0-9a-f-]{36}\.parquet$/),
+    partitionValues: { site_id: null },
+    rows: 0n,
+    bytes: size,
+    modifiedAt: AT.getTime(),
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  expect(JSON.parse(file.stats)).toMatchObject({ numRecords: 0 });
+  const facts = await db.rows(`SELECT decode(key) AS key, decode(value) AS value
+    FROM parquet_kv_metadata('${tablePath(lake, 'items', file.path)}')`);
+  expect(Object.fromEntries(facts.map(({ key, value }) => [key, value]))).toMatchObject({
+    'pricelake.table': 'items',
+    'pricelake.run_id': 'r',
+    credits: 'CC BY',
+  });
+  expect(await fillEmptyTables(db, lake, filling)).toEqual([]);
+});
+
+test('only the tables that are asked for are filled, and a new one is partitioned as asked', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const asked = { ...filling, tables: ['items'], partitionBy: { items: ['currency'] } } as const;
+  expect(await fillEmptyTables(db, lake, { ...asked, partitionBy: { items: ['currency'] } })).toEqual(['items']);
+  expect((await readFiles(lake)).map(({ partitionValues }) => partitionValues)).toEqual([{ currency: null }]);
+  expect((await readTable(lake, 'history')).version).toBe(-1n);
+});
+
+test('a table that has lost its rows keeps its partitioning; one with rows is left alone', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const partitionBy = ['currency'];
+  await write(db, lake, { select: select('items', { ...ITEM, currency: "'EUR'" }), partitionBy });
+  expect(await fillEmptyTables(db, lake, { ...filling, tables: ['items'] })).toEqual([]);
+  const noRows = `${select('items', ITEM)} WHERE false`;
+  await write(db, lake, { select: noRows, partitionBy, remove: await readFiles(lake) });
+  await fillEmptyTables(db, lake, { ...filling, tables: ['items'], partitionBy: { items: ['site_id'] } });
+  expect((await readFiles(lake)).map(({ partitionValues }) => partitionValues)).toEqual([{ currency: null }]);
+});
+
+test('a file without rows that is older than a column is replaced, and nothing is noted as changed', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const schema = JSON.parse(META_DATA.schemaString) as { fields: { name: string }[] };
+  schema.fields = schema.fields.filter(({ name }) => name !== 'gtin14');
+  await writeEntry(lake, 0n, [PROTOCOL, { metaData: { ...META_DATA, schemaString: JSON.stringify(schema) } }]);
+  const older = { path: 'empty.parquet', partitionValues: { site_id: null }, size: 10, modificationTime: 1 };
+  await writeEntry(lake, 1n, [{ add: { ...older, dataChange: true, stats: '{"numRecords":0}' } }]);
+  expect(await fillEmptyTables(db, lake, { ...filling, tables: ['items'] })).toEqual(['items']);
+  const [file, ...others] = await readFiles(lake);
+  expect([file?.path === 'empty.parquet', others]).toEqual([false, []]);
+});

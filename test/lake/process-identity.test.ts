@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test } from 'vitest';
+import { identifyProcess, isAlive } from '../../src/lake/process-identity.js';
+import { makeFolder } from './fixture.js';
+
+/** No process has it: ids end at 4194304. */
+const NOBODY = 4_194_305;
+
+/** Field 22 of a process's stat, counted from behind its name. */
+function readStart(pid: number): string {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ')[19] ?? '';
+}
+
+function start(file: string, args: string[]) {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+test('a process is its id, its host, its boot with its namespace, and when it started', () => {
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const place = `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  const startedAt = readStart(process.pid);
+  expect(startedAt).toMatch(/^\d+$/);
+  expect(identifyProcess()).toEqual({ pid: process.pid, host: hostname(), place, startedAt });
+});
+
+test('a process is alive until it is gone, and not one that has its id later', () => {
+  const self = identifyProcess();
+  expect(isAlive(self)).toBe(true);
+  expect(isAlive({ ...self, startedAt: '1' })).toBe(false);
+  expect(isAlive({ ...self, pid: NOBODY })).toBe(false);
+  expect(isAlive({ ...self, pid: NOBODY, startedAt: '' })).toBe(false);
+});
+
+test('of a process on another host or in another container nothing can be said', () => {
+  const self = identifyProcess();
+  expect(isAlive({ ...self, host: 'elsewhere' })).toBeUndefined();
+  expect(isAlive({ ...self, place: 'elsewhere' })).toBeUndefined();
+});
+
+test('a process that has ended is not alive while nobody has asked how', async () => {
+  const parent = start('sh', ['-c', 'sh -c "exit" & echo $!; exec sleep 30']);
+  for await (const line of createInterface(parent.stdout)) {
+    const pid = Number(line);
+    const state = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.[0];
+    await expect.poll(state, { interval: 5, timeout: 10_000 }).toBe('Z');
+    expect(isAlive({ ...identifyProcess(), pid, startedAt: readStart(pid) })).toBe(false);
+    return;
+  }
+});
+
+test('the name of a process may hold brackets and spaces', async () => {
+  const file = join(await makeFolder(), 'a) Z 7 (b');
+  await symlink('/bin/sleep', file);
+  const { pid = 0 } = start(file, ['30']);
+  expect(isAlive({ ...identifyProcess(), pid, startedAt: readStart(pid) })).toBe(true);
+});

@@ -1,0 +1,64 @@
+import { rm } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { tablePath } from '../../src/lake/layout.js';
+import { markPartial } from '../../src/lake/partial.js';
+import { readTable } from '../../src/lake/read.js';
+import { createTableView, createTableViews, isSmall } from '../../src/lake/views.js';
+import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
+import { add, META_DATA, makeBareLake, PROTOCOL, writeEntry } from './log-writer.js';
+
+const MUCH_READ: TableName[] = ['items', 'history', 'sites', 'stale_items'];
+
+test('small tables that a run reads much are read once, all others are views', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  for (const table of [...MUCH_READ, 'products'] as const)
+    await write(db, lake, { table, select: select(table, {}, 'range(3) AS r(i)') });
+  const viewsWith = async (options?: { readOnce: bigint }) => {
+    await createTableViews(db, lake, {}, options);
+    return [...db.views().keys()].sort();
+  };
+  expect(await viewsWith({ readOnce: 3n })).toEqual(['products']);
+  expect(await viewsWith({ readOnce: 2n })).toEqual([...MUCH_READ, 'products'].sort());
+  expect(await viewsWith()).toEqual([...MUCH_READ, 'products'].sort());
+  for (const table of TABLE_NAMES) {
+    const rows = [...MUCH_READ, 'products'].includes(table) ? 3n : 0n;
+    expect(await db.row(`SELECT count(*) AS n FROM ${table}`)).toEqual({ n: rows });
+  }
+});
+
+test('views are made of the tables that are asked for alone, or of one under another name', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: select('items', ITEM, 'range(2) AS r(i)') });
+  await write(db, lake, { table: 'products', select: select('products', { product_id: "'p'" }) });
+  await createTableViews(db, lake, {}, { tables: ['items'] });
+  expect([...db.views().keys()]).toEqual(['items']);
+  await createTableView(db, lake, 'products', 'published');
+  expect(await db.row('SELECT product_id FROM published')).toEqual({ product_id: 'p' });
+});
+
+test('files that are on the remote only, and columns of another type, are refused', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: select('items', ITEM) });
+  for (const { path } of (await readTable(lake, 'items')).files) await rm(tablePath(lake, 'items', path));
+  await markPartial(lake, { remote: 's3://bucket/lake' });
+  await expect(createTableViews(db, lake)).rejects.toThrow('1 of 1 data files are on s3://bucket/lake only');
+
+  const other = await makeBareLake();
+  const schemaString = META_DATA.schemaString.replace('"decimal(18,4)"', '"string"');
+  await writeEntry(other, 0n, [PROTOCOL, { metaData: { ...META_DATA, schemaString } }, add('a.parquet')]);
+  const refusal = 'no value is read as another type';
+  await expect(createTableViews(db, other)).rejects.toThrow(refusal);
+  await expect(createTableView(db, other, 'items', 'x')).rejects.toThrow(refusal);
+});
+
+test('few rows are up to 50,000 in up to 16 MiB, all in files of our own', () => {
+  const file = (rows: bigint, bytes: number, sha256?: string) => ({ rows, bytes, sha256 }) as DataFile;
+  const half = 8 * 1024 * 1024;
+  expect(isSmall([])).toBe(true);
+  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half, 'b')])).toBe(true);
+  expect(isSmall([file(25_000n, half, 'a'), file(25_001n, half, 'b')])).toBe(false);
+  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half + 1, 'b')])).toBe(false);
+  expect(isSmall([file(1n, 1, 'a'), file(1n, 1)])).toBe(false);
+  expect([2n, 1n].map((fewRows) => isSmall([file(2n, 1, 'a')], fewRows))).toEqual([true, false]);
+});
