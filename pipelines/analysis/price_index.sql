@@ -40,12 +40,12 @@ spells AS (
     CASE unit
       WHEN 'month' THEN year(from_day) * 12 + month(from_day) - 1
       WHEN 'week' THEN (from_day - DATE '1970-01-05')::BIGINT // 7
-      WHEN 'day' THEN from_day - DATE '1970-01-05'
+      WHEN 'day' THEN (from_day - DATE '1970-01-05')::BIGINT
     END AS first_period,
     CASE unit
       WHEN 'month' THEN year(last_day) * 12 + month(last_day) - 1
       WHEN 'week' THEN (last_day - DATE '1970-01-05')::BIGINT // 7
-      WHEN 'day' THEN last_day - DATE '1970-01-05'
+      WHEN 'day' THEN (last_day - DATE '1970-01-05')::BIGINT
     END AS end_period
   FROM (
     SELECT
@@ -70,7 +70,7 @@ since_period AS (
     CASE unit
       WHEN 'month' THEN year(since) * 12 + month(since) - 1
       WHEN 'week' THEN (since - DATE '1970-01-05')::BIGINT // 7
-      WHEN 'day' THEN since - DATE '1970-01-05'
+      WHEN 'day' THEN (since - DATE '1970-01-05')::BIGINT
     END AS since_period
   FROM (SELECT unit, since_day AS since FROM settings)
 ),
@@ -89,7 +89,8 @@ listings AS (
     category_slug, currency, site_id, item_id,
     CASE
       WHEN any_value(end_bound - first_bound) <= 120
-        THEN sum((1::HUGEINT << (end_period - first_bound)::INTEGER) - (1::HUGEINT << (first_period - first_bound)::INTEGER))
+        THEN sum((1::HUGEINT << least(end_period - first_bound, 120)::INTEGER)
+          - (1::HUGEINT << least(first_period - first_bound, 120)::INTEGER))
       ELSE item_id
     END::HUGEINT AS pattern
   FROM dated, bounds
@@ -101,9 +102,12 @@ patterns AS MATERIALIZED (
 ),
 -- What the sums of a pattern change by at the beginning of a period.
 steps AS (
-  SELECT pattern_key, period, sum(log_price) AS log_step, sum(present) AS step
+  SELECT pattern_key, change.period AS period, sum(change.log_price) AS log_step, sum(change.present) AS step
   FROM (
-    SELECT pattern_key, unnest([dated.first_period, dated.end_period]) AS period, unnest([log_price, -log_price]) AS log_price, unnest([1, -1]) AS present
+    SELECT pattern_key, unnest([
+      {'period': dated.first_period, 'log_price': log_price, 'present': 1},
+      {'period': dated.end_period, 'log_price': -log_price, 'present': -1}
+    ]) AS change
     FROM dated
     JOIN listings
       ON listings.item_id = dated.item_id AND listings.currency = dated.currency
@@ -112,25 +116,26 @@ steps AS (
       ON patterns.pattern = listings.pattern AND patterns.currency = listings.currency
       AND patterns.category_slug IS NOT DISTINCT FROM listings.category_slug AND patterns.site_id IS NOT DISTINCT FROM listings.site_id
   )
-  GROUP BY pattern_key, period
+  GROUP BY pattern_key, change.period
 ),
 -- A pattern and period: of n listings the sum of their log prices. Periods of a group without any price are left out; the
 -- others are numbered.
 sums AS MATERIALIZED (
   SELECT *, dense_rank() OVER (PARTITION BY key ORDER BY period) AS t, count(*) OVER (PARTITION BY pattern_key) AS m
   FROM (
-    SELECT
-      pattern_key,
-      key,
-      n,
-      unnest(range(period, coalesce(lead(period) OVER in_order, period)))::BIGINT AS period,
-      sum(log_step) OVER in_order AS total,
-      sum(step) OVER in_order AS present
-    FROM steps
-    JOIN patterns USING (pattern_key)
-    WINDOW in_order AS (PARTITION BY pattern_key ORDER BY period)
+    SELECT pattern_key, key, n, unnest(range(period, until)) AS period, total
+    FROM (
+      SELECT
+        pattern_key, key, n, period,
+        coalesce(lead(period) OVER in_order, period) AS until,
+        sum(log_step) OVER in_order AS total,
+        sum(step) OVER in_order AS present
+      FROM steps
+      JOIN patterns USING (pattern_key)
+      WINDOW in_order AS (PARTITION BY pattern_key ORDER BY period)
+    )
+    WHERE present > 0
   )
-  WHERE present > 0
 ),
 periods AS MATERIALIZED (
   SELECT *, count(*) OVER (PARTITION BY key) AS periods
@@ -165,7 +170,7 @@ links AS MATERIALIZED (
   SELECT key, t, t, 0 FROM periods
 ),
 spans AS (
-  SELECT key, width, unnest(range(width, periods + 1))::INTEGER AS last_t FROM groups
+  SELECT key, width, unnest(range(width, periods + 1)) AS last_t FROM groups
 ),
 -- GEKS in each window: the mean of all ways from its first period to t by way of k; null where there is none.
 ways AS (
@@ -177,32 +182,21 @@ ways AS (
 ),
 windows AS (
   SELECT key, last_t, list(level ORDER BY t) AS levels
-  FROM (SELECT key, last_t, unnest(range(last_t - width + 1, last_t + 1))::INTEGER AS t FROM spans)
+  FROM (SELECT key, last_t, unnest(range(last_t - width + 1, last_t + 1)) AS t FROM spans)
   LEFT JOIN ways USING (key, last_t, t)
   GROUP BY key, last_t
 ),
+-- Each window extends what is published by a period: from the mean of the distances in those that both have.
 spliced AS (
-  WITH RECURSIVE published AS (
-    SELECT key, last_t, levels, len(levels) AS width
-    FROM windows
-    JOIN groups USING (key)
-    WHERE last_t = groups.width
-    UNION ALL
-    SELECT
-      published.key,
-      windows.last_t,
-      list_append(
-        published.levels,
-        windows.levels[width] + list_avg(list_transform(
-          range(1, width),
-          lambda l: published.levels[windows.last_t - width + l] - windows.levels[l]
-        ))
-      ),
-      width
-    FROM published
-    JOIN windows ON windows.key = published.key AND windows.last_t = published.last_t + 1
-  )
-  SELECT key, arg_max(levels, last_t) AS levels FROM published GROUP BY key
+  SELECT
+    key,
+    list_reduce(list(levels ORDER BY last_t), lambda published, next: list_append(
+      published,
+      next[width] + list_avg(list_transform(range(1, width), lambda l: published[len(published) - width + 1 + l] - next[l]))
+    )) AS levels
+  FROM windows
+  JOIN groups USING (key)
+  GROUP BY key, width
 ),
 -- Time-product dummy: least squares of log price on listing and period. With the listings' means taken out, a linear system
 -- of the periods is left, the first one's being zero: counts less the shared presence, and what prices are above the means.
@@ -224,7 +218,7 @@ above AS (
   GROUP BY key, t
 ),
 equations AS (
-  SELECT key, list(row ORDER BY a) AS matrix, count(*) AS size
+  SELECT key, list(equation ORDER BY a) AS matrix, count(*) AS size
   FROM (
     SELECT
       one.key,
@@ -232,7 +226,7 @@ equations AS (
       list_append(
         list(CASE WHEN one.t = two.t THEN one.n ELSE 0 END - coalesce(weight, 0) ORDER BY two.t),
         any_value(one.total)
-      ) AS row
+      ) AS equation
     FROM above AS one
     JOIN above AS two USING (key)
     LEFT JOIN shared ON shared.key = one.key AND shared.a = one.t AND shared.b = two.t
@@ -240,27 +234,25 @@ equations AS (
   )
   GROUP BY key
 ),
+-- Gauss-Jordan elimination: a step for each equation, whose number stands in a matrix of its own.
 solved AS (
-  WITH RECURSIVE elimination AS (
-    SELECT key, 0 AS k, size, matrix FROM equations
-    UNION ALL
-    SELECT
-      key,
-      k + 1,
-      size,
-      list_transform(matrix, lambda row, i: CASE
-        WHEN i = k + 1 THEN list_transform(row, lambda x: x / divisor)
-        -- A system in parts: what no listing links to the period stays as it is.
-        WHEN row[k + 1] = 0 THEN row
-        ELSE list_transform(list_zip(row, matrix[k + 1]), lambda pair: pair[1] - row[k + 1] * pair[2] / divisor)
-      END)
-    FROM (
-      SELECT *, CASE WHEN abs(matrix[k + 1][k + 1]) > 1e-9 THEN matrix[k + 1][k + 1] END AS divisor FROM elimination WHERE k < size
-    )
+  SELECT key, list_prepend(0, list_transform(matrix, lambda equation: equation[size + 1])) AS levels
+  FROM (
+    SELECT key, size, list_reduce(
+      list_prepend(matrix, list_transform(range(1, size + 1), lambda k: [[k::DOUBLE]])),
+      lambda m, step: list_transform(
+        [{'k': step[1][1]::BIGINT, 'factors': m[step[1][1]::BIGINT]}],
+        lambda own: list_transform(m, lambda equation, i: CASE
+          WHEN i = own.k THEN list_transform(equation, lambda x: x / CASE WHEN abs(equation[own.k]) > 1e-9 THEN equation[own.k] END)
+          -- A system in parts: what no listing links to the period stays as it is.
+          WHEN equation[own.k] = 0 THEN equation
+          ELSE list_transform(equation, lambda x, j:
+            x - equation[own.k] * own.factors[j] / CASE WHEN abs(own.factors[own.k]) > 1e-9 THEN own.factors[own.k] END)
+        END)
+      )[1]
+    ) AS matrix
+    FROM equations
   )
-  SELECT key, list_prepend(0, list_transform(matrix, lambda row: row[size + 1])) AS levels
-  FROM elimination
-  WHERE k = size
 )
 SELECT
   category_slug,
@@ -268,7 +260,7 @@ SELECT
   site_id,
   sites.name AS shop,
   CASE unit
-    WHEN 'month' THEN make_date(period // 12, period % 12 + 1, 1)
+    WHEN 'month' THEN make_date((period // 12)::INTEGER, (period % 12)::INTEGER + 1, 1)
     WHEN 'week' THEN DATE '1970-01-05' + (period * 7)::INTEGER
     WHEN 'day' THEN DATE '1970-01-05' + period::INTEGER
   END AS period,

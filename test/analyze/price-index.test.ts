@@ -110,6 +110,14 @@ test('an index is null from where no listing links a period to those before it',
   ]);
 });
 
+test('an index by day may span more than 120 days', async () => {
+  await db.run(`INSERT INTO price_spells VALUES (903, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-01-02', false, 'rare'),
+    (903, 'p', 1, 'EUR', 6, DATE '2025-06-01', DATE '2025-06-02', false, 'rare')`);
+  const rows = await ask({ category: 'rare', period: 'day', since: '2025-01-01' });
+  await setVariables(db, { category: null });
+  expect(rows.map(({ tpd }) => tpd)).toEqual([100, expect.closeTo(120, 9)]);
+});
+
 function logPrices(own: typeof panel, month: number): Map<number, number> {
   return new Map(own.filter(([, at]) => at === month).map(([item, , cents]) => [item, Math.log(cents)]));
 }
