@@ -34,7 +34,7 @@ test('a 5xx in HTML and a dropped connection are retried with growing waits, and
   });
   await client.bytes('/items', { q: 'confidential' });
   expect(urls).toHaveLength(3);
-  expect(client.calls()).toBe(3);
+  expect([client.calls(), client.refusedCalls()]).toEqual([3, 2]);
   expect(io.slept).toEqual([250, 500]);
   expect(io.events.map(({ level, event, facts }) => [level, event, facts.path, facts.attempt, facts.waitMs])).toEqual([
     ['warn', 'api.retry', '/api/v1/items', 1, 250],
@@ -242,6 +242,7 @@ test('a refused connection names host, port and reason, and does not count as a 
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe(`GET /api/v1/items: 127.0.0.1:${port} cannot be reached (ECONNREFUSED), after 3 attempts`);
   expect(error.facts.hint).toContain('source.baseUrl');
+  expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' });
   expect([client.calls(), client.refusedCalls()]).toEqual([0, 0]);
   expect(error.facts).not.toHaveProperty('midStream');
   expect(io.slept).toHaveLength(2);

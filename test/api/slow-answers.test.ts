@@ -47,6 +47,18 @@ describe('a service that sends a byte now and then', () => {
     expect(urls).toHaveLength(1);
   });
 
+  test('is in time where a JSON answer is whole soon enough: it is not held to the pace of an export', async () => {
+    const { client } = await startService(
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{');
+        setTimeout(() => response.end('}'), 60);
+      },
+      { timeouts: { exportPace: { windowMs: 10, minBytes: 1000 } }, retry: { attempts: 1 } },
+    );
+    expect((await client.bytes('/items', {})).body.toString()).toBe('{}');
+  });
+
   test('does not hold a call for ever by interim answers', async () => {
     const { client } = await startService(
       (_request, response) => {

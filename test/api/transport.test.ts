@@ -42,6 +42,16 @@ test('names of headers are in lower case, and a header that is repeated is one',
   expect(headers).toMatchObject({ 'x-export-rows': '7', via: 'a, b' });
 });
 
+test('an interim answer that comes in time is passed over, however long the program runs', async () => {
+  const { port } = await listen((_request, response) => {
+    response.writeProcessing();
+    response.end('{}');
+  });
+  const { status, body } = await open(`http://127.0.0.1:${port}`, { headersMs: 1000 }).get('/', {});
+  body.discard();
+  expect(status).toBe(200);
+});
+
 test('closing it closes connections that wait for the next call', async () => {
   const { server, port } = await listen((_request, response) => void response.end('{}'));
   let closed = false;
