@@ -79,7 +79,7 @@ describe('reading pages of listing states', () => {
   });
 
   test('of the newest removals, counts each page by its ids, and ends when exactly as many are found', async () => {
-    const service = await startItems(1_500);
+    const service = await startItems(2_000);
     const counted: bigint[] = [];
     const countListed = async (ids: readonly bigint[]) => BigInt(counted.push(...ids) && ids.length);
     await read(service, await openPlanned(), { ...NEWEST, removals: 1_000n }, countListed);

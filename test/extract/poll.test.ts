@@ -271,6 +271,6 @@ test('only entries of polls tell whether one is done, and a round without pages 
   await journal.append(round, { type: 'poll.done', calls: 1 }, { type: 'calls', calls: 2 });
   expect(polled.isDone()).toBe(true);
   const itemPage = { type: 'poll.page', file: 'f', rows: 3, end: 9, readAt: NOON, calls: 3 } as const;
-  await journal.append(round, { ...round, since: SINCE }, itemPage);
+  await journal.append({ ...round }, { ...round, since: SINCE }, itemPage);
   expect(polled.summarize()).toEqual({ wholePages: 0, round: { since: SINCE, pages: 1, rows: 3n }, isDone: false });
 });

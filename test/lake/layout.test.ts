@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ignoreMissing, privatePath, tablePath, temporaryPath } from '../../src/lake/layout.js';
+import { makeFolder } from './fixture.js';
+
+test('a lake has a folder a table, and one of its own beside them', () => {
+  const lake = { root: '/lake' };
+  expect(tablePath(lake, 'items')).toBe('/lake/items');
+  expect(tablePath(lake, 'items', '_delta_log', 'a.json')).toBe('/lake/items/_delta_log/a.json');
+  expect(privatePath(lake)).toBe('/lake/_pricelake');
+  expect(privatePath(lake, 'landing', 'r')).toBe('/lake/_pricelake/landing/r');
+});
+
+test('a temporary file has a new name each time, that of the file to be behind it', () => {
+  const names = [1, 2].map(() => temporaryPath({ root: '/lake' }, '/lake/items/a.parquet'));
+  for (const name of names) expect(name).toMatch(/^\/lake\/_pricelake\/tmp\/[0-9a-f-]{36}-a\.parquet$/);
+  expect(new Set(names).size).toBe(2);
+});
+
+test('a file that is missing is nothing; whatever else goes wrong is told', async () => {
+  const folder = await makeFolder();
+  expect(await readFile(join(folder, 'none')).catch(ignoreMissing)).toBeUndefined();
+  await expect(readFile(folder).catch(ignoreMissing)).rejects.toMatchObject({ code: 'EISDIR' });
+});
