@@ -38,3 +38,34 @@ test('a session that can not be opened leaves no folder', async () => {
   await expect(openSession({ lake, workFolder })).rejects.toMatchObject({ code: 'lake_invalid' });
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');
 });
+
+test('a session has 800 MB of memory unless told otherwise, and spills into its folder', async () => {
+  const settings = "SELECT current_setting('memory_limit') AS memory, current_setting('temp_directory') AS spill";
+  const db = await openDatabase();
+  const { memory: ofMachine } = (await db.row(settings)) ?? {};
+  for (const [memoryLimit, memory] of [
+    [undefined, '762.9 MiB'],
+    ['100MB', '95.3 MiB'],
+    ['default', ofMachine],
+  ] as const) {
+    const session = await openSession({ memoryLimit });
+    expect(path.basename(session.workFolder)).toMatch(/^pricelake-/);
+    expect(await session.db.row(settings)).toEqual({ memory, spill: path.join(session.workFolder, 'spill') });
+    await session.close();
+  }
+});
+
+test('a session has no macros without a run, and ends with its signal', async () => {
+  const stop = new AbortController();
+  const session = await openSession({ signal: stop.signal });
+  await expect(session.db.row("SELECT exact_money('1')")).rejects.toThrow('exact_money');
+  stop.abort();
+  await expect(session.db.row('SELECT sum(range) FROM range(2000000000)')).rejects.toThrow(/abort|interrupt/i);
+  await session.close();
+});
+
+test('a database that can not be opened leaves no folder', async () => {
+  const workFolder = path.join((await makeLake()).root, 'work');
+  await expect(openSession({ workFolder, memoryLimit: 'much' })).rejects.toThrow('Failed to set config');
+  await expect(stat(workFolder)).rejects.toThrow('ENOENT');
+});
