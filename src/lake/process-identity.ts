@@ -11,15 +11,19 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
+/** Where Linux tells of processes; other systems have none. */
+const PROC = '/proc';
+
 /** This process. */
-export function identifyProcess(): ProcessIdentity {
-  return { pid: process.pid, host: hostname(), place: identifyPlace(), startedAt: readStart(process.pid)?.ticks ?? '' };
+export function identifyProcess(proc = PROC): ProcessIdentity {
+  const startedAt = readStart(proc, process.pid)?.ticks ?? '';
+  return { pid: process.pid, host: hostname(), place: identifyPlace(proc), startedAt };
 }
 
 /** Whether a process is alive; undefined if that can't be seen from here (another host, another container). */
-export function isAlive(other: ProcessIdentity): boolean | undefined {
-  if (other.host !== hostname() || other.place !== identifyPlace()) return undefined;
-  const start = readStart(other.pid);
+export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
+  if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
+  const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
   // Without /proc, signal 0 shows it; with it, a process that is not listed is gone.
   return other.startedAt === '' && canSignal(other.pid);
@@ -35,16 +39,16 @@ function canSignal(pid: number): boolean {
 }
 
 /** State and start time in /proc/<pid>/stat (fields 3 and 22); the name before them may hold spaces and brackets. */
-function readStart(pid: number): { state: string; ticks: string } | undefined {
-  const stat = readSystem(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+function readStart(proc: string, pid: number): { state: string; ticks: string } | undefined {
+  const stat = readSystem(() => readFileSync(`${proc}/${pid}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, ticks] = [fields[0], fields[19]];
-  return state === undefined || ticks === undefined ? undefined : { state, ticks };
+  const [state = '', ticks] = [fields[0], fields[19]];
+  return ticks === undefined ? undefined : { state, ticks };
 }
 
-function identifyPlace(): string {
-  const boot = readSystem(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
-  const namespace = readSystem(() => readlinkSync('/proc/self/ns/pid'));
+function identifyPlace(proc: string): string {
+  const boot = readSystem(() => readFileSync(`${proc}/sys/kernel/random/boot_id`, 'utf8')).trim();
+  const namespace = readSystem(() => readlinkSync(`${proc}/self/ns/pid`));
   return [boot, namespace].filter((part) => part !== '').join(' ');
 }
 

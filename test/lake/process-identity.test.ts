@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { symlink } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { identifyProcess, isAlive } from '../../src/lake/process-identity.js';
@@ -60,4 +60,18 @@ test('the name of a process may hold brackets and spaces', async () => {
   await symlink('/bin/sleep', file);
   const { pid = 0 } = start(file, ['30']);
   expect(isAlive({ ...identifyProcess(), pid, startedAt: readStart(pid) })).toBe(true);
+});
+
+test('where the system does not tell of processes, a process is alive while it can be signalled', async () => {
+  const proc = await makeFolder();
+  const self = identifyProcess(proc);
+  expect(self).toEqual({ pid: process.pid, host: hostname(), place: '', startedAt: '' });
+  expect(isAlive(self, proc)).toBe(true);
+  expect(isAlive({ ...self, pid: NOBODY }, proc)).toBe(false);
+  // One that was seen by its start and is not listed is gone, whoever has its id.
+  expect(isAlive({ ...self, startedAt: '1' }, proc)).toBe(false);
+  const file = join(proc, 'sys', 'kernel', 'random', 'boot_id');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, 'boot\n');
+  expect(identifyProcess(proc).place).toBe('boot');
 });
