@@ -28,7 +28,6 @@ export async function openLake(path: string, options: { create: boolean }): Prom
       });
     }
     await refuseForeignFolder(lake);
-    await mkdir(privatePath(lake, 'tmp'), { recursive: true });
     await writeMarker(lake);
   } else if (!formatSchema.safeParse(marker).success) {
     throw new PricelakeError(

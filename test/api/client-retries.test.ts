@@ -55,6 +55,7 @@ test('a 5xx that lasts ends as unavailable with status, attempts and message', a
   expect(error.message).toBe('GET /api/v1/items was answered 503: Maintenance, after 3 attempts');
   expect(error.facts).toMatchObject({ status: 503, attempts: 3, docsUrl: 'https://d.example/' });
   expect(urls).toHaveLength(3);
+  expect([client.calls(), client.refusedCalls()]).toEqual([3, 3]);
 });
 
 test.each([

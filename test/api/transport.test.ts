@@ -24,8 +24,10 @@ async function listenSilently(): Promise<number> {
 
 test('a service that does not finish its TLS handshake is no connection, and nothing was sent', async () => {
   const transport = open(`https://127.0.0.1:${await listenSilently()}`, { connectMs: 50 });
+  const began = performance.now();
   const fault = await transport.get('/', {}).catch((error: unknown) => error);
   expect(fault).toMatchObject({ sent: false, message: 'no answer', cause: { code: 'UND_ERR_CONNECT_TIMEOUT' } });
+  expect(performance.now() - began).toBeLessThan(8000);
 });
 
 test('names of headers are in lower case, and a header that is repeated is one', async () => {
@@ -62,4 +64,32 @@ test('closing it closes connections that wait for the next call', async () => {
   await transport.close();
   for (let turn = 0; turn < 100 && !closed; turn += 1) await wait(5);
   expect(closed).toBe(true);
+});
+
+test('what is broken off has its reason, and the service sees its connection closed', async () => {
+  let closed = false;
+  let arrived = () => {};
+  const asked = new Promise<void>((resolve) => (arrived = resolve));
+  const { port } = await listen((request) => {
+    request.socket.on('close', () => (closed = true));
+    arrived();
+  });
+  const transport = open(`http://127.0.0.1:${port}`);
+  const answer = transport.get('/', {}).catch((error: unknown) => error);
+  await asked;
+  const reason = new Error('enough');
+  transport.abort(reason);
+  expect(await answer).toMatchObject({ sent: true, cause: reason });
+  for (let turn = 0; turn < 100 && !closed; turn += 1) await wait(5);
+  expect(closed).toBe(true);
+});
+
+test('unless told otherwise a connection has 10 s, an answer two minutes to begin, and a page one to end', () => {
+  expect(DEFAULT_TIMEOUTS).toEqual({
+    connectMs: 10_000,
+    headersMs: 120_000,
+    stallMs: 60_000,
+    bodyMs: 60_000,
+    exportPace: { windowMs: 120_000, minBytes: 65_536 },
+  });
 });

@@ -69,6 +69,16 @@ test('a lake of a newer version is refused, however it shows', async () => {
   await expect(inspectLake(lake)).rejects.toMatchObject({ facts: { newer: true } });
 });
 
+test('a table that another program gave a column and took rows from is damaged, not of a newer version', async () => {
+  const lake = await makePublished();
+  const schema = JSON.parse(META_DATA.schemaString) as { fields: object[] };
+  schema.fields.push({ name: 'brand_id', type: 'long', nullable: true, metadata: {} });
+  const metaData = { ...META_DATA, schemaString: JSON.stringify(schema) };
+  const by = { engineInfo: 'other 1', operation: 'DELETE' };
+  await writeEntry(lake, 1n, [{ metaData }, remove('a.parquet', 5)], by);
+  expect((await inspectLake(lake)).damaged.get('items')).toContain('changed');
+});
+
 test('a fault of the machine is no damage', async () => {
   const lake = await makePublished();
   await expect(inspectLake({ root: join(lake.root, 'lake.json') })).rejects.toMatchObject({ code: 'ENOTDIR' });

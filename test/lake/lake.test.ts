@@ -44,7 +44,11 @@ test('a foreign _pricelake folder is refused; one that a crash left half made is
 test('a reader gets an error with a hint where there is no lake, and makes none', async () => {
   const path = join(await makeFolder(), 'none');
   const error = await openLake(path, { create: false }).catch((error: unknown) => error);
-  expect(error).toMatchObject({ code: 'lake_invalid', facts: { hint: expect.stringContaining('pricelake sync') } });
+  expect(error).toMatchObject({
+    code: 'lake_invalid',
+    message: `${path}: there is no lake here`,
+    facts: { hint: expect.stringContaining('pricelake sync') },
+  });
   await expect(readdir(path)).rejects.toThrow('ENOENT');
   expect(await findLake(path)).toEqual({ root: path });
   await expect(readdir(path)).rejects.toThrow('ENOENT');
@@ -75,8 +79,30 @@ test('a lake whose marker is gone or damaged opens for repair, as it is, when ru
     expect([lake, damage?.startsWith(`${markerOf(root)}: `)]).toEqual([{ root }, true]);
     expect(await readFile(markerOf(root), 'utf8')).toBe(text);
   }
+  await writeFile(markerOf(root), '{');
+  expect((await openDamagedLake(root)).damage).toBe(`${markerOf(root)}: not JSON`);
   await rm(markerOf(root));
   expect(await openDamagedLake(root)).toEqual({ lake: { root }, damage: `${markerOf(root)}: missing` });
+});
+
+test('a marker that is no JSON says why, and one that can not be read is told as such', async () => {
+  const root = await makeLanded();
+  await writeFile(markerOf(root), '{');
+  await expect(findLake(root)).rejects.toMatchObject({ code: 'lake_invalid', cause: expect.any(SyntaxError) });
+  await rm(markerOf(root));
+  await mkdir(markerOf(root));
+  await expect(findLake(root)).rejects.toMatchObject({ code: 'EISDIR' });
+});
+
+test('the folder for temporary files comes back where a lake may be created, and nowhere else', async () => {
+  const root = await makeLanded();
+  const folder = join(root, '_pricelake');
+  await rm(join(folder, 'tmp'), { recursive: true });
+  await openLake(root, { create: false });
+  await findLake(root);
+  expect(await readdir(folder)).not.toContain('tmp');
+  await openLake(root, { create: true });
+  expect(await readdir(folder)).toContain('tmp');
 });
 
 test('a lake of another format version is in order, and refused also for repair', async () => {

@@ -49,7 +49,7 @@ test('a session has 800 MB of memory unless told otherwise, and spills into its 
     ['default', ofMachine],
   ] as const) {
     const session = await openSession({ memoryLimit });
-    expect(path.basename(session.workFolder)).toMatch(/^pricelake-/);
+    expect(path.basename(session.workFolder)).toMatch(/^pricelake-[A-Za-z0-9]{6}$/);
     expect(await session.db.row(settings)).toEqual({ memory, spill: path.join(session.workFolder, 'spill') });
     await session.close();
   }
@@ -65,7 +65,7 @@ test('a session has no macros without a run, and ends with its signal', async ()
 });
 
 test('a database that can not be opened leaves no folder', async () => {
-  const workFolder = path.join((await makeLake()).root, 'work');
+  const workFolder = path.join((await makeLake()).root, 'new', 'work');
   await expect(openSession({ workFolder, memoryLimit: 'much' })).rejects.toThrow('Failed to set config');
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');
 });
