@@ -31,6 +31,9 @@ import {
 import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
+/** DuckDB's own ceiling: the process as a whole stays at 1.1 GB, however many items there are. */
+const MEMORY_LIMIT = '600MB';
+
 /** A run at work: what its steps share. */
 export interface Run {
   pipeline: Pipeline;
@@ -106,6 +109,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     session = await openSession({
       runId,
       workFolder: privatePath(lake, 'work', runId),
+      memoryLimit: MEMORY_LIMIT,
       signal: stop.signal,
     });
     const { db, workFolder } = session;

@@ -162,7 +162,7 @@ function selectValues(table: TableName): string {
 }
 
 /** Items that are grouped by product at a time: what groups hold can't all be spilled. */
-const PART_ITEMS = 1_500_000n;
+const PART_ITEMS = 1_100_000n;
 
 /** Makes the derived tables of a level: one part of the products after the other, and the other tables at once. */
 export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct' | 'reads'>>(
