@@ -44,7 +44,7 @@ const PEERS: Peer[] = [
     command: (target) => [
       'sh',
       '-c',
-      `curl -sSf -o ${target}/export -H "Authorization: Bearer $PRICELAKE_API_KEY" \
+      `rm -rf ${target}/items && curl -sSf -o ${target}/export -H "Authorization: Bearer $PRICELAKE_API_KEY" \
       "$PRICELAKE_BASE_URL/api/v1/export?format=ndjson" && ${process.execPath} ${here('../run-sql.mjs')} ${target}/floor.sql`,
     ],
     files: 'items/**/*.parquet',
@@ -147,16 +147,18 @@ async function countRowsOfRestart(peer: Peer, seconds: number, world: string): P
   const target = inWork('killed');
   await prepare(target);
   const sandbox = await serve(world);
-  const child = start(peer, target, sandbox);
-  child.stderr?.resume();
-  await sleep(seconds * 500);
-  const closed = once(child, 'close');
-  process.kill(-(child.pid as number), 'SIGKILL');
-  await closed;
-  await run(peer, target, sandbox);
-  const rows = await readUsage(sandbox);
-  await sandbox.stop();
-  return rows;
+  try {
+    const child = start(peer, target, sandbox);
+    child.stderr?.resume();
+    await sleep(seconds * 500);
+    const closed = once(child, 'close');
+    process.kill(-(child.pid as number), 'SIGKILL');
+    await closed;
+    await run(peer, target, sandbox);
+    return await readUsage(sandbox);
+  } finally {
+    await sandbox.stop();
+  }
 }
 
 async function readUsage({ baseUrl, key }: BenchSandbox): Promise<number> {
