@@ -166,6 +166,23 @@ describe('the pack', () => {
   });
 });
 
+describe('unit prices', () => {
+  const readUnits = async () => {
+    const row = await db.row(`SELECT unit, unit_min, unit_max, unit_spread_pct FROM (${readAnalysis('price_spread')})`);
+    return Object.values(row ?? {}).map((value) => (value === null ? null : String(value)));
+  };
+
+  it('of a piece and of a kilogram are not compared', async () => {
+    await judge({ price: '2.10', title: 'Tea 20 pcs' }, { price: '2.20', title: 'Tea 40 g' });
+    expect(await readUnits()).toEqual([null, null, null, null]);
+  });
+
+  it('that one shop alone has are not compared', async () => {
+    await judge({ price: '2.10', title: 'Tea' }, { price: '2.20', title: 'Tea 40 g' });
+    expect(await readUnits()).toEqual([null, null, null, null]);
+  });
+});
+
 describe('an offer', () => {
   it('that was not seen for more than 14 days when it was read is stale', async () => {
     expect(await reasons({ price: '4', daysUnseen: 14 }, { price: '5', daysUnseen: 15 })).toEqual([
@@ -212,6 +229,14 @@ describe('an offer', () => {
   it('without a price, a product or a currency is none', async () => {
     expect(await judge({ price: null })).toEqual([]);
   });
+});
+
+it('on a tie of trusted prices the shop with the lowest id is the cheapest, or the dearest', async () => {
+  await judge(...priced('12', '10', '12', '10'));
+  const row = await db.row(
+    `SELECT trusted_cheapest_site_id, trusted_dearest_site_id FROM (${readAnalysis('price_spread')})`,
+  );
+  expect(Object.values(row ?? {})).toEqual([2n, 1n]);
 });
 
 describe('the grade', () => {

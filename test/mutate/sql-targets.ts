@@ -34,7 +34,12 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'models/superseded_diffs': ['merge/supersede-diffs'],
   'models/webhook_changes': ['merge/changes'],
   'analysis/offer_prices': ['analyze/offer-prices', 'analyze/daily-spread', 'analyze/large-prices'],
-  'analysis/price_spread': ['analyze/derive', 'analyze/analyses', 'analyze/large-prices'],
+  'analysis/price_spread': ['analyze/judged-offers', 'analyze/derive', 'analyze/analyses', 'analyze/large-prices'],
   'analysis/price_spread_daily': ['analyze/daily-spread', 'analyze/large-prices'],
-  'analysis/spread_figures': ['analyze/derive', 'analyze/daily-spread', 'analyze/large-prices'],
+  'analysis/spread_figures': [
+    'analyze/judged-offers',
+    'analyze/derive',
+    'analyze/daily-spread',
+    'analyze/large-prices',
+  ],
 };
