@@ -31,7 +31,7 @@ import {
 import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
-/** DuckDB's own ceiling: with five million items, the process as a whole needs 1.1 GB. */
+/** DuckDB's own ceiling: with five million items, the process as a whole needs about 1.1 GB. */
 const MEMORY_LIMIT = '600MB';
 
 /** A run at work: what its steps share. */

@@ -1,3 +1,4 @@
+import { findNewestTime } from '../analyze/newest-time.js';
 import type { Database } from '../duckdb/connection.js';
 import type { Run } from '../run/open-run.js';
 
@@ -45,12 +46,9 @@ export async function settleServiceTime(db: Database, { at, serviceAt }: Moment)
   const local = new Date(at);
   // Runs of older versions closed days by this machine's clock; done again, they do so again.
   if (serviceAt === undefined) return local;
-  const row = await db.row(`SELECT epoch_ms(greatest(
-    (SELECT max(observed_at) FROM history), (SELECT max(last_seen_at) FROM items))) AS seen`);
-  const seen = row?.seen as bigint | null | undefined;
   return chooseServiceTime({
     date: serviceAt === null ? undefined : new Date(serviceAt),
-    seen: seen === null || seen === undefined ? undefined : new Date(Number(seen)),
+    seen: await findNewestTime(db),
     local,
   });
 }

@@ -1,6 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, prepareConversion } from '../../analyze/convert-prices.js';
+import { findNewestTime } from '../../analyze/newest-time.js';
 import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
 import { toProductId } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
@@ -111,7 +112,8 @@ async function writeChart(
   currency: string,
   { output }: CommandContext,
 ): Promise<void> {
-  const until = await findNewestTime(db);
+  // The lake knows of no price behind its newest time.
+  const until = (await findNewestTime(db))?.getTime() ?? 0;
   const last = new Date(until).toISOString().slice(0, 10);
   const first = since ?? new Date(until - (CHART_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = await readProductDays(db, toProductId(product), currency, { first, last });
@@ -124,13 +126,6 @@ async function writeChart(
     color,
   });
   await output.write(`\n${currency}: ░ lowest to highest, ━ median, at the end of each day (UTC)\n\n${chart}`);
-}
-
-/** Of what the lake holds, in milliseconds: it knows of no price behind it. */
-async function findNewestTime(db: Database): Promise<number> {
-  const row = await db.row(`SELECT epoch_ms(greatest(
-    (SELECT max(observed_at) FROM history), (SELECT max(last_seen_at) FROM items))) AS newest`);
-  return Number(row?.newest ?? 0);
 }
 
 /** Every day from the first to the last; undefined for one on which nobody sold the product. */
