@@ -1,21 +1,35 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 const NEWLINE = 0x0a;
 const CHUNK_BYTES = 4 << 20;
 
-/** Pieces of a file that end at line ends (only the last may not), so that no line is cut. */
+/**
+ * Pieces of a file that end at line ends (only the last may not), so that no line is cut. All are read into the same
+ * memory: a piece is valid until the next one is asked for.
+ */
 export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const cut = bytes.lastIndexOf(NEWLINE) + 1;
-    if (cut > 0) yield bytes.subarray(0, cut);
-    rest = bytes.subarray(cut);
+  const file = await open(path, 'r');
+  try {
+    let bytes = Buffer.allocUnsafe(CHUNK_BYTES);
+    let filled = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled);
+      if (bytesRead === 0) break;
+      const cut = bytes.subarray(0, filled + bytesRead).lastIndexOf(NEWLINE) + 1;
+      filled += bytesRead;
+      if (cut > 0) {
+        yield bytes.subarray(0, cut);
+        bytes.copyWithin(0, cut, filled);
+        filled -= cut;
+      } else if (filled === bytes.length) bytes = Buffer.concat([bytes], 2 * bytes.length);
+    }
+    if (filled > 0) yield bytes.subarray(0, filled);
+  } finally {
+    await file.close();
   }
-  if (rest.length > 0) yield rest;
 }
 
-/** The lines of a file without their newlines. Bytes, not text: U+2028 ends no line of NDJSON. */
+/** The lines of a file without their newlines, each valid until the next one. Bytes, not text: U+2028 ends no line of NDJSON. */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   for await (const bytes of readWholeLines(path)) {
     let start = 0;

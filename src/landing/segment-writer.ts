@@ -44,9 +44,15 @@ export async function writeSegments(
   }
 }
 
+/** Chunks from the network are smaller: each write takes a turn of the threads that DuckDB works on as well. */
+const WRITE_BYTES = 1024 * 1024;
+
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
+  /** What waits to be written to the file. */
+  readonly #waiting = Buffer.allocUnsafe(WRITE_BYTES);
+  #waitingBytes = 0;
   /** Of what was written to the file. */
   #hash: Hash = createHash('sha256');
   #name = '';
@@ -103,6 +109,22 @@ class SegmentWriter {
     this.#options.onBytes(chunk.length, rows);
   }
 
+  async #write(file: FileHandle, bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const copied = bytes.copy(this.#waiting, this.#waitingBytes, at);
+      at += copied;
+      this.#waitingBytes += copied;
+      if (this.#waitingBytes === WRITE_BYTES) await this.#flush(file);
+    }
+  }
+
+  async #flush(file: FileHandle): Promise<void> {
+    const bytes = this.#waiting.subarray(0, this.#waitingBytes);
+    this.#hash.update(bytes);
+    await writeAll(file, bytes);
+    this.#waitingBytes = 0;
+  }
+
   async #openFile(): Promise<FileHandle> {
     const { prefix, folder, format = 'ndjson' } = this.#options;
     this.#number++;
@@ -113,14 +135,10 @@ class SegmentWriter {
     return file;
   }
 
-  async #write(file: FileHandle, bytes: Buffer): Promise<void> {
-    this.#hash.update(bytes);
-    await writeAll(file, bytes);
-  }
-
   async #closeSegment(): Promise<void> {
     const file = this.#file;
     if (file === undefined) return;
+    await this.#flush(file);
     await this.#closing; // where that has failed, dispose() closes this one
     const fileSha256 = this.#hash.digest('hex');
     const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows, fileSha256 };

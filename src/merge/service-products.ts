@@ -12,9 +12,12 @@ export async function loadServiceProducts(
   workFolder: string,
   look: LookAtRow,
 ): Promise<void> {
+  await observeRows(
+    files.map(({ path }) => path),
+    (row) => look('/products', row),
+  );
   const selects: string[] = [];
   for (const { path, readAt } of files) {
-    await observeRows(path, (row) => look('/products', row));
     selects.push(landedProductsSql(await quoteFile(path, readAt, workFolder)));
   }
   const empty = `SELECT CAST(NULL AS VARCHAR) AS id, CAST(NULL AS VARCHAR) AS title, CAST(NULL AS VARCHAR) AS brand,

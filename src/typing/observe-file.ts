@@ -3,7 +3,6 @@ import type { Mapping } from './item-names.js';
 import type { LandedFile } from './landed.js';
 import { observeRows } from './observe.js';
 import { observeCsv } from './observe-csv.js';
-import { quoteFile } from './quote-file.js';
 import { type ObservedFields, observeRow } from './shape.js';
 
 type LookedAt = Pick<LandedFile, 'path' | 'readAt'>;
@@ -13,16 +12,17 @@ export interface Look {
   observed: ObservedFields;
   mapping: Mapping;
   show: (row: unknown, format?: 'csv') => void;
-  workFolder: string;
 }
 
-/** Looks at a file of JSON lines, and quotes its long numbers. */
-export async function readLinesFile({ path, readAt }: LookedAt, { observed, mapping, show, workFolder }: Look) {
-  await observeRows(path, (row) => {
-    observeRow(observed, row, mapping);
-    show(row);
-  });
-  return quoteFile(path, readAt, workFolder);
+/** Looks at files of JSON lines. */
+export function observeLines(files: readonly LookedAt[], { observed, mapping, show }: Look): Promise<void> {
+  return observeRows(
+    files.map(({ path }) => path),
+    (row) => {
+      observeRow(observed, row, mapping);
+      show(row);
+    },
+  );
 }
 
 /** Looks at a file of CSV. Numbers are text in it: none has to be quoted. */

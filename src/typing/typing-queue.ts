@@ -3,7 +3,7 @@ import { Lanes } from '../duckdb/lanes.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
 import type { ItemValue, Mapping } from './item-names.js';
 import { observeRows } from './observe.js';
-import { isCsv, type Look, readCsvFile, readLinesFile } from './observe-file.js';
+import { isCsv, type Look, observeLines, readCsvFile } from './observe-file.js';
 import { quoteFile } from './quote-file.js';
 import { detectShape, listAbsent, type ObservedFields } from './shape.js';
 import {
@@ -123,7 +123,7 @@ export class TypingQueue {
 
   /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: LandedChanges): Promise<TypedFile> {
-    await observeRows(path, (row) => this.#look(CHANGE_ANSWERS[origin], row));
+    await observeRows([path], (row) => this.#look(CHANGE_ANSWERS[origin], row));
     const landed = await quoteFile(path, '', this.#run.workFolder);
     return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
   }
@@ -183,13 +183,19 @@ export class TypingQueue {
     const isExport = origin === 'export' || first.isExport === true;
     const observed = this.#observed[isExport ? 'export' : 'page'];
     const mapping = isExport ? this.#mapping : {};
-    const show: Look['show'] = (row, format) => this.#look(isExport ? '/export' : '/items', row, format);
-    const read = isCsv(first.path) ? readCsvFile : readLinesFile;
+    const look: Look = {
+      observed,
+      mapping,
+      show: (row, format) => this.#look(isExport ? '/export' : '/items', row, format),
+    };
+    const { workFolder } = this.#run;
+    if (!isCsv(first.path)) await observeLines(files, look);
     const sources: TypingSource[] = [];
     for (const file of files) {
       this.#db.throwIfStopped();
-      const landed = await read(file, { observed, mapping, show, workFolder: this.#run.workFolder });
-      sources.push({ path: file.path, landed, rows: file.rows });
+      const { path, readAt, rows } = file;
+      const landed = isCsv(path) ? await readCsvFile(file, look) : await quoteFile(path, readAt, workFolder);
+      sources.push({ path, landed, rows });
     }
     const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
     return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };

@@ -1,0 +1,45 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { readLines, readWholeLines } from '../../src/formats/ndjson.js';
+import { makeFolder } from '../landing/folder.js';
+import { createSeeded } from '../seeded.js';
+
+const MEGABYTE = 1024 * 1024;
+
+async function write(lines: readonly string[], end = '\n'): Promise<string> {
+  const file = path.join(await makeFolder(), 'rows.ndjson');
+  await writeFile(file, lines.join('\n') + end);
+  return file;
+}
+
+/** Lines of lengths around those of the pieces that a file is read in. */
+function makeLines(): string[] {
+  const random = createSeeded(5);
+  const lengths = [0, 1, 3 * MEGABYTE, 4 * MEGABYTE - 1, 4 * MEGABYTE, 11 * MEGABYTE, 2, 0];
+  const short = Array.from({ length: 3_000 }, () => random.integer(4_000));
+  return [...lengths, ...short].map((length, index) => String.fromCharCode(97 + (index % 26)).repeat(length));
+}
+
+test.each(['\n', ''])('lines of a file are whole, however long they are (the file ends in %j)', async (end) => {
+  const lines = makeLines();
+  const file = await write([...lines, '{"last":"ß"}'], end);
+  const read: string[] = [];
+  for await (const line of readLines(file)) read.push(line.toString());
+  expect(read).toEqual([...lines, '{"last":"ß"}']);
+});
+
+test('pieces of a file end at line ends, and are the file', async () => {
+  const file = await write(makeLines());
+  const pieces: string[] = [];
+  for await (const piece of readWholeLines(file)) pieces.push(piece.toString());
+  expect(pieces.length).toBeGreaterThan(4);
+  expect(pieces.every((piece) => piece.endsWith('\n'))).toBe(true);
+  expect(pieces.join('')).toBe(`${makeLines().join('\n')}\n`);
+});
+
+test('an empty file has no line', async () => {
+  const read: Buffer[] = [];
+  for await (const line of readLines(await write([], ''))) read.push(line);
+  expect(read).toEqual([]);
+});
