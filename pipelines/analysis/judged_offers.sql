@@ -38,9 +38,14 @@ alone AS MATERIALIZED (
       WHEN 'piece' THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END END AS pack
   FROM sized
 ),
+-- Most products have one offer: nothing to compare it with.
+several AS (
+  SELECT product_id, currency FROM alone GROUP BY product_id, currency HAVING count(*) > 1
+),
 packs AS (
   SELECT product_id, currency, list_aggregate(list_sort(list(pack)), 'mode') AS usual_pack
   FROM alone
+  SEMI JOIN several USING (product_id, currency)
   GROUP BY product_id, currency
   HAVING min(pack) <> max(pack)
 ),
@@ -68,10 +73,11 @@ shops AS MATERIALIZED (
     count(*) AS listings,
     min(units) FILTER (is_reference) AS shop_price
   FROM packed
+  SEMI JOIN several USING (product_id, currency)
   GROUP BY product_id, currency, site_id
 ),
 price_groups AS MATERIALIZED (
-  SELECT row_number() OVER () AS key, product_id, currency, list_sort(list(shop_price)) AS prices
+  SELECT product_id || ' ' || currency AS key, product_id, currency, list_sort(list(shop_price)) AS prices
   FROM shops
   WHERE shop_price IS NOT NULL
   GROUP BY product_id, currency
@@ -85,7 +91,8 @@ joined AS (
     len(prices) AS shops,
     list_position(prices, coalesce(shop_price, CASE WHEN is_reference THEN units END)) AS place,
     middle_squared,
-    log_limit
+    log_limit,
+    listings
   FROM packed
   LEFT JOIN price_groups USING (product_id, currency)
   LEFT JOIN (SELECT * FROM shops WHERE listings > 1) AS shops USING (product_id, currency, site_id)
@@ -137,12 +144,16 @@ ranked AS (
     is_comparable AND NOT (is_placeholder OR is_off_scale OR is_far_out) AS is_in_order
   FROM decided
 ),
-repeated AS (
-  SELECT
-    * EXCLUDE (rank),
-    is_in_order
-      AND rank > min(CASE WHEN is_in_order THEN rank END) OVER (PARTITION BY product_id, currency, site_id) AS is_repeated
+firsts AS (
+  SELECT product_id, currency, site_id, min(rank) AS first_rank
   FROM ranked
+  WHERE listings > 1 AND is_in_order
+  GROUP BY product_id, currency, site_id
+),
+repeated AS (
+  SELECT ranked.* EXCLUDE (rank, listings), is_in_order AND coalesce(rank > first_rank, false) AS is_repeated
+  FROM ranked
+  LEFT JOIN firsts USING (product_id, currency, site_id)
 ),
 judged AS (
   SELECT

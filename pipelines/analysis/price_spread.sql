@@ -2,7 +2,15 @@
 -- that can be trusted (docs/concepts/spreads.md). The trusted figures and the grade are those of the counted offers.
 -- (FROM 'spread_figures.sql') is replaced by the query of that file, which computes the figures: pricelake query
 -- --analysis price_spread runs both.
-WITH priced AS (
+WITH compared AS (
+  -- Most products are in one shop.
+  SELECT product_id, currency
+  FROM offers
+  WHERE price > 0
+  GROUP BY product_id, currency
+  HAVING min(site_id) <> max(site_id)
+),
+priced AS (
   SELECT
     product_id,
     currency,
@@ -13,12 +21,13 @@ WITH priced AS (
     unit,
     CASE WHEN is_counted OR findings = ['pack'] THEN unit_price END AS unit_price
   FROM offers
+  SEMI JOIN compared USING (product_id, currency)
   WHERE price > 0
 ),
 offer_prices AS (FROM 'exact_units.sql'),
 price_groups AS MATERIALIZED (
   SELECT
-    row_number() OVER () AS key,
+    product_id || ' ' || currency AS key,
     product_id,
     currency,
     sum(units) AS total,
@@ -41,7 +50,6 @@ price_groups AS MATERIALIZED (
     max(unit_price) AS unit_max
   FROM offer_prices
   GROUP BY product_id, currency
-  HAVING min(site_id) <> max(site_id)
 ),
 spread_figures AS (FROM 'spread_figures.sql'),
 credited AS (

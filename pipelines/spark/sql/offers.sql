@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source c053e9864aebb344.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 879df78290c15942.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING
 -- step: offers__priced
 SELECT
@@ -330,6 +330,16 @@ SELECT
     THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END
   END AS pack
 FROM offers__sized AS sized;
+-- step: offers__several, kept
+SELECT
+  product_id,
+  currency
+FROM offers__alone AS alone
+GROUP BY
+  product_id,
+  currency
+HAVING
+  COUNT(*) > 1;
 -- step: offers__packs
 SELECT
   product_id,
@@ -343,6 +353,8 @@ SELECT
     ).low * -1
   ) AS usual_pack
 FROM offers__alone AS alone
+SEMI JOIN offers__several AS several
+  USING (product_id, currency)
 GROUP BY
   product_id,
   currency
@@ -416,13 +428,15 @@ SELECT
   MIN(units) FILTER(WHERE
     is_reference) AS shop_price
 FROM offers__packed AS packed
+SEMI JOIN offers__several AS several
+  USING (product_id, currency)
 GROUP BY
   product_id,
   currency,
   site_id;
 -- step: offers__price_groups, kept
 SELECT
-  NAMED_STRUCT('product_id', product_id, 'currency', currency) AS key,
+  product_id || ' ' || currency AS key,
   product_id,
   currency,
   ARRAY_SORT(COLLECT_LIST(shop_price)) AS prices
@@ -504,7 +518,8 @@ SELECT
     0
   ) AS place,
   middle_squared,
-  log_limit
+  log_limit,
+  listings
 FROM offers__packed AS packed
 LEFT JOIN offers__price_groups AS price_groups
   USING (product_id, currency)
@@ -549,6 +564,7 @@ SELECT
   prices,
   middle_squared,
   log_limit,
+  listings,
   COALESCE(place, shops + 1) AS own,
   (
     CASE WHEN place IS NULL THEN shops + 1 ELSE shops END
@@ -583,6 +599,7 @@ SELECT
   is_reference,
   middle_squared,
   log_limit,
+  listings,
   units / CAST(GET(prices, (
     low_place + CAST((
       low_place >= own
@@ -620,6 +637,7 @@ SELECT
   is_reference,
   middle_squared,
   log_limit,
+  listings,
   from_low,
   from_high,
   CASE WHEN units > 0 THEN SQRT(from_low * from_high) END AS price_ratio,
@@ -652,6 +670,7 @@ SELECT
   is_reference,
   middle_squared,
   log_limit,
+  listings,
   from_low,
   from_high,
   price_ratio,
@@ -679,7 +698,7 @@ SELECT
     ELSE FALSE
   END AS is_far_out
 FROM offers__measured AS measured;
--- step: offers__ranked
+-- step: offers__ranked, kept
 SELECT
   item_id,
   product_id,
@@ -705,6 +724,7 @@ SELECT
   is_reference,
   middle_squared,
   log_limit,
+  listings,
   from_low,
   from_high,
   price_ratio,
@@ -718,44 +738,58 @@ SELECT
     is_placeholder OR is_off_scale OR is_far_out
   ) AS is_in_order
 FROM offers__decided AS decided;
--- step: offers__repeated
+-- step: offers__firsts
 SELECT
-  item_id,
   product_id,
   currency,
   site_id,
-  price,
-  jump,
-  days_unseen,
-  usual_currency,
-  units,
-  unit,
-  millionths,
-  is_nothing,
-  is_filler,
-  is_jump,
-  is_stale,
-  is_foreign,
-  pack,
-  is_sound,
-  usual_pack,
-  is_other_pack,
-  is_comparable,
-  is_reference,
-  middle_squared,
-  log_limit,
-  from_low,
-  from_high,
-  price_ratio,
-  low_log,
-  high_log,
-  is_placeholder,
-  is_off_scale,
-  is_far_out,
-  is_in_order,
-  is_in_order
-  AND rank > MIN(CASE WHEN is_in_order THEN rank END) OVER (PARTITION BY product_id, currency, site_id) AS is_repeated
-FROM offers__ranked AS ranked;
+  MIN(rank) AS first_rank
+FROM offers__ranked AS ranked
+WHERE
+  listings > 1 AND is_in_order
+GROUP BY
+  product_id,
+  currency,
+  site_id;
+-- step: offers__repeated
+SELECT
+  ranked.item_id,
+  ranked.product_id,
+  ranked.currency,
+  ranked.site_id,
+  ranked.price,
+  ranked.jump,
+  ranked.days_unseen,
+  ranked.usual_currency,
+  ranked.units,
+  ranked.unit,
+  ranked.millionths,
+  ranked.is_nothing,
+  ranked.is_filler,
+  ranked.is_jump,
+  ranked.is_stale,
+  ranked.is_foreign,
+  ranked.pack,
+  ranked.is_sound,
+  ranked.usual_pack,
+  ranked.is_other_pack,
+  ranked.is_comparable,
+  ranked.is_reference,
+  ranked.middle_squared,
+  ranked.log_limit,
+  ranked.from_low,
+  ranked.from_high,
+  ranked.price_ratio,
+  ranked.low_log,
+  ranked.high_log,
+  ranked.is_placeholder,
+  ranked.is_off_scale,
+  ranked.is_far_out,
+  ranked.is_in_order,
+  is_in_order AND COALESCE(rank > first_rank, FALSE) AS is_repeated
+FROM offers__ranked AS ranked
+LEFT JOIN offers__firsts AS firsts
+  USING (product_id, currency, site_id);
 -- step: offers__judged
 SELECT
   item_id,

@@ -1,5 +1,17 @@
--- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 2fbf7ab5b0c16e4a.
+-- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 597c1b65fb15a5d2.
 -- columns: product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING, grade STRING, grade_reason STRING, left_out BIGINT, trusted_shops BIGINT, trusted_min DECIMAL(18,4), trusted_median DECIMAL(18,4), trusted_max DECIMAL(18,4), trusted_spread_pct DOUBLE, trusted_cheapest_site_id BIGINT, trusted_dearest_site_id BIGINT, unit STRING, unit_min DECIMAL(18,4), unit_max DECIMAL(18,4), unit_spread_pct DOUBLE
+-- step: price_spread__compared
+SELECT
+  product_id,
+  currency
+FROM offers
+WHERE
+  price > 0
+GROUP BY
+  product_id,
+  currency
+HAVING
+  MIN(site_id) <> MAX(site_id);
 -- step: price_spread__priced
 SELECT
   product_id,
@@ -11,6 +23,8 @@ SELECT
   unit,
   CASE WHEN is_counted OR findings = ARRAY('pack') THEN unit_price END AS unit_price
 FROM offers
+SEMI JOIN price_spread__compared AS compared
+  USING (product_id, currency)
 WHERE
   price > 0;
 -- step: price_spread__offer_prices
@@ -35,7 +49,7 @@ SELECT
 FROM price_spread__priced AS priced;
 -- step: price_spread__price_groups, kept
 SELECT
-  NAMED_STRUCT('product_id', product_id, 'currency', currency) AS key,
+  product_id || ' ' || currency AS key,
   product_id,
   currency,
   SUM(CAST(units AS DECIMAL(38, 0))) AS total,
@@ -72,9 +86,7 @@ SELECT
 FROM price_spread__offer_prices AS offer_prices
 GROUP BY
   product_id,
-  currency
-HAVING
-  MIN(site_id) <> MAX(site_id);
+  currency;
 -- step: price_spread__quartiles, kept
 SELECT
   key,
