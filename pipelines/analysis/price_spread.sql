@@ -19,7 +19,8 @@ priced AS (
     is_counted,
     findings,
     unit,
-    CASE WHEN is_counted OR findings = ['pack'] THEN unit_price END AS unit_price
+    -- Zero to four decimals is too little to compare.
+    CASE WHEN is_counted OR findings = ['pack'] THEN nullif(unit_price, 0) END AS unit_price
   FROM offers
   SEMI JOIN compared USING (product_id, currency)
   WHERE price > 0
@@ -42,11 +43,11 @@ price_groups AS MATERIALIZED (
     min(units::HUGEINT * 18446744073709551616 + site_id) FILTER (is_counted) AS trusted_cheapest,
     max(units::HUGEINT * 18446744073709551616 - site_id) FILTER (is_counted) AS trusted_dearest,
     list(findings) FILTER (NOT is_counted) AS left_out_findings,
-    min(unit) FILTER (unit_price > 0) AS unit,
+    min(unit) FILTER (unit_price IS NOT NULL) AS unit,
     -- Prices of a kilogram and of a piece are not compared.
-    min(unit) FILTER (unit_price > 0) = max(unit) FILTER (unit_price > 0)
-      AND min(site_id) FILTER (unit_price > 0) <> max(site_id) FILTER (unit_price > 0) AS has_units,
-    min(unit_price) FILTER (unit_price > 0) AS unit_min,
+    min(unit) FILTER (unit_price IS NOT NULL) = max(unit) FILTER (unit_price IS NOT NULL)
+      AND min(site_id) FILTER (unit_price IS NOT NULL) <> max(site_id) FILTER (unit_price IS NOT NULL) AS has_units,
+    min(unit_price) AS unit_min,
     max(unit_price) AS unit_max
   FROM offer_prices
   GROUP BY product_id, currency

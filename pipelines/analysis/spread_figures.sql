@@ -17,18 +17,17 @@ WITH quartiles AS (
   FROM price_groups
 ),
 outlier_limits AS (FROM 'outlier_limits.sql'),
--- Groups with outliers, and the prices of the others.
+-- Groups that may have outliers, and the prices of the others.
 inliers AS (
   SELECT key, kept, len(kept) AS m, list_sum(kept) AS kept_total
   FROM (
-    SELECT key, n, [price FOR price IN prices IF
+    SELECT key, [price FOR price IN prices IF
       price::HUGEINT * price <= 4 * middle_squared AND 4 * (price::HUGEINT * price) >= middle_squared
         OR abs(ln(price) - ln(middle_squared) / 2) <= log_limit
     ] AS kept
     FROM quartiles
     JOIN outlier_limits USING (key)
   )
-  WHERE len(kept) < n
 )
 SELECT
   key,

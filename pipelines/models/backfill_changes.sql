@@ -24,7 +24,6 @@ ids AS (
   SELECT coalesce(bool_and(e.change_id = k.change_id), false) AS agree
   FROM entries AS e
   JOIN known AS k USING (item_id, observed_at, kind)
-  WHERE k.change_id IS NOT NULL
 ),
 -- The time that the feed has reached; if unknown, that of the items minus the delay of the feed.
 told AS (

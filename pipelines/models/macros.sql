@@ -62,7 +62,7 @@ CREATE OR REPLACE TEMP MACRO product_key(gtin, brand, mpn) AS
 CREATE OR REPLACE TEMP MACRO money_pair(a, b) AS
   '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';
 
--- The members of a JSON object, whatever order and spacing they are written in; of one that repeats a name, its text.
+-- The members of a JSON object, whatever order and spacing they are written in; of other JSON, its text.
 CREATE OR REPLACE TEMP MACRO json_members(x) AS
   coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
 
@@ -126,7 +126,7 @@ CREATE OR REPLACE TEMP MACRO shows_removal(changed, seen, removed, observed_at, 
 CREATE OR REPLACE TEMP MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
   coalesce(changed >= observed_at, false)
   OR CASE
-    WHEN removed IS NULL THEN coalesce(seen >= coalesce(removed_before_at - feed_skew(), seen), true)
+    WHEN removed IS NULL THEN coalesce(seen >= removed_before_at - feed_skew(), true)
     ELSE removed > observed_at
   END;
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 interface Listing {
-  price: string | null;
+  price: string;
   site?: number;
   before?: string;
   title?: string;
@@ -52,6 +52,11 @@ async function judge(...listings: Listing[]): Promise<Record<string, DuckDBValue
       days_unseen: one.daysUnseen ?? 0,
     })),
   );
+  return judgeItems();
+}
+
+/** What is found about the items that are there. */
+async function judgeItems(): Promise<Record<string, DuckDBValue>[]> {
   await db.run(`CREATE OR REPLACE TABLE offers AS ${readAnalysis('judged_offers')}`);
   return db.rows('SELECT * FROM offers ORDER BY item_id');
 }
@@ -105,6 +110,15 @@ describe('a price that is wrong by a factor of ten, a hundred or a thousand', ()
       null,
     ]);
     expect(await reasons({ price: '0.05', before: '4.99' })).toEqual(['its price before was 99.8 times as much']);
+    expect(await reasons({ price: '4.99', before: '0.05' })).toEqual(['99.8 times its price before']);
+  });
+
+  it.each([
+    ['twice', '253', '4000.5625'],
+    ['half', '63.24', '3999.2976'],
+  ])('is told as one between two others that are far apart, also at %s their middle', async (_name, price, high) => {
+    const rows = await judge(...priced('4', price, high));
+    expect(rows[1]).toMatchObject({ reason: 'between two prices that are 10, 100 or 1,000 times as far apart' });
   });
 
   it('is forgiven once it is put right', async () => {
@@ -134,6 +148,26 @@ describe('an ordinary difference', () => {
   });
 });
 
+it('an outlier is told by how far it is from the others', async () => {
+  expect(await reasons(...priced('4', '4', '4', '4', '10', '1.5'))).toEqual([
+    null,
+    null,
+    null,
+    null,
+    '2.5 times the price of other shops',
+    'other shops ask 2.7 times as much',
+  ]);
+});
+
+it('the price ratio is to the middle of the other shops, and a price of zero has none', async () => {
+  const ratios = async (...prices: string[]) =>
+    (await judge(...priced(...prices))).map(({ price_ratio }) => price_ratio && Number(price_ratio).toFixed(4));
+  // 4 / √(5 · 6), 5 / √(4 · 6), 6 / √(4 · 5)
+  expect(await ratios('4', '5', '6', '0')).toEqual(['0.7303', '1.0206', '1.3416', null]);
+  expect(await ratios('4', '5')).toEqual(['0.8000', '1.2500']);
+  expect(await ratios('4')).toEqual([null]);
+});
+
 describe('the pack', () => {
   it('of another size is found, and its unit price is compared', async () => {
     const rows = await judge(
@@ -147,6 +181,28 @@ describe('the pack', () => {
       `SELECT trusted_max, unit, unit_min, unit_max, unit_spread_pct FROM (${readAnalysis('price_spread')})`,
     );
     expect(Object.values(row ?? {}).map(String)).toEqual(['1.3000', 'l', '2.0000', '2.6000', '30']);
+  });
+
+  it.each([
+    ['kg', 'kg'],
+    ['l', 'l'],
+    ['m', 'm'],
+    ['pcs', 'piece'],
+  ])('of 20 %s among those of 10 is found', async (unit, code) => {
+    const pack = (quantity: number) => ({ price: '4', attributes: { quantity, unit } });
+    expect(await reasons(pack(10), pack(10), pack(20))).toEqual([null, null, `20.0 ${code}, others 10.0 ${code}`]);
+  });
+
+  it('of 5 % more or less is the same, and of more than that is another', async () => {
+    const packs = [1000, 1000, 1050, 950, 1051, 949];
+    expect(await findings(...packs.map((quantity) => ({ price: '4', attributes: { quantity, unit: 'g' } })))).toEqual([
+      '',
+      '',
+      '',
+      '',
+      'pack',
+      'pack',
+    ]);
   });
 
   it('in other units is the same', async () => {
@@ -226,9 +282,27 @@ describe('an offer', () => {
     expect(await findings(...priced('9999', '10490'))).toEqual(['', '']);
   });
 
-  it('without a price, a product or a currency is none', async () => {
-    expect(await judge({ price: null })).toEqual([]);
+  it('of which nobody knows when it was seen, or read, is not stale', async () => {
+    for (const column of ['last_seen_at', 'read_at']) {
+      await judge({ price: '4', daysUnseen: 15 });
+      await db.run(`UPDATE items SET ${column} = NULL`);
+      expect(await judgeItems()).toMatchObject([{ is_counted: true, reason: null }]);
+    }
   });
+
+  it('with nothing to compare it with counts, also at a price that may fill a field', async () => {
+    expect(await judge({ price: '9999' })).toMatchObject([{ is_counted: true, reason: null }]);
+    expect(await judge({ price: '5', before: '0' })).toMatchObject([{ is_counted: true, reason: null }]);
+  });
+
+  it.each(['price = NULL', 'product_id = NULL', 'currency = NULL', 'is_listed = false'])(
+    'with %s is none',
+    async (value) => {
+      await judge({ price: '4' });
+      await db.run(`UPDATE items SET ${value}`);
+      expect(await judgeItems()).toEqual([]);
+    },
+  );
 });
 
 it('on a tie of trusted prices the shop with the lowest id is the cheapest, or the dearest', async () => {
@@ -318,6 +392,9 @@ it('what is found of random products equals what loops over their offers find', 
   const expected = new Map(products.flatMap((one) => [...judgeSlowly(one, 'EUR')]));
   expect(made.map((row) => [Number(row.item_id), (row.findings as DuckDBListValue).items])).toEqual(
     offers.map(({ itemId }) => [itemId, expected.get(itemId)]),
+  );
+  expect(made.map(({ is_counted }) => is_counted)).toEqual(
+    offers.map(({ itemId }) => expected.get(itemId)?.length === 0),
   );
   expect(made.map(({ unit_price }) => (unit_price instanceof DuckDBDecimalValue ? unit_price.value : null))).toEqual(
     offers.map(({ pack, units }) =>

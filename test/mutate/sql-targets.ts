@@ -1,7 +1,7 @@
 /** SQL files under pipelines/, and the test files that mutants of each are shown to: the quick ones first. */
 export const SQL_TARGETS: Record<string, string[]> = {
   'models/apply': ['merge/apply', 'merge/lagging-rows', 'merge/models'],
-  'models/backfill_changes': ['merge/changes', 'backfill/item-histories'],
+  'models/backfill_changes': ['merge/backfill-changes', 'backfill/item-histories'],
   'models/compare': ['merge/compare', 'merge/lagging-rows'],
   'models/compare_facets': ['compare/models'],
   'models/compare_products': ['compare/models'],
@@ -34,12 +34,8 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'models/superseded_diffs': ['merge/supersede-diffs'],
   'models/webhook_changes': ['merge/changes'],
   'analysis/offer_prices': ['analyze/offer-prices', 'analyze/daily-spread', 'analyze/large-prices'],
-  'analysis/price_spread': ['analyze/judged-offers', 'analyze/derive', 'analyze/analyses', 'analyze/large-prices'],
+  'analysis/judged_offers': ['analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
+  'analysis/price_spread': ['analyze/price-spread', 'analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
   'analysis/price_spread_daily': ['analyze/daily-spread', 'analyze/large-prices'],
-  'analysis/spread_figures': [
-    'analyze/judged-offers',
-    'analyze/derive',
-    'analyze/daily-spread',
-    'analyze/large-prices',
-  ],
+  'analysis/spread_figures': ['analyze/price-spread', 'analyze/derive', 'analyze/daily-spread', 'analyze/large-prices'],
 };

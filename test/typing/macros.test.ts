@@ -152,6 +152,7 @@ describe('exact_instant', () => {
       ...['2026-11-20T06:00:00 Europe/Berlin', '2026-11-20T06:00:00 NZ', '2026-11-20T06:00:00.5 NZ', '0044-03-15 (BC)'],
       ...['2026-02-30T00:00:00Z', '2026-11-20T25:00:00Z', '2026-11-20T06:60:00Z', '2026-11-20T06:00:00+99:00'],
       ...['12026-11-20T06:00:00Z', '294247-01-01T00:00:00Z', '2026-11-20T06:00:00,5Z', '٢٠٢٦-11-20T06:00:00Z'],
+      ...['2026-11-20T06:00:00.Z', '2026-11-20T06:00:00.'],
     ];
     await expectResults('exact_instant', Object.fromEntries(others.map((text) => [text, null])));
   });
@@ -257,6 +258,32 @@ describe('macros of several values', () => {
 
   test('without changes no price is named', async () => {
     expect(await ask('names_price(NULL::DECIMAL(18, 4), 1::DECIMAL(18, 4), NULL::VARCHAR)')).toBe(false);
+  });
+
+  test('members of JSON objects are the same in whatever order and spacing; of other JSON the text counts', async () => {
+    const members = (json: string) => ask(`json_members('${json}')`);
+    expect(await members('{"b": [1, 2], "a": "x"}')).toBe(await members('{"a":"x","b":[1,2]}'));
+    expect(await members('{"a":"x","b":[1,2]}')).not.toBe(await members('{"a":"x","b":[2,1]}'));
+    expect([await members('[2,1]'), await members('"x"')]).toEqual(['[2,1]', '"x"']);
+  });
+
+  test.each([
+    ['earlier', ['05:00', null, null], ['05:01', null, null], false, true],
+    ['at the same time', ['05:00', null, null], ['05:00', null, null], false, false],
+    ['later', ['05:01', null, null], ['05:00', null, null], false, false],
+    ['nobody knows when', [null, null, null], ['05:00', null, null], false, false],
+    ['earlier by what the feed may be late', ['05:00', null, null], ['05:02', null, null], true, false],
+    ['earlier by more', ['04:59', null, null], ['05:02', null, null], true, true],
+    ['at the same time and seen before a removal', ['05:00', '06:00', null], ['05:00', null, '06:01'], true, true],
+    ['a little earlier and seen before a removal', ['04:59', '06:00', null], ['05:00', null, '06:01'], true, true],
+    ['later and seen before a removal', ['05:01', '06:00', null], ['05:00', null, '06:01'], true, false],
+    ['at the same time and seen when removed', ['05:00', '06:00', null], ['05:00', null, '06:00'], true, false],
+    ['at the same time and seen nobody knows when', ['05:00', null, null], ['05:00', null, '06:00'], true, false],
+    ['at the same time, removed before it was seen', ['05:00', null, '06:00'], ['05:00', '06:01', null], true, true],
+    ['at the same time, removed when it was seen', ['05:00', null, '06:00'], ['05:00', '06:00', null], true, false],
+    ['at the same time, removed in both', ['05:00', null, '06:00'], ['05:00', '06:01', '06:30'], true, false],
+  ])('a row that changed %s: %j beside %j, which agree %s, is the older: %s', async (_name, a, b, agree, answer) => {
+    expect(await ask(`is_older_row(${[...a, ...b].map(time).join(', ')}, ${agree})`)).toBe(answer);
   });
 
   test.each([

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 597c1b65fb15a5d2.
+-- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 633d9798f4ae54a8.
 -- columns: product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING, grade STRING, grade_reason STRING, left_out BIGINT, trusted_shops BIGINT, trusted_min DECIMAL(18,4), trusted_median DECIMAL(18,4), trusted_max DECIMAL(18,4), trusted_spread_pct DOUBLE, trusted_cheapest_site_id BIGINT, trusted_dearest_site_id BIGINT, unit STRING, unit_min DECIMAL(18,4), unit_max DECIMAL(18,4), unit_spread_pct DOUBLE
 -- step: price_spread__compared
 SELECT
@@ -21,7 +21,7 @@ SELECT
   is_counted,
   findings,
   unit,
-  CASE WHEN is_counted OR findings = ARRAY('pack') THEN unit_price END AS unit_price
+  CASE WHEN is_counted OR findings = ARRAY('pack') THEN NULLIF(unit_price, 0) END AS unit_price
 FROM offers
 SEMI JOIN price_spread__compared AS compared
   USING (product_id, currency)
@@ -73,15 +73,14 @@ SELECT
   COLLECT_LIST(findings) FILTER(WHERE
     NOT is_counted) AS left_out_findings,
   MIN(unit) FILTER(WHERE
-    unit_price > 0) AS unit,
+    NOT unit_price IS NULL) AS unit,
   MIN(unit) FILTER(WHERE
-    unit_price > 0) = MAX(unit) FILTER(WHERE
-    unit_price > 0)
+    NOT unit_price IS NULL) = MAX(unit) FILTER(WHERE
+    NOT unit_price IS NULL)
   AND MIN(site_id) FILTER(WHERE
-    unit_price > 0) <> MAX(site_id) FILTER(WHERE
-    unit_price > 0) AS has_units,
-  MIN(unit_price) FILTER(WHERE
-    unit_price > 0) AS unit_min,
+    NOT unit_price IS NULL) <> MAX(site_id) FILTER(WHERE
+    NOT unit_price IS NULL) AS has_units,
+  MIN(unit_price) AS unit_min,
   MAX(unit_price) AS unit_max
 FROM price_spread__offer_prices AS offer_prices
 GROUP BY
@@ -261,7 +260,6 @@ SELECT
 FROM (
   SELECT
     key,
-    n,
     FILTER(
       prices,
       price -> CAST(price AS DECIMAL(38, 0)) * price <= 4 * middle_squared
@@ -273,9 +271,7 @@ FROM (
   FROM price_spread__quartiles AS quartiles
   JOIN price_spread__outlier_limits AS outlier_limits
     USING (key)
-)
-WHERE
-  ARRAY_SIZE(kept) < n;
+);
 -- step: price_spread__spread_figures
 SELECT
   key,
