@@ -15,6 +15,8 @@ async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer>
   }
 }
 
+const MIB = 1024 * 1024;
+
 interface Written {
   segments: Segment[];
   texts: string[];
@@ -32,7 +34,7 @@ async function write(bytes: Buffer, targetBytes: number, next: () => number): Pr
     folder,
     prefix: 'export-1-',
     targetBytes,
-    announced: 1_000_000n,
+    announced: 10_000_000n,
     onBytes: (count) => {
       told += count;
     },
@@ -45,6 +47,30 @@ async function write(bytes: Buffer, targetBytes: number, next: () => number): Pr
   const sums = texts.map((text) => createHash('sha256').update(Buffer.from(text, 'latin1')).digest('hex'));
   expect(segments.map((segment) => segment.fileSha256)).toEqual(sums);
   return { segments, texts, total, told };
+}
+
+/** Takes the place of functions of every opened file, until the test ends. */
+async function replace(change: (real: Pick<FileHandle, 'write'>) => Partial<FileHandle>): Promise<void> {
+  const probe = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  const { write, datasync } = prototype;
+  Object.assign(prototype, change({ write }));
+  onTestFinished(() => void Object.assign(prototype, { write, datasync }));
+}
+
+/** The sizes of all writes from now on; each takes `atMost` bytes. */
+async function noteWrites(atMost = Number.POSITIVE_INFINITY): Promise<number[]> {
+  const sizes: number[] = [];
+  await replace(({ write }) => {
+    const writeReal = write as (...bytes: [Buffer, number, number]) => unknown;
+    async function writeSome(this: FileHandle, bytes: Buffer, offset = 0, length = bytes.length - offset) {
+      sizes.push(length);
+      return writeReal.call(this, bytes, offset, Math.min(atMost, length));
+    }
+    return { write: writeSome as unknown as FileHandle['write'] };
+  });
+  return sizes;
 }
 
 /** Lines that hold anything beside a carriage return. */
@@ -93,6 +119,27 @@ describe('segments', () => {
       'export-1-00001.ndjson',
       'export-1-00002.ndjson',
     ]);
+  });
+
+  test('are written a mebibyte at a time, the last bytes when the segment ends', async () => {
+    const bytes = Buffer.from(`${'x'.repeat(99)}\n`.repeat(30_000));
+    const sizes = await noteWrites();
+    await write(bytes, 2_000_000, () => 1000);
+    expect(sizes).toEqual([MIB, 2_000_000 - MIB, 1_000_000]);
+  });
+
+  test('hold every byte once, however much more than a write a chunk is', async () => {
+    const random = createSeeded(22);
+    const text = random.text('abcdefghijklmno\n', 7000).repeat(500);
+    const [bytes, rows] = [Buffer.from(text), BigInt(countLines(text))];
+    for (const size of [MIB - 1, MIB, MIB + 1, 3 * MIB]) {
+      for (const targetBytes of [MIB, 10 * MIB]) {
+        const { segments, texts, total } = await write(bytes, targetBytes, () => size);
+        expect(texts.join('') === text).toBe(true);
+        expect(segments.map((segment) => segment.bytes)).toEqual(texts.map((one) => one.length));
+        expect(total).toEqual({ rows, bytes: bytes.length });
+      }
+    }
   });
 
   test('of an empty body are none', async () => {
@@ -182,37 +229,20 @@ describe('segments of CSV', () => {
 });
 
 describe('on a disk that fails', () => {
-  /** Takes the place of functions of every opened file. */
-  async function replace(functions: Partial<FileHandle>): Promise<void> {
-    const probe = await open('/dev/null');
-    const prototype = Object.getPrototypeOf(probe) as FileHandle;
-    await probe.close();
-    const { write, datasync } = prototype;
-    Object.assign(prototype, functions);
-    onTestFinished(() => void Object.assign(prototype, { write, datasync }));
-  }
-
   test('writes that take a part of the bytes are gone on with until all are there', async () => {
-    const probe = await open('/dev/null');
-    const writeReal: (...bytes: [Buffer, number, number]) => unknown = Object.getPrototypeOf(probe).write;
-    await probe.close();
-    let writes = 0;
-    async function writeShort(this: FileHandle, bytes: Buffer, offset = 0, length = bytes.length - offset) {
-      writes++;
-      return writeReal.call(this, bytes, offset, Math.min(3, length));
-    }
-    await replace({ write: writeShort as unknown as FileHandle['write'] });
+    const writes = await noteWrites(3);
     const bytes = Buffer.from('{"id":1}\n{"id":22}\n{"id":333}\n');
     const { texts, segments } = await write(bytes, 12, () => 20);
     expect(texts.join('')).toBe(bytes.toString());
     expect(segments.map(({ bytes }) => bytes)).toEqual(texts.map((text) => text.length));
-    expect(writes).toBeGreaterThan(10);
+    expect(writes.length).toBeGreaterThan(10);
   });
 
   test('a segment that cannot be synced fails the whole, is not handed over, and no file stays open', async () => {
     const folder = await makeFolder();
     const landed: Segment[] = [];
-    await replace({ datasync: () => Promise.reject(Object.assign(new Error('EIO: fdatasync'), { code: 'EIO' })) });
+    const datasync = () => Promise.reject(Object.assign(new Error('EIO: fdatasync'), { code: 'EIO' }));
+    await replace(() => ({ datasync }));
     const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
     const options = { folder, prefix: 'e-', targetBytes: 1, announced: 100n, onBytes: () => {} };
     const written = writeSegments(body, { ...options, onSegment: async (one) => void landed.push(one) });
