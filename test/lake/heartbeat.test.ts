@@ -1,19 +1,30 @@
-import { open, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io/io.js';
 import { startHeartbeat } from '../../src/lake/heartbeat.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { listOpenFiles } from '../landing/folder.js';
 import { makeFolder } from './fixture.js';
 
 /** A beat is due every 20 ms, but nothing says how long a disk may take for one. */
 const PATIENT = { timeout: 30_000, interval: 5 };
 
 async function startInFolder() {
-  const path = join(await makeFolder(), 'lock');
+  const folder = await makeFolder();
+  await mkdir(join(folder, 'disk'));
+  await symlink('disk', join(folder, 'mounted'));
+  const path = join(folder, 'mounted', 'lock');
   const file = await open(path, 'wx+');
   await file.writeFile('owner');
-  return { path, heartbeat: startHeartbeat(path, file, 'owner', realIo, 20) };
+  const io = createFakeIo();
+  return { folder, path, io, heartbeat: startHeartbeat(path, file, 'owner', io, 20) };
+}
+
+/** From now on `mounted` is `target`; at no moment it is nothing. */
+async function mount(folder: string, target: string): Promise<void> {
+  await symlink(target, join(folder, 'next'));
+  await rename(join(folder, 'next'), join(folder, 'mounted'));
 }
 
 test('a heartbeat renews the date of the lock and leaves its text alone', async () => {
@@ -27,13 +38,46 @@ test('a heartbeat renews the date of the lock and leaves its text alone', async 
 });
 
 test('an owner whose lock was taken over is told, and beats no more', async () => {
-  const { path, heartbeat } = await startInFolder();
+  const { path, io, heartbeat } = await startInFolder();
   await writeFile(`${path}.other`, 'other');
   await utimes(`${path}.other`, 0, 0);
   await rename(`${path}.other`, path);
   await expect.poll(() => heartbeat.lost.aborted, PATIENT).toBe(true);
   await setTimeout(60);
   expect((await stat(path)).mtimeMs).toBe(0);
+  expect(heartbeat.lost.reason).toMatchObject({ message: `${path}: another process took the lock over` });
+  expect(io.events).toEqual([{ level: 'error', event: 'lake.lock_lost', facts: { path } }]);
   await heartbeat.release();
   expect((await stat(path)).size).toBe('other'.length);
+});
+
+test('an owner whose lock is gone is told', async () => {
+  const { path, heartbeat } = await startInFolder();
+  await rm(path);
+  await expect.poll(() => heartbeat.lost.aborted, PATIENT).toBe(true);
+  await heartbeat.release();
+});
+
+test('a beat that fails is told and missed; the next one comes when the file system is back', async () => {
+  const { folder, path, io, heartbeat } = await startInFolder();
+  await writeFile(join(folder, 'nothing'), '');
+  await mount(folder, 'nothing');
+  await expect.poll(() => io.events.length, PATIENT).toBeGreaterThan(0);
+  const error = expect.stringContaining('ENOTDIR');
+  expect(io.events[0]).toEqual({ level: 'warn', event: 'lake.heartbeat_missed', facts: { error } });
+  await utimes(join(folder, 'disk', 'lock'), 0, 0);
+  await mount(folder, 'disk');
+  await expect.poll(async () => (await stat(path)).mtimeMs, PATIENT).toBeGreaterThan(0);
+  expect(heartbeat.lost.aborted).toBe(false);
+  await heartbeat.release();
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+});
+
+test('a lock that can not be released is told, and no file of it stays open', async () => {
+  const { folder, heartbeat } = await startInFolder();
+  expect(await listOpenFiles(join(folder, 'disk'))).toEqual(['lock']);
+  await writeFile(join(folder, 'nothing'), '');
+  await mount(folder, 'nothing');
+  await expect(heartbeat.release()).rejects.toMatchObject({ code: 'ENOTDIR' });
+  expect(await listOpenFiles(join(folder, 'disk'))).toEqual([]);
 });
