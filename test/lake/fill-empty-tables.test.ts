@@ -1,8 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { logPath } from '../../src/lake/delta-log.js';
 import { type Filling, fillEmptyTables } from '../../src/lake/fill-empty-tables.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { tablePath } from '../../src/lake/layout.js';
+import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
@@ -44,6 +45,7 @@ test('every table without rows gets one file, which shows its columns and types 
     credits: 'CC BY',
   });
   expect(await fillEmptyTables(db, lake, filling)).toEqual([]);
+  expect((await readdir(privatePath(lake))).sort()).toEqual(['format.json', 'staging', 'tmp']);
 });
 
 test('only the tables that are asked for are filled, and a new one is partitioned as asked', async () => {
@@ -75,4 +77,7 @@ test('a file without rows that is older than a column is replaced, and nothing i
   expect(await fillEmptyTables(db, lake, { ...filling, tables: ['items'] })).toEqual(['items']);
   const [file, ...others] = await readFiles(lake);
   expect([file?.path === 'empty.parquet', others]).toEqual([false, []]);
+  const entry = await readFile(logPath(lake, 'items', 2n, 'json'), 'utf8');
+  expect(entry.match(/"dataChange":false/g)).toHaveLength(2);
+  expect(entry).not.toContain('"dataChange":true');
 });

@@ -1,8 +1,9 @@
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { logPath } from '../../src/lake/delta-log.js';
 import { flattenTables, isMisplaced, sortMisplaced } from '../../src/lake/flatten.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { tablePath } from '../../src/lake/layout.js';
+import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { markPartial } from '../../src/lake/partial.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer } from '../../src/lake/publish.js';
@@ -56,6 +57,21 @@ test('files come out of their folders as they are, in one commit a table, and al
     items?.files.map(({ path }) => `items/${path}`),
   );
   expect(await flattenTables(lake, after, io)).toEqual([]);
+});
+
+test('the commit says that no row changed, and leaves what a table says of itself to a later one', async () => {
+  const lake = await makeHiveLake();
+  const first = logPath(lake, 'items', 0n, 'json');
+  await writeFile(first, (await readFile(first, 'utf8')).replace('"description":"', '"description":"Formerly: '));
+  const reopened = { ...lake };
+  await flattenTables(reopened, await readTables(reopened), createFakeIo());
+  const lines = (await readFile(logPath(lake, 'items', 2n, 'json'), 'utf8')).trimEnd().split('\n');
+  const [info, ...actions] = lines.map((line) => JSON.parse(line) as Record<string, { dataChange?: boolean }>);
+  expect(info?.commitInfo).toMatchObject({ operation: 'OPTIMIZE', runId: 'flatten', actions: 6 });
+  expect(actions.map((action) => Object.entries(action).map(([name, { dataChange }]) => [name, dataChange]))).toEqual(
+    ['remove', 'remove', 'remove', 'add', 'add', 'add'].map((name) => [[name, false]]),
+  );
+  expect((await readdir(privatePath(lake))).sort()).toEqual(['format.json', 'staging', 'tmp']);
 });
 
 test('nothing is published where nothing is misplaced', async () => {
