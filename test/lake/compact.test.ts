@@ -1,9 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
+import { logPath } from '../../src/lake/delta-log.js';
 import { type Lake, tablePath } from '../../src/lake/layout.js';
+import { findOlderFiles } from '../../src/lake/older-files.js';
 import { isCompactionDue, planCompaction, planRewrite } from '../../src/lake/plan-compaction.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer } from '../../src/lake/publish.js';
@@ -11,9 +14,11 @@ import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import type { DataFile } from '../../src/tables/table.js';
+import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { readDeltaTable } from '../sync/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
+import { optimize } from './foreign-writer.js';
+import { useHiveFolders } from './hive-folders.js';
 
 const MB = 1024 * 1024;
 const HISTORY = loadTableSchema('history');
@@ -201,4 +206,128 @@ test('what is due is joined where a partition has many files, and nothing where 
 test('small files are joined up to the target that is asked for', async () => {
   const { lake, db } = await makeManyFiles();
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
+});
+
+/** Writes a data file again as a version would have written it that did not know a column. */
+async function dropColumn(db: Database, lake: Lake, table: TableName, file: DataFile, column: string): Promise<void> {
+  const path = tablePath(lake, table, file.path);
+  await db.run(`CREATE OR REPLACE TABLE older AS SELECT * EXCLUDE (${column}) FROM read_parquet('${path}')`);
+  await db.run(`COPY older TO '${path}' (FORMAT parquet, COMPRESSION zstd)`);
+}
+
+/** The first file of each of a table's partitions, and the second ones. */
+async function readFirstAndSecond(lake: Lake): Promise<[DataFile[], DataFile[]]> {
+  const { files } = await readTable(lake, 'items');
+  const isSecond = (file: DataFile) =>
+    files.findIndex(({ partitionValues }) => partitionValues.site_id === file.partitionValues.site_id) <
+    files.indexOf(file);
+  return [files.filter((file) => !isSecond(file)), files.filter(isSecond)];
+}
+
+test('what is due stays in its folders; what is misplaced leaves them, and is not joined', async () => {
+  const { lake: before, db } = await makeManyFiles();
+  await useHiveFolders(before.root);
+  const lake = { ...before };
+  expect(await compactLake(db, lake, 'due', io)).toEqual([]);
+  const isInFolder = async () => (await readTable(lake, 'items')).files.map(({ path }) => path.includes('/'));
+  expect(await isInFolder()).toEqual(Array(6).fill(true));
+  expect(await compactLake(db, lake, 'misplaced', io)).toMatchObject([
+    { table: 'history', filesBefore: 6, filesAfter: 6, rows: 6n },
+    { table: 'items', filesBefore: 6, filesAfter: 6, rows: 18n },
+  ]);
+  expect(await isInFolder()).toEqual(Array(6).fill(false));
+});
+
+test('files of other programs are rewritten as ours, with their partition columns, also where no file is small', async () => {
+  const { lake: before, db } = await makeManyFiles();
+  const rows = await readRows(db, 'items');
+  await optimize(before.root, 'items');
+  const lake = { ...before };
+  const done = { table: 'items', version: 3n, filesBefore: 3, filesAfter: 3, rows: 18n };
+  expect(await compactLake(db, lake, 'misplaced', io, { targetBytes: 1 })).toEqual([done]);
+  expect((await readTable(lake, 'items')).files.every(({ sha256 }) => sha256 !== undefined)).toBe(true);
+  await createTableViews(db, lake);
+  expect(await readRows(db, 'items')).toEqual(rows);
+});
+
+test('only who compacts always gets columns into files that are older than them, by joining those that are small', async () => {
+  const { lake, db } = await makeManyFiles();
+  const { files } = await readTable(lake, 'items');
+  for (const file of files.slice(0, 2)) await dropColumn(db, lake, 'items', file, 'gtin14');
+  for (const when of ['due', 'misplaced'] as const) expect(await compactLake(db, lake, when, io)).toEqual([]);
+  expect((await findOlderFiles(lake, await readTable(lake, 'items'))).size).toBe(2);
+  const [, items] = await compactLake(db, lake, 'always', io);
+  expect(items).toEqual({ table: 'items', version: 2n, filesBefore: 6, filesAfter: 3, rows: 18n });
+  expect((await findOlderFiles(lake, await readTable(lake, 'items'))).size).toBe(0);
+});
+
+test('older files that are not small are rewritten, as many of a partition at a time as make one file', async () => {
+  const { lake, db } = await makeManyFiles();
+  const [first, second] = await readFirstAndSecond(lake);
+  for (const file of [...first.slice(0, 2), ...second.slice(0, 1)]) {
+    await dropColumn(db, lake, 'items', file, 'gtin14');
+  }
+  const done = { table: 'items', version: 3n, filesBefore: 6, filesAfter: 6, rows: 9n };
+  expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([done]);
+  const state = await readTable(lake, 'items');
+  expect([state.version, (await findOlderFiles(lake, state)).size]).toEqual([3n, 0]);
+});
+
+test('only who compacts always gets files for tables without rows; one that has such a file keeps it', async () => {
+  const { lake, db } = await makeManyFiles();
+  const versionOf = async (table: TableName) => (await readTable(lake, table)).version;
+  for (const when of ['due', 'misplaced'] as const) {
+    await compactLake(db, lake, when, io);
+    expect(await versionOf('rejects')).toBe(-1n);
+  }
+  await compactLake(db, lake, 'always', io, { targetBytes: 1 });
+  expect(await Promise.all(TABLE_NAMES.map(versionOf))).not.toContain(-1n);
+  expect((await readPointer(lake))?.tables.rejects?.files).toHaveLength(1);
+  const [file] = (await readTable(lake, 'rejects')).files;
+  if (file === undefined) throw new Error('no file');
+  await dropColumn(db, lake, 'rejects', file, 'raw');
+  expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
+  expect((await readTable(lake, 'rejects')).files).toEqual([file]);
+});
+
+test('commits of a compaction say so', async () => {
+  const { lake, db } = await makeManyFiles();
+  await compactLake(db, lake, 'always', io);
+  const entries = [logPath(lake, 'history', 3n, 'json'), logPath(lake, 'rejects', 0n, 'json')];
+  for (const entry of entries) {
+    const [line = ''] = (await readFile(entry, 'utf8')).split('\n');
+    expect(JSON.parse(line).commitInfo).toMatchObject({ operation: 'OPTIMIZE', runId: 'compact' });
+  }
+});
+
+test('where nothing is done nothing is published', async () => {
+  const { lake, db } = await makeManyFiles();
+  const catalog = join(lake.root, 'catalog.sql');
+  await rm(catalog);
+  for (const when of ['due', 'misplaced'] as const) expect(await compactLake(db, lake, when, io)).toEqual([]);
+  await expect(stat(catalog)).rejects.toThrow('ENOENT');
+  await compactLake(db, lake, 'always', io);
+  await stat(catalog);
+});
+
+test('a table that is behind items stays behind: it follows what a compaction does to items alone', async () => {
+  const { lake, db } = await makeManyFiles();
+  for (let part = 0; part < 2; part += 1) await write(db, lake, { select: select('items', ITEM) });
+  // History is at version 2, too.
+  const products = { table: 'products', select: select('products', { product_id: "'q'" }) } as const;
+  await write(db, lake, { ...products, applied: { itemsVersion: 2n } });
+  const done = await compactLake(db, lake, 'always', io);
+  expect(done.map(({ table, version }) => [table, version])).toEqual([
+    ['history', 3n],
+    ['items', 4n],
+    ['products', 2n],
+  ]);
+  expect((await readTable(lake, 'products')).applied.itemsVersion).toBe(2n);
+});
+
+test('a table that is due is not joined by who only puts files in their places', async () => {
+  const { lake, db } = await makeManyFiles();
+  for (let part = 0; part < 15; part += 1)
+    await write(db, lake, { select: select('items', { ...ITEM, site_id: '1' }) });
+  expect(await compactLake(db, lake, 'misplaced', io)).toEqual([]);
 });
