@@ -44,10 +44,7 @@ export class RowFile {
   async land(body: Buffer, rows: readonly RowSlice[], entry: (end: number) => RowEntry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
-    let written = 0;
-    while (written < lines.length) {
-      written += (await this.#file.write(lines, written, lines.length - written)).bytesWritten;
-    }
+    await this.#file.appendFile(lines);
     this.#end += lines.length;
     const sha256 = createHash('sha256').update(lines).digest('hex');
     this.#waiting.push({ ...entry(this.#end), sha256 });
@@ -83,11 +80,10 @@ function writeLines(body: Buffer, rows: readonly RowSlice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;
   for (const { start, end } of rows) {
-    body.copy(lines, at, start, end);
-    const lineEnd = at + end - start;
-    for (let i = lines.indexOf(NEWLINE, at); i >= 0 && i < lineEnd; i = lines.indexOf(NEWLINE, i + 1)) lines[i] = SPACE;
-    lines[lineEnd] = NEWLINE;
-    at = lineEnd + 1;
+    const row = lines.subarray(at, at + body.copy(lines, at, start, end));
+    for (let i = row.indexOf(NEWLINE); i >= 0; i = row.indexOf(NEWLINE, i + 1)) row[i] = SPACE;
+    at += row.length;
+    lines[at++] = NEWLINE;
   }
   return lines;
 }

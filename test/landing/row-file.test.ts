@@ -52,9 +52,9 @@ describe('a file of landed rows', () => {
 
   test('makes a space of each newline inside a row, and keeps its length', async () => {
     const rows = await RowFile.open(file, journal, 0);
-    await land(rows, '[\n‹{\n  "id": 1,\r\n  "b": [\n]\n}›,\n‹\n{"id":2}\n›\n]');
+    await land(rows, '[\n‹{\n  "id": 1,\r\n  "b": [\n]\n}›,\n‹\n{"id":2}\n›, ‹\n{\n"id":3}›\n]');
     await rows.close();
-    expect(await readFile(file, 'utf8')).toBe('{   "id": 1,\r   "b": [ ] }\n {"id":2} \n');
+    expect(await readFile(file, 'utf8')).toBe('{   "id": 1,\r   "b": [ ] }\n {"id":2} \n { "id":3}\n');
   });
 
   test('is named in the journal up to its end, in order, when it is closed', async () => {
