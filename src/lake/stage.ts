@@ -121,20 +121,15 @@ async function sliceSelect(db: Database, stage: Stage, partitionBy: string[]): P
 
 /** The contract is exact: names, types and order. */
 async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
-  const found = await db.rows(`DESCRIBE (${select}\n)`);
-  const count = Math.max(found.length, schema.columns.length);
-  for (let i = 0; i < count; i += 1) {
-    const wanted = schema.columns[i];
-    const column = found[i];
-    const has = column === undefined ? 'nothing' : `${column.column_name} ${column.column_type}`;
-    const wants = wanted === undefined ? 'nothing' : `${wanted.name} ${wanted.type}`;
-    if (has !== wants) {
-      throw new PricelakeError(
-        'lake_invalid',
-        `${schema.table}: column ${i + 1} of the select is ${has}; schemas/${schema.table}.yaml says ${wants}`,
-      );
-    }
-  }
+  const described = await db.rows(`DESCRIBE (${select}\n)`);
+  const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
+  const wanted = schema.columns.map(({ name, type }) => `${name} ${type}`);
+  const odd = [...found.keys(), ...wanted.keys()].find((index) => found[index] !== wanted[index]);
+  if (odd === undefined) return;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${schema.table}: column ${odd + 1} of the select is ${found[odd] ?? 'nothing'}; schemas/${schema.table}.yaml says ${wanted[odd] ?? 'nothing'}`,
+  );
 }
 
 function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void {
