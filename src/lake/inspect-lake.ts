@@ -33,9 +33,9 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   const damaged = new Map<TableName, string>();
   for (const table of TABLE_NAMES) {
     const { value: state, damage } = await tryRead(() => readTable(lake, table));
-    if (state === undefined) damaged.set(table, damage ?? '');
-    else await inspectTable(lake, state, pointer, damaged);
+    const fault = state === undefined ? damage : await findFault(lake, state, pointer);
     if (state !== undefined) states.set(table, state);
+    if (fault !== undefined) damaged.set(table, fault);
   }
   refuseUnknownColumns(
     lake,
@@ -44,21 +44,14 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-async function inspectTable(
-  lake: Lake,
-  state: TableState,
-  pointer: Pointer | undefined,
-  damaged: Map<TableName, string>,
-): Promise<void> {
+/** What is wrong with a table whose log can be replayed, in words. */
+async function findFault(lake: Lake, state: TableState, pointer: Pointer | undefined): Promise<string | undefined> {
   const { table, version, files } = state;
-  const behind = explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);
-  if (behind !== undefined) damaged.set(table, behind);
-  const { value: changes = [], damage } = await tryRead(() => findForeignChanges(lake, [state], pointer));
+  const { value: changes, damage } = await tryRead(() => findForeignChanges(lake, [state], pointer));
+  if (changes === undefined) return damage;
   const [change] = changes;
-  if (damage !== undefined) damaged.set(table, damage);
-  if (change !== undefined) {
-    damaged.set(table, `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`);
-  }
+  if (change !== undefined) return `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`;
+  return explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);
 }
 
 async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?: string }> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { findDamagedFile, inspectLake } from '../../src/lake/inspect-lake.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
@@ -57,6 +58,15 @@ test('a log that can not be read has no state; one that fell behind or that anot
   const three = await inspectLake(behind);
   expect(three.damaged.get('items')).toContain('version 0 of its log has 1 files, lake.json names 2');
   expect(three.states.has('items')).toBe(true);
+});
+
+test('an entry that can not be read is told also where the checkpoint of another program hides it', async () => {
+  const lake = await makePublished();
+  const entry = await writeEntry(lake, 1n, [add('c.parquet')], { engineInfo: 'other 1', operation: 'WRITE' });
+  await writeCheckpoint(lake, 'items', AT);
+  await appendFile(entry, '{');
+  const { states, damaged } = await inspectLake({ ...lake });
+  expect([states.get('items')?.version, damaged.get('items')]).toEqual([1n, `${entry}: line 3 is damaged`]);
 });
 
 test('a lake of a newer version is refused, however it shows', async () => {
