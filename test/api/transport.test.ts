@@ -84,6 +84,17 @@ test('what is broken off has its reason, and the service sees its connection clo
   expect(closed).toBe(true);
 });
 
+test('what is broken off before its connection is there is told so at once, and is never sent', async () => {
+  const { port, requests } = await listen((_request, response) => void response.end('{}'));
+  const transport = open(`http://127.0.0.1:${port}`);
+  const answer = transport.get('/first', {}).catch((error: unknown) => error);
+  const reason = new Error('enough');
+  transport.abort(reason);
+  expect(await answer).toMatchObject({ sent: false, cause: reason });
+  (await transport.get('/second', {})).body.discard();
+  expect(requests.map(({ url }) => url)).toEqual(['/second']);
+});
+
 test('unless told otherwise a connection has 10 s, an answer two minutes to begin, and a page one to end', () => {
   expect(DEFAULT_TIMEOUTS).toEqual({
     connectMs: 10_000,

@@ -66,6 +66,15 @@ test('reading items whole tells what it chose, what has come and how far it is',
   expect(told.at(-1)?.bytes).toBe(bytes.at(-1));
 });
 
+test('what an earlier try has landed is told from the first item on', async () => {
+  const service = serve(range(0, 3));
+  const first = await hydrate(service.client, [1]);
+  const bytes = first.told.at(-1)?.bytes ?? 0;
+  expect(bytes).toBeGreaterThan(0);
+  const { told } = await hydrate(service.client, [2], {}, first.landing);
+  expect(told[0]?.bytes).toBeGreaterThanOrEqual(bytes);
+});
+
 test('of several parts each is asked for while its pages are worth a call', async () => {
   const hydrateParts = async (ids: number[], ...shown: number[][]) => {
     const services = shown.map(serve);
