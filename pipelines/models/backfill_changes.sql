@@ -38,7 +38,7 @@ fresh AS (
   SELECT e.*, (SELECT agree FROM ids) AS has_change_id
   FROM entries AS e
   ANTI JOIN known USING (item_id, observed_at, kind)
-  ANTI JOIN (SELECT DISTINCT change_id FROM known, ids WHERE agree AND change_id IS NOT NULL) AS k USING (change_id)
+  ANTI JOIN (SELECT change_id FROM known, ids WHERE agree) AS k USING (change_id)
   WHERE NOT getvariable('with_feed')
     OR ((SELECT agree FROM ids) AND e.change_id <= getvariable('feed_cursor'))
     OR (NOT (SELECT agree FROM ids)

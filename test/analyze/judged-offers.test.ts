@@ -114,7 +114,7 @@ describe('a price that is wrong by a factor of ten, a hundred or a thousand', ()
   });
 
   it.each([
-    ['twice', '253', '4000.5625'],
+    ['twice', '252.96', '3999.2976'],
     ['half', '63.24', '3999.2976'],
   ])('is told as one between two others that are far apart, also at %s their middle', async (_name, price, high) => {
     const rows = await judge(...priced('4', price, high));
@@ -141,6 +141,8 @@ describe('an ordinary difference', () => {
       'outlier',
       'outlier',
     ]);
+    const beside = await findings(...priced('4', '4', '4', '4', '4', '4', '2', '8', '1.9999', '8.0001'));
+    expect(beside.slice(6)).toEqual(['', '', 'outlier', 'outlier']);
   });
 
   it('of wide scatter is none', async () => {

@@ -62,7 +62,11 @@ describe('a sampled item', () => {
       { history: [feed(at(9), { origin: 'diff' }), feed(at(3))] },
       undefined,
     ],
-    ['is judged by changes up to the cursor', { history: [feed(at(9), { change_id: 200 })], cursor: 200n }, JUDGED],
+    [
+      'is judged by changes up to the cursor',
+      { history: [feed(at(9), { change_id: 200 }), feed(at(3))], cursor: 200n },
+      JUDGED,
+    ],
     [
       'is not judged by changes ahead of it',
       { history: [feed(at(9), { change_id: 201 }), feed(at(3))], cursor: 200n },
@@ -79,6 +83,11 @@ describe('a sampled item', () => {
     [
       'is judged when it came back before',
       { read: { last_seen_at: minute('06:59:00') }, lake: { removed_at: at(5) }, history: [feed(at(7))] },
+      ['brand', 'removedAt'],
+    ],
+    [
+      'is judged when it came back and nothing says how far the lake is',
+      { read: { last_seen_at: at(8) }, lake: { removed_at: at(5) } },
       ['brand', 'removedAt'],
     ],
     ['is not judged when its read lags behind the lake', { read: { last_changed_at: at(4) } }, undefined],
@@ -256,6 +265,21 @@ describe('counts of the service beside those of the lake', () => {
         ],
       }),
     ).toEqual(['category a : 0 1', 'currency EUR : 0 1', 'site 7 Shop: 1 1', 'site 8 : 0 1', 'site 9 Other: 4 0']);
+  });
+
+  test('of a category are not counted again for a website that has the number of one above it', async () => {
+    const [office, pens] = CATEGORIES;
+    const categories = [
+      { ...office, parentId: '3' },
+      pens,
+      { id: '3', name: 'All', slug: 'all', parentId: null, items: 2 },
+    ];
+    const found = await count([{}], { categories, sites: [{ id: 1, name: 'pens', items: 1 }] });
+    expect(found.filter((line) => line.startsWith('category'))).toEqual([
+      'category 1 Office: 3 1',
+      'category 2 Pens: 2 1',
+      'category 3 All: 2 1',
+    ]);
   });
 
   test('in a ring of categories are those of each', async () => {

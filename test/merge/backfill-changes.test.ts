@@ -113,7 +113,10 @@ describe('where there is a feed, entries', () => {
   test.each<[string, Omit<World, 'entries'>, string[]]>([
     [
       'are else those up to the time that it has reached',
-      { feed: [known(20, 6, { item_id: 2 }), known(21, 8, { item_id: 2 })] },
+      {
+        feed: [known(20, 6, { item_id: 2 }), known(21, 8, { item_id: 2 })],
+        items: [item({ last_changed_at: at(9) })],
+      },
       ['1 - CHANGED 5', '1 - CHANGED 6'],
     ],
     [
@@ -138,6 +141,11 @@ describe('where there is a feed, entries', () => {
       'are those up to a minute before the newest change of the items where nothing else is known',
       { items: [item({ last_changed_at: '2026-11-20T06:01:00Z' }), item({ item_id: 2, last_changed_at: at(3) })] },
       ['1 - CHANGED 5', '1 - CHANGED 6'],
+    ],
+    [
+      'are none of the minute before it',
+      { items: [item({ last_changed_at: '2026-11-20T06:00:59Z' })] },
+      ['1 - CHANGED 5'],
     ],
     ['are none where nothing at all is known', {}, []],
   ])('%s', async (_name, world, expected) => {
