@@ -76,11 +76,11 @@ CREATE OR REPLACE TEMP MACRO is_amount(changes, path, amount) AS
   TRY_CAST(json_extract_string(changes, path) AS DOUBLE) IS NOT DISTINCT FROM CAST(CAST(amount AS VARCHAR) AS DOUBLE);
 
 -- The pair named price has the price: an attribute may have the same name. Both amounts are numbers or null, they are
--- the change's own previousPrice and price, and they differ.
+-- the change's own previousPrice and price, and they differ. Never null: of two amounts that differ one is there.
 CREATE OR REPLACE TEMP MACRO names_price(previous_price, price, changes) AS
-  coalesce(previous_price IS DISTINCT FROM price
+  previous_price IS DISTINCT FROM price
     AND has_pair(changes, '$.price', ['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'NULL'])
-    AND is_amount(changes, '$.price[0]', previous_price) AND is_amount(changes, '$.price[1]', price), false);
+    AND is_amount(changes, '$.price[0]', previous_price) AND is_amount(changes, '$.price[1]', price);
 
 -- A change of the price: previousPrice is set (section 2, Change), or there was none and the pair has the first one.
 CREATE OR REPLACE TEMP MACRO is_price_change(previous_price, price, changes) AS

@@ -58,7 +58,9 @@ describe('a price spread', () => {
   it('is of a product in two shops or more, by prices above zero', async () => {
     expect(await spread({ price: '4', site: 1 }, { price: '5', site: 1 })).toEqual([]);
     expect(await spread(...priced('0', '5'))).toEqual([]);
-    expect(await spread(...priced('0', '5', '6'))).toMatchObject([{ offers: '2', shops: '2', min: '5.0000' }]);
+    expect(await spread(...priced('0', '5', '6'))).toMatchObject([
+      { offers: '2', shops: '2', outliers: '0', min: '5.0000' },
+    ]);
   });
 
   it('is by currency, which are never mixed', async () => {
