@@ -36,6 +36,6 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'analysis/offer_prices': ['analyze/offer-prices', 'analyze/daily-spread', 'analyze/large-prices'],
   'analysis/judged_offers': ['analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
   'analysis/price_spread': ['analyze/price-spread', 'analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
-  'analysis/price_spread_daily': ['analyze/daily-spread', 'analyze/large-prices'],
+  'analysis/price_spread_daily': ['analyze/price-spread-daily', 'analyze/daily-spread', 'analyze/large-prices'],
   'analysis/spread_figures': ['analyze/price-spread', 'analyze/derive', 'analyze/daily-spread', 'analyze/large-prices'],
 };
