@@ -70,6 +70,8 @@ describe('is_title_change', () => {
     ['it is no pair', 'A', '{"title":"A"}', false],
     ['nothing is named', 'A', '{}', false],
     ['changes is null', 'A', null, false],
+    ['there is no title and changes is null', null, null, false],
+    ['there is no title and nothing is named', '', '{}', false],
   ])('where %s', async (_name, title, changes, expected) => {
     expect(await isTitleChange(title, changes)).toBe(expected);
   });

@@ -106,6 +106,7 @@ function swaps(tokens: Token[], at: number): Edit[] {
   )
     return [];
   if (token.word === 'AND' && isOfBetween(tokens, at)) return [];
+  if (token.word === 'OR' && after?.word === 'REPLACE') return [];
   return replacements.map((replacement) => ({ offset: token.offset, operator, original: token.text, replacement }));
 }
 
