@@ -97,7 +97,10 @@ listings AS (
   GROUP BY category_slug, currency, site_id, item_id
 ),
 patterns AS MATERIALIZED (
-  SELECT row_number() OVER () AS pattern_key, dense_rank() OVER (ORDER BY category_slug, currency, site_id) AS key, *
+  SELECT
+    row_number() OVER (ORDER BY category_slug, currency, site_id, pattern) AS pattern_key,
+    dense_rank() OVER (ORDER BY category_slug, currency, site_id) AS key,
+    *
   FROM (SELECT category_slug, currency, site_id, pattern, count(*) AS n FROM listings GROUP BY ALL)
 ),
 -- What the sums of a pattern change by at the beginning of a period.
@@ -160,7 +163,7 @@ pairs AS (
   JOIN prices AS two USING (key, pattern_key)
   JOIN groups USING (key)
   WHERE two.t > one.t AND (two.t - one.t < width OR one.t = 1)
-  GROUP BY ALL
+  GROUP BY one.key, one.t, two.t
 ),
 links AS MATERIALIZED (
   SELECT key, a, b, change FROM pairs

@@ -36,7 +36,7 @@ TEXTS = [
     # No instant is later.
     (r"TIMESTAMPTZ 'infinity'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"),
     # The sum of bigints is a wider number in DuckDB.
-    (r"\bsum\(units\)", r"sum(units::HUGEINT)"),
+    (r"\bsum\(((?:change\.)?(?:units|log_price))\)", r"sum(\1::HUGEINT)"),
 ]
 
 
@@ -71,6 +71,10 @@ def rewrite_aggregates(node):
         values = node.copy()
         values.set("this", exp.Anonymous(this="collect_list", expressions=node.this.expressions))
         return spark("aggregate($v, 1D, (product, one) -> product * one)", v=values)
+    if isinstance(node, exp.ArrayAgg) and isinstance(node.this, exp.Order):
+        # Spark's lists have no order of their own, and leave nulls out.
+        values = "transform(array_sort(collect_list(named_struct('at', $at, 'value', $v))), one -> one.value)"
+        return spark(values, v=node.this.this, at=node.this.expressions[0].this)
     if isinstance(node, exp.Filter) and isinstance(node.this, exp.Filter):
         both = exp.and_(node.this.expression.this, node.expression.this)
         return exp.Filter(this=node.this.this, expression=exp.Where(this=both))
@@ -161,9 +165,29 @@ def rewrite_lists(node):
         return exp.Anonymous(this="array_intersect", expressions=node.expressions)
     if name == "list_cosine_similarity":
         return cosine_of(*node.expressions)
+    if name == "list_reduce":
+        values, step = node.expressions
+        if isinstance(values, exp.ArrayPrepend):
+            return exp.Anonymous(this="aggregate", expressions=[values.this, values.expression, step])
+        first, others = spark("get($v, 0)", v=values), spark("slice($v, 2, array_size($v))", v=values)
+        return exp.Anonymous(this="aggregate", expressions=[others, first, step])
+    if isinstance(node, exp.Transform) and len(node.expression.expressions) > 1:
+        return count_from_one(node)
+    if name == "list_avg":
+        text = """aggregate(filter($v, one -> NOT one IS NULL), named_struct('n', 0D, 'total', 0D),
+          (s, x) -> named_struct('n', s.n + 1D, 'total', s.total + x), s -> s.total / nullif(s.n, 0D))"""
+        return spark(text, v=node.expressions[0])
     if name == "list_sum":
         text = "aggregate($v, CAST(0 AS DECIMAL(38, 0)), (s, x) -> CAST(s + x AS DECIMAL(38, 0)))"
         return spark(text, v=node.expressions[0])
+    return node
+
+
+def count_from_one(node):
+    """The places that a lambda is given begin at 1."""
+    body, place = node.expression.this, node.expression.expressions[1]
+    for one in [one for one in body.find_all(exp.Identifier) if one.name == place.name]:
+        one.replace(exp.paren(exp.Add(this=one.copy(), expression=exp.Literal.number(1))))
     return node
 
 
@@ -192,6 +216,11 @@ def rewrite_numbers(node):
     if isinstance(node, exp.Div) and "DECIMAL(38, 0)" in node.sql(dialect=Target):
         # DuckDB divides numbers of 128 bits as doubles.
         return exp.Div(this=exp.cast(exp.paren(node.this), "double"), expression=exp.cast(exp.paren(node.expression), "double"))
+    if isinstance(node, exp.BitwiseLeftShift):
+        # Of a 1, by up to 120 places: a number that Spark shifts has 64.
+        text = """(CAST(shiftleft(1L, least($k, 60)) AS DECIMAL(19, 0))
+          * CAST(shiftleft(1L, greatest($k - 60, 0)) AS DECIMAL(19, 0)))"""
+        return spark(text, k=node.expression)
     if isinstance(node, exp.Log) and node.expression is not None:
         return exp.Anonymous(this="log10", expressions=[node.expression])
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Round) and node.this.args.get("decimals") is not None:

@@ -22,8 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PIPELINES = HERE.parent
 # Those of pipelines/analysis that need no rewrite of their own.
 ANALYSES = """assortment changes_by_day cheapest_days dispersion dynamics law_of_one_price listing_lifetimes lows_highs persistence
-  price_leaders price_spells prior_price sales shop_index_by_category shop_overlap spread_by_category spread_by_day
-  spread_histogram spread_summary widest_spreads""".split()
+  price_index price_leaders price_spells prior_price sales shop_index_by_category shop_overlap spread_by_category
+  spread_by_day spread_histogram spread_summary widest_spreads""".split()
 # Result → the file that DuckDB runs.
 QUERIES = {
     "products": "models/products.sql",

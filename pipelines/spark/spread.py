@@ -44,13 +44,14 @@ def main():
     variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, "base": options.fx_base, **options.set}
     wanted = options.tables.split(",")
     for table in order_tables(wanted):
-        kept = make_table(spark, table, variables)
+        steps = make_table(spark, table, variables)
         if table in wanted:
             spark.table(table).write.mode("overwrite").parquet(f"{options.to}/{table}")
             print(f"{table}: {spark.read.parquet(f'{options.to}/{table}').count()} rows")
             spark.read.parquet(f"{options.to}/{table}").createOrReplaceTempView(table)
-            for one in kept:
-                one.unpersist()
+            # What was kept is freed once no view names it.
+            for step in steps:
+                spark.catalog.dropTempView(step)
     spark.stop()
 
 
@@ -130,8 +131,8 @@ def open_session(name):
 
 
 def make_table(spark, table, variables):
-    """Makes the view of a table; gives the steps that are kept until it is written."""
-    columns, kept = None, []
+    """Makes the view of a table; gives the views of its steps, of which some are kept until it is written."""
+    columns, steps = None, []
     for title, query in read_steps(table):
         if title.startswith("columns: "):
             columns = title.removeprefix("columns: ")
@@ -140,10 +141,10 @@ def make_table(spark, table, variables):
         rows = spark.sql(query, args={name: value for name, value in variables.items() if f":{name}" in query})
         if step == table and columns:
             rows = rows.select([functions.col(one.split(" ")[0]).cast(one.split(" ", 1)[1]) for one in columns.split(", ")])
-        if keep:
-            kept.append(rows.persist())
-        rows.createOrReplaceTempView(step)
-    return kept
+        # Made now: the plan of a step would hold the plans of all before it, once for each time that they are read.
+        (rows.localCheckpoint() if keep else rows).createOrReplaceTempView(step)
+        steps.append(step)
+    return [step for step in steps if step != table]
 
 
 def read_steps(table):

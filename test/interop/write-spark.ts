@@ -26,8 +26,8 @@ if (folder === undefined) throw new Error('usage: write-spark.ts <folder> [items
 
 /** Days of price_spread_daily; the days before them hold changes, too. */
 const DAYS = { first: '2026-11-10', last: '2026-11-19' };
-/** Of the analyses: lags and steps that the days of the worlds have. */
-const VARIABLES = { lags: '1,3,7', step: '2', pass_weeks: '1' };
+/** Of the analyses: lags, steps and periods that the days of the worlds have. */
+const VARIABLES = { lags: '1,3,7', step: '2', pass_weeks: '1', period: 'week', window_periods: '4' };
 /** Of a euro in dollars, by day. */
 const RATES = Array.from({ length: 50 }, (_, day) => {
   const date = new Date(Date.UTC(2026, 9, 1 + day)).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 1d537d99f27e431f.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 36f73d5cd50cf1e3.
 -- step: assortment__span
 SELECT
   CAST((

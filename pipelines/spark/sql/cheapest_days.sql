@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 8af7ccb966e50f53.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 7eb8a1feeef820df.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source f495a8cdf0cffe09.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 562160c8fffef5c7.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

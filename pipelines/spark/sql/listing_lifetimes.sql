@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 239f028ab2569d7b.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 1c9bba71813f6c5f.
 -- step: listing_lifetimes__span, kept
 SELECT
   CAST('1970-01-01' AS DATE) + CAST((

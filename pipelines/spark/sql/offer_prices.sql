@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 6754d075ac2e42bb.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 50a01bb820bf5e09.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

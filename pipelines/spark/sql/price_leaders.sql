@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 10c61eed8b6f5226.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 0d1b8e90c3dbb0df.
 -- step: price_leaders__moved
 SELECT
   item_id,

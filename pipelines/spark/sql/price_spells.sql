@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 695668ef72a49e31.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 9eeda3a0ab5f2f0c.
 -- step: price_spells__offers, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source cb4e6b444cffe32e.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source a9e033ff83ca597b.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

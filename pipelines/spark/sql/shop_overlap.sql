@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 1912c84151c1ca68.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source e9bfbc548fdd2daa.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,

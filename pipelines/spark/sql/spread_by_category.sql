@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source e734d8d151b35657.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 915b54e94145cddd.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 1adcb448dcc3aea5.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source f7e4f103bc54662c.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 9e4851b850db5390.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 8b23a77ace6bab54.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 6554c3015430a92c.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 7f0c3d8028b9808e.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
