@@ -12,6 +12,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import type { Applied, Candidate, DataFile, TableName, TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Batch } from './normalize.js';
+import { isByProduct, ProductParts } from './product-parts.js';
 
 /** Adds a change of a table to the candidate: the rows of a select in place of files. */
 export type AddTable = (
@@ -36,6 +37,8 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
   // Where many products changed, all are computed.
   const few = changed * FEW_PRODUCTS <= countRows(tables.products);
   if (few && changed > 0n) await createChangedItems(db, levels.flat());
+  const queries = levels.flat().flatMap(({ byProduct, select }) => (byProduct ? [select] : []));
+  const parts = new ProductParts(db, { folder: path.join(run.workFolder, 'products'), queries });
   // Tables whose other rows stay as they are.
   const kept = new Set<TableName>(['items', ...(batch.sites === undefined ? (['sites'] as const) : [])]);
   for (const level of levels) {
@@ -55,7 +58,7 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
       await add(table, isKept ? undefined : `FROM made_${table}`, isKept ? [] : files, { itemsVersion, query });
     }
     const remade = level.filter((one) => !byProduct.includes(one) && (one.byProduct || !renewed.includes(one)));
-    await makeLevel(db, remade, async ({ table, select, query }) => {
+    await makeLevel(parts, remade, async ({ table, select, query }) => {
       const before = candidate[table]?.add ?? [];
       await add(table, select, tables[table].files, { itemsVersion, query });
       candidate[table]?.add.push(...before);
@@ -150,39 +153,23 @@ async function renewTable(
   };
 }
 
-/** True for tables whose rows of a product are its own. */
-function isByProduct(table: TableName): boolean {
-  return loadTableSchema(table).columns.some(({ name }) => name === 'product_id');
-}
-
 /** Columns that follow from other tables: a row that did not change keeps the id of the run that made it. */
 function selectValues(table: TableName): string {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name !== 'run_id');
   return columns.map(({ name }) => quoteIdentifier(name)).join(', ');
 }
 
-/** Items that are grouped by product at a time: what groups hold can't all be spilled. */
-const PART_ITEMS = 1_100_000n;
-
 /** Makes the derived tables of a level: one part of the products after the other, and the other tables at once. */
 export async function makeLevel<T extends Pick<DerivedSelect, 'byProduct' | 'reads'>>(
-  db: Database,
+  parts: ProductParts,
   level: readonly T[],
   make: (one: T) => Promise<void>,
-  partItems = PART_ITEMS,
 ): Promise<void> {
+  const byProduct = level.filter((one) => one.byProduct);
   const makeAll = async (tables: readonly T[]) => {
     for (const table of tables) await make(table);
   };
-  if (level.length === 0) return;
-  const count = await db.row('SELECT count(*) AS n FROM items');
-  const parts = ((count?.n as bigint) + partItems - 1n) / partItems;
-  if (parts <= 1n) return makeAll(level);
-  for (let part = 0n; part < parts; part++) {
-    for (const one of level.filter(({ byProduct }) => byProduct)) {
-      const rows = (table: TableName) => `SELECT * FROM ${table}_itself WHERE hash(product_id) % ${parts} = ${part}`;
-      await db.substituteEach(one.reads.filter(isByProduct), rows, () => make(one));
-    }
-  }
+  if (byProduct.length > 0)
+    await parts.each([...new Set(byProduct.flatMap(({ reads }) => reads))], () => makeAll(byProduct));
   await makeAll(level.filter((one) => !one.byProduct));
 }
