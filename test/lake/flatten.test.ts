@@ -1,4 +1,5 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { logPath } from '../../src/lake/delta-log.js';
 import { flattenTables, isMisplaced, sortMisplaced } from '../../src/lake/flatten.js';
@@ -14,12 +15,12 @@ import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 import { useHiveFolders } from './hive-folders.js';
 
 /** Items in folders, one file that is in its place, and a table that is derived from items. */
-async function makeHiveLake(): Promise<Lake> {
+async function makeHiveLake(itemsVersion = 1n): Promise<Lake> {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: select('items', ITEM, 'range(9) AS r(i)') });
   await write(db, lake, { table: 'history', select: select('history', { observed_date: "DATE '2026-11-20'" }) });
   const products = { table: 'products', select: select('products', { product_id: "'p'" }) } as const;
-  await write(db, lake, { ...products, applied: { itemsVersion: 1n } });
+  await write(db, lake, { ...products, applied: { itemsVersion } });
   await publishPointer(lake, { pipeline: 'p', runId: 'r', runNumber: 3n, cursor: 7n, at: AT, attributions: [] });
   await useHiveFolders(lake.root);
   await write(db, lake, { select: select('items', { ...ITEM, site_id: '7' }) });
@@ -74,11 +75,21 @@ test('the commit says that no row changed, and leaves what a table says of itsel
   expect((await readdir(privatePath(lake))).sort()).toEqual(['format.json', 'staging', 'tmp']);
 });
 
+test('what is derived from items follows no other table', async () => {
+  const lake = await makeHiveLake(0n);
+  const history = await readTable(lake, 'history');
+  expect(history.version).toBe(0n);
+  expect(await flattenTables(lake, [history], createFakeIo())).toMatchObject([{ table: 'history', version: 1n }]);
+  expect((await readTable(lake, 'products')).applied.itemsVersion).toBe(0n);
+});
+
 test('nothing is published where nothing is misplaced', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: select('items', ITEM) });
+  const lake = await makeHiveLake();
+  await flattenTables(lake, await readTables(lake), createFakeIo());
+  const catalog = join(lake.root, 'catalog.sql');
+  await rm(catalog);
   expect(await flattenTables(lake, await readTables(lake), createFakeIo())).toEqual([]);
-  expect(await readPointer(lake)).toBeUndefined();
+  await expect(stat(catalog)).rejects.toThrow('ENOENT');
 });
 
 test('a file in a folder or of another program is misplaced', () => {
