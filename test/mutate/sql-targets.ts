@@ -37,7 +37,7 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'analysis/exact_units': ['analyze/large-prices', 'analyze/price-spread'],
   'analysis/judged_offers': ['analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
   'analysis/outlier_limits': ['analyze/price-spread', 'analyze/judged-offers', 'analyze/derive'],
-  'analysis/pack_sizes': ['analyze/judged-offers'],
+  'analysis/pack_sizes': ['analyze/pack-sizes', 'analyze/judged-offers'],
   'analysis/past_offers': ['analyze/offer-prices', 'analyze/daily-spread', 'analyze/price-spells'],
   'analysis/price_spread': ['analyze/price-spread', 'analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
   'analysis/price_spread_daily': ['analyze/price-spread-daily', 'analyze/daily-spread', 'analyze/large-prices'],
