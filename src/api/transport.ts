@@ -121,17 +121,19 @@ function createExchange(
         if (performance.now() - sentAt > headersMs) controller.abort(new errors.HeadersTimeoutError());
         return;
       }
-      body = new BodyQueue({
+      const queue = new BodyQueue({
         pause: () => controller.pause(),
         resume: () => controller.resume(),
         close: () => controller.abort(new Error('the rest of the body is not wanted')),
       });
+      body = queue;
+      // An interim answer has no body: only from here on one comes and ends.
+      handler.onResponseData = (_controller, chunk) => queue.push(chunk);
+      handler.onResponseEnd = () => {
+        finish();
+        queue.end();
+      };
       resolve({ status, headers: flattenHeaders(headers), body });
-    },
-    onResponseData: (_controller, chunk) => body?.push(chunk),
-    onResponseEnd() {
-      finish();
-      body?.end();
     },
     onResponseError: (_controller, error) => fail(error),
   };
@@ -148,7 +150,7 @@ function createExchange(
 function flattenHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+    flat[name] = [value].flat().join(', ');
   }
   return flat;
 }

@@ -2,7 +2,7 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTransport, DEFAULT_TIMEOUTS, type Timeouts } from '../../src/api/transport.js';
-import { listen } from './local-service.js';
+import { listen, readAll } from './local-service.js';
 
 function open(origin: string, timeouts: Partial<Timeouts> = {}) {
   const transport = createTransport(origin, { ...DEFAULT_TIMEOUTS, ...timeouts });
@@ -93,6 +93,16 @@ test('what is broken off before its connection is there is told so at once, and 
   expect(await answer).toMatchObject({ sent: false, cause: reason });
   (await transport.get('/second', {})).body.discard();
   expect(requests.map(({ url }) => url)).toEqual(['/second']);
+});
+
+test('who reads a body that was given up is told that it was', async () => {
+  const { port } = await listen((_request, response) => {
+    response.writeHead(200);
+    response.write('{');
+  });
+  const { body } = await open(`http://127.0.0.1:${port}`).get('/', {});
+  body.discard();
+  await expect(readAll(body)).rejects.toThrow('the rest of the body is not wanted');
 });
 
 test('unless told otherwise a connection has 10 s, an answer two minutes to begin, and a page one to end', () => {

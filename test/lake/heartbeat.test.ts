@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { startHeartbeat } from '../../src/lake/heartbeat.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { listOpenFiles } from '../landing/folder.js';
+import { before } from './between-calls.js';
 import { makeFolder } from './fixture.js';
 
 /** A beat is due every 20 ms, but nothing says how long a disk may take for one. */
@@ -56,6 +57,13 @@ test('an owner whose lock is gone is told', async () => {
   await rm(path);
   await expect.poll(() => heartbeat.lost.aborted, PATIENT).toBe(true);
   await heartbeat.release();
+});
+
+test('a lock that goes right before it is released is no fault', async () => {
+  const { path, heartbeat } = await startInFolder();
+  before('rm', /\/lock$/, () => rm(path));
+  await heartbeat.release();
+  await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
 test('a beat that fails is told and missed; the next one comes when the file system is back', async () => {

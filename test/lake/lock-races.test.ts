@@ -1,35 +1,13 @@
 /** What other processes do between two calls of the file system: each test stops one at such a place. */
-import fs, { readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
-import { expect, onTestFinished, test } from 'vitest';
+import { readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
+import { before } from './between-calls.js';
 import { makeLake } from './fixture.js';
-
-/** Right before the next such call for a file of this name, something else happens. */
-function before(
-  call: 'link' | 'readFile' | 'rm' | 'stat',
-  name: RegExp,
-  happen: (path: string) => Promise<void>,
-): void {
-  const real = fs[call] as (...args: unknown[]) => Promise<unknown>;
-  const replace = (use: unknown) => {
-    Object.assign(fs, { [call]: use });
-    syncBuiltinESMExports();
-  };
-  onTestFinished(() => replace(real));
-  replace(async (...args: unknown[]) => {
-    const path = args.find((arg) => typeof arg === 'string' && name.test(arg));
-    if (path !== undefined) {
-      replace(real);
-      await happen(String(path));
-    }
-    return real(...args);
-  });
-}
 
 async function writeOwner(lake: Lake, owner: Record<string, unknown>, name = 'lock'): Promise<void> {
   const whole = { ...identifyProcess(), token: 'token', acquiredAt: '2026-11-20T10:00:00.000Z', ...owner };
