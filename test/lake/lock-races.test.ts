@@ -81,6 +81,14 @@ test('what another contender has removed already is no fault', async () => {
   expect(await listLocks(lake)).toEqual(['lock']);
 });
 
+test('a file system that can not link a lock is told, not tried again', async () => {
+  const lake = await makeLake();
+  const refusal = Object.assign(new Error('link'), { code: 'ENOTSUP' });
+  before('link', /\/lock$/, () => Promise.reject(refusal));
+  await expect(lockLake(lake, realIo)).rejects.toBe(refusal);
+  expect(await listLocks(lake)).toEqual([]);
+});
+
 test('a lock that goes while it is looked at is nobody’s', async () => {
   const lake = await makeLake();
   await writeOwner(lake, ELSEWHERE);
