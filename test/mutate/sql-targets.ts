@@ -40,6 +40,7 @@ export const SQL_TARGETS: Record<string, string[]> = {
   'analysis/pack_sizes': ['analyze/pack-sizes', 'analyze/judged-offers'],
   'analysis/past_offers': ['analyze/offer-prices', 'analyze/daily-spread', 'analyze/price-spells'],
   'analysis/price_runs': ['analyze/offer-prices', 'analyze/price-spells', 'analyze/daily-spread'],
+  'analysis/price_spells': ['analyze/price-spells', 'analyze/price-analyses'],
   'analysis/price_spread': ['analyze/price-spread', 'analyze/judged-offers', 'analyze/derive', 'analyze/large-prices'],
   'analysis/price_spread_daily': ['analyze/price-spread-daily', 'analyze/daily-spread', 'analyze/large-prices'],
   'analysis/spread_figures': ['analyze/price-spread', 'analyze/derive', 'analyze/daily-spread', 'analyze/large-prices'],
