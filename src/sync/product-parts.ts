@@ -38,7 +38,8 @@ export class ProductParts {
 
   /** Runs `work` for each part: views of these tables show the rows of its products alone. Few items are one part. */
   async each(tables: readonly TableName[], work: () => Promise<void>): Promise<void> {
-    const count = await (this.#count ??= this.#countParts());
+    this.#count ??= this.#countParts();
+    const count = await this.#count;
     if (count === 1) return work();
     const parted = tables.filter(isByProduct);
     for (const table of parted) {
