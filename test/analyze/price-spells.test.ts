@@ -160,4 +160,16 @@ describe('price spells', () => {
     expect(await judge()).toEqual(spells([false, false, false], [null, 3000, 300]));
     await db.run('RESET VARIABLE with_suspects');
   });
+
+  it('mark a price of 0.01, which no later price is compared with, and none above it', async () => {
+    const past = [change('NEW', 0, 100), change('CHANGED', 1, 101, 100), change('CHANGED', 2, 102, 101)];
+    await readSpells([item(1, { units: 102, unitsBefore: 101, changedAt: 2 * DAY, past })]);
+    expect(
+      await db.rows('SELECT is_suspect, price_before::VARCHAR AS before FROM price_spells ORDER BY from_at'),
+    ).toEqual([
+      { is_suspect: true, before: null },
+      { is_suspect: false, before: null },
+      { is_suspect: false, before: '0.0101' },
+    ]);
+  });
 });
