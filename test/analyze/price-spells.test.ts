@@ -125,6 +125,13 @@ describe('price spells', () => {
       item(2, { unitsBefore: 20, changedAt: 6 * DAY, past: [change('CHANGED', 6, 30, 20)] }),
       item(3, { unitsBefore: 10, changedAt: 2 * DAY }),
       item(4, {}),
+      item(5, { past: [change('CHANGED', 6, 30, 20)] }),
+      // A price of zero is none.
+      item(6, {
+        unitsBefore: 0,
+        changedAt: 2 * DAY,
+        past: [change('NEW', 0, 20), change('CHANGED', 1, 0, 20), change('CHANGED', 2, 30, 0)],
+      }),
     ]);
     const told = spells.map(({ itemId, units, from, to, began, ended }) => [
       itemId,
@@ -143,6 +150,10 @@ describe('price spells', () => {
       [3, 10, 0, 2, null, 'CHANGED'],
       [3, 30, 2, Infinity, 'CHANGED', null],
       [4, 30, 0, Infinity, 'NEW', null],
+      [5, 20, 0, 6, null, 'CHANGED'],
+      [5, 30, 6, Infinity, 'CHANGED', null],
+      [6, 20, 0, 1, 'NEW', 'CHANGED'],
+      [6, 30, 2, Infinity, 'CHANGED', null],
     ]);
   });
 
@@ -159,6 +170,15 @@ describe('price spells', () => {
     await db.run("SET VARIABLE with_suspects = 'true'");
     expect(await judge()).toEqual(spells([false, false, false], [null, 3000, 300]));
     await db.run('RESET VARIABLE with_suspects');
+  });
+
+  it('mark neither of two prices, of which nothing shows which one is wrong', async () => {
+    const past = [change('NEW', 0, 300), change('CHANGED', 1, 3000, 300)];
+    await readSpells([item(1, { units: 3000, unitsBefore: 300, changedAt: DAY, past })]);
+    expect(await db.rows('SELECT is_suspect FROM price_spells')).toEqual([
+      { is_suspect: false },
+      { is_suspect: false },
+    ]);
   });
 
   it('mark a price of 0.01, which no later price is compared with, and none above it', async () => {
