@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import { quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { MANY_FILES } from '../lake/plan-compaction.js';
 import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
@@ -55,7 +56,10 @@ export class ProductParts {
     const { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = this.#plan;
     const row = await this.#db.row('SELECT count(*) AS n FROM items');
     const items = row?.n as bigint;
-    return items <= wholeItems ? 1 : Number((items + partItems - 1n) / partItems);
+    if (items <= wholeItems) return 1;
+    const divide = (size: bigint) => Number((items + size - 1n) / size);
+    // A part leaves a file in each table: of more small ones, the run would join them again.
+    return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
   }
 
   async #write(table: TableName, count: number): Promise<void> {
