@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import { quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { MANY_FILES } from '../lake/plan-compaction.js';
+import { explainSystemFault } from '../lake/system-fault.js';
 import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
@@ -66,8 +67,9 @@ export class ProductParts {
     const folder = path.join(this.#plan.folder, table);
     await mkdir(folder, { recursive: true });
     const columns = selectNamedColumns(table, this.#plan.queries);
-    await this.#db.run(`COPY (SELECT ${columns}, hash(product_id) % ${count} AS part FROM ${table} WHERE product_id IS NOT NULL)
-      TO ${quoteLiteral(folder)} (FORMAT parquet, PARTITION_BY (part))`);
+    const rows = `SELECT ${columns}, hash(product_id) % ${count} AS part FROM ${table} WHERE product_id IS NOT NULL`;
+    const copy = `COPY (${rows}) TO ${quoteLiteral(folder)} (FORMAT parquet, PARTITION_BY (part))`;
+    await explainSystemFault(folder, () => this.#db.run(copy));
   }
 
   #select(table: TableName, part: number): string {

@@ -307,7 +307,7 @@ describe('an offer', () => {
   );
 });
 
-it('on a tie of trusted prices the shop with the lowest id is the cheapest, or the dearest', async () => {
+it('of trusted prices that are equal, the shop with the lowest id has the lowest, or the highest', async () => {
   await judge(...priced('12', '10', '12', '10'));
   const row = await db.row(
     `SELECT trusted_cheapest_site_id, trusted_dearest_site_id FROM (${readAnalysis('price_spread')})`,
