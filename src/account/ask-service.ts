@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
 import type { Lake } from '../lake/lake.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'lossless-json';
-import { z } from 'zod';
+import * as z from 'zod';
 import { planInfo } from '../api/contract.js';
 import { parseExactJson } from '../api/exact-json.js';
 import { writeDurably } from '../lake/durable.js';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from './api-url.js';

@@ -1,6 +1,6 @@
 /** The API's contract: one zod schema for every resource of the API document. */
 import { isLosslessNumber } from 'lossless-json';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;

@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';

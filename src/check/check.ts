@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Severity } from '../tables/table.js';
 
 export const SEVERITIES = ['gate', 'error', 'warn'] as const satisfies readonly Severity[];

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
 import { loadTableSchema } from '../tables/schemas.js';

@@ -1,6 +1,7 @@
+import { formatCount } from '../formats/count.js';
 import type { Progress } from '../io/io.js';
 import { toPlainLine } from './plain-text.js';
-import { formatBytes, formatCount, formatSeconds, type ProgressView } from './progress.js';
+import { formatBytes, formatSeconds, type ProgressView } from './progress.js';
 import { type Step, Steps } from './progress-steps.js';
 
 /** A terminal; `columns` and `rows` change when its window does. */

@@ -35,16 +35,6 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
   };
 }
 
-/** `1,234,567` */
-/** `1 row`, `2,799 rows` */
-export function countOf(count: number | bigint, noun: string): string {
-  return `${formatCount(count)} ${noun}${Number(count) === 1 ? '' : 's'}`;
-}
-
-export function formatCount(count: number | bigint): string {
-  return count.toLocaleString('en-US');
-}
-
 /** `12.3 MB`, in powers of 1000. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -1,9 +1,9 @@
+import { countOf, formatCount } from '../formats/count.js';
 import type { RunRow } from '../run/ledger.js';
 import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
 import { wrapText } from './output/wrap-text.js';
 import { toPlainLine } from './plain-text.js';
-import { countOf } from './progress.js';
 import { PLAIN, paint, type Style } from './style.js';
 
 /** The report for people, readable in seconds: what changed, what it cost, what to look at, what to do next. */
@@ -44,8 +44,6 @@ function layOut(text: string, part: string): string {
   return part === 'next' ? text : wrapText(`${label} ${text}`, WIDTH, INDENT).slice(INDENT.length);
 }
 
-const count = (n: bigint) => n.toLocaleString('en-US');
-
 function describeCursor({ cursor_to }: RunRow): string {
   return cursor_to === null ? 'no cursor' : `cursor ${cursor_to}`;
 }
@@ -55,7 +53,7 @@ function describeChanges(row: RunRow): string[] {
   const columns = Object.entries(JSON.parse(row.difference_columns) as Record<string, number>);
   const listed = columns.map(([name, n]) => `${name} ${n}`).join(', ');
   return [
-    `${countOf(received, 'row')} = ${count(written)} written + ${count(rejected)} rejected + ${count(deduplicated)} deduplicated`,
+    `${countOf(received, 'row')} = ${formatCount(written)} written + ${formatCount(rejected)} rejected + ${formatCount(deduplicated)} deduplicated`,
     `${countOf(items, 'item')}, ${describeCursor(row)}`,
     ...(row.differences > 0n ? [`repaired ${countOf(row.differences, 'item')} that differed: ${listed}`] : []),
     ...(row.missed > 0n ? [`added ${countOf(row.missed, 'item')} that no change had reported`] : []),
@@ -73,14 +71,14 @@ function describeProof({ row, checks }: RunReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
   if (row.sampled === 0n) return [summary];
-  return [summary, `${countOf(row.sampled, 'item')} read again, ${count(row.sample_mismatches)} differ`];
+  return [summary, `${countOf(row.sampled, 'item')} read again, ${formatCount(row.sample_mismatches)} differ`];
 }
 
 /** How far items' histories are read. */
 function describeHistories({ histories, row }: RunReport): string[] {
   if (histories === undefined || histories.asked + histories.left === 0) return [];
   const { asked, left, runId } = histories;
-  const later = left === 0 ? '' : `; ${left.toLocaleString('en-US')} are left, because the calls are used up`;
+  const later = left === 0 ? '' : `; ${formatCount(left)} are left, because the calls are used up`;
   const by = runId === row.run_id ? '' : `, added by run ${runId}`;
   return [`${countOf(asked, 'item')} read${by}${later}`];
 }
@@ -121,7 +119,7 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
     found.push({ what: `${severity} ${name}: ${countOf(violations, 'row')}${waived ? ', waived' : ''}`, command });
   }
   const warnings = failed.filter(({ severity }) => severity === 'warn');
-  const names = warnings.map(({ name, violations }) => `${name} ${count(violations)}`).join(', ');
+  const names = warnings.map(({ name, violations }) => `${name} ${formatCount(violations)}`).join(', ');
   if (names !== '') found.push({ what: `warnings: ${names}`, command });
   return found;
 }

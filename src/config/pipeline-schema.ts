@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { suggestName } from '../errors/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';

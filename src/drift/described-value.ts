@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import * as contract from '../api/contract.js';
 import type { AnswerName } from '../tables/table.js';
 

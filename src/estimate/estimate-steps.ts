@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isComparisonWorthIt } from '../account/count-usage.js';
 import type { PlannedRun } from '../account/read-plan.js';
 import { int64 } from '../api/contract.js';

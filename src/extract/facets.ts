@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';

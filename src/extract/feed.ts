@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';

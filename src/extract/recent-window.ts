@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import { LAG_MS } from '../tables/table.js';

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import parquet from 'parquetjs-lite';
 import { PricelakeError } from '../errors/errors.js';
 import { allocateInt64 } from './allocate-int64.js';
-
-allocateInt64();
 
 /** What a data file must hold. */
 export interface Expectation {
@@ -80,12 +77,24 @@ export function describeCodecs(rows: bigint): string {
   return rows === 0n ? '' : String(ZSTD);
 }
 
+let loaded: Promise<typeof import('parquetjs-lite')> | undefined;
+
+/** Loads parquetjs-lite once there is a file to read: a run without news has none. */
+async function loadParquet() {
+  if (loaded === undefined) {
+    allocateInt64();
+    loaded = import('parquetjs-lite');
+  }
+  return (await loaded).default;
+}
+
 async function readFooter(path: string, file: FileHandle, size: number) {
   const read = async (offset: number, length: number) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
     if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
     return buffer;
   };
+  const parquet = await loadParquet();
   const reader = new parquet.ParquetEnvelopeReader(read, async () => {}, size);
   try {
     await reader.readHeader();

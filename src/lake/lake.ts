@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';

@@ -1,5 +1,5 @@
 import { readFile, rm, stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { ignoreMissing, type Lake } from './layout.js';

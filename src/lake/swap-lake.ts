@@ -1,6 +1,6 @@
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { makeFolder, syncFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RUN_MODES } from '../tables/table.js';
 import { int64Text, landedEntries } from './landed-entry.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** int64 as decimal text: JSON's numbers are no place for it. */
 export const int64Text = z

@@ -1,3 +1,4 @@
+import { countOf } from '../formats/count.js';
 import { type Allowance, countLeft } from './allowance.js';
 
 /** A count as the service gives it, or one that is worked out of what it gives. */
@@ -113,11 +114,6 @@ export function estimateSteps(ahead: Ahead): Step[] {
   return ahead.countsUsage(calls, exportRows)
     ? [...known, call('usage', 1, ahead.publishes, "the service's count, to compare with the ledger")]
     : known;
-}
-
-/** `1 change`, `2,799 changes` */
-function countOf(count: number | bigint, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }
 
 function explainHistories({ left }: { left: number }): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, type Lake, privatePath } from '../lake/layout.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { identifyProcess, isAlive } from '../lake/process-identity.js';

@@ -1,6 +1,6 @@
+import { formatCount } from '../formats/count.js';
 import { type Content, type Html, html, stripControls } from '../formats/html.js';
 
-const COUNT = new Intl.NumberFormat('en-US');
 const MOMENT = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
   day: 'numeric',
@@ -11,20 +11,10 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
 
-/** `1,234,567` */
-export function formatCount(count: bigint | number): string {
-  return COUNT.format(count);
-}
-
-/** `1 shop`, `1,234 shops` */
-export function countOf(count: bigint | number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${Number(count) === 1 ? one : many}`;
-}
-
 /** Exact decimal text as people write money: `1,234.50`; more than two decimals only where there are more. */
 export function formatMoney(decimal: string): string {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
-  return `${sign}${COUNT.format(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
+  return `${sign}${formatCount(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
 }
 
 /** An amount with its currency. */

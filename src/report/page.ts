@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { countOf, formatCount } from '../formats/count.js';
 import { type Content, Html, html } from '../formats/html.js';
-import { countOf, foreign, formatCount, moment } from './format.js';
+import { foreign, moment } from './format.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 import type { LakeFacts } from './read-facts.js';

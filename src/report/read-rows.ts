@@ -7,7 +7,7 @@ import {
   DuckDBTimestampTZValue,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../duckdb/connection.js';
 

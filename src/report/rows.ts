@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Severity } from '../tables/table.js';
 
 /** Rows of the analyses that the report is made from; columns are explained in the SQL files. */

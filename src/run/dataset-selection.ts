@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SeenPlan } from '../account/seen-plan.js';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/contract.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { type PlanLimits, planLimits } from './plans.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const PLAN_CODES = ['free', 'trial', 'pro', 'unlimited'] as const;
 export type PlanCode = (typeof PLAN_CODES)[number];

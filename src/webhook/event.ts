@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseExactJson } from '../api/exact-json.js';
 
 /** What the receiver needs to know of a WebhookEvent (section 6); the changes are typed by the next run. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import * as contract from '../contract.js';
 import { LISTING_MEANINGS } from './listing-meanings.js';
 import type { Meaning } from './meaning.js';

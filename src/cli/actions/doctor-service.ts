@@ -1,8 +1,9 @@
 import { fetchPlan, hasFeed } from '../../account/read-plan.js';
 import { createClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
+import { formatCount } from '../../formats/count.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
-import { formatCount, formatSeconds } from '../progress.js';
+import { formatSeconds } from '../progress.js';
 import type { CommandContext } from '../run-command.js';
 import type { Finding } from './doctor-finding.js';
 

@@ -1,4 +1,5 @@
 import { valueToText } from '../../duckdb/value-json.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { nameColumns } from '../../lake/column-difference.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
@@ -6,7 +7,7 @@ import type { DatasetSelection } from '../../tables/table.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { wrapText } from '../output/wrap-text.js';
 import { toPlainLine } from '../plain-text.js';
-import { countOf, formatBytes, formatCount, formatSeconds } from '../progress.js';
+import { formatBytes, formatSeconds } from '../progress.js';
 import { paint, type Style } from '../style.js';
 import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read-status.js';
 

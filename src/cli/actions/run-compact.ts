@@ -1,10 +1,10 @@
 import { parseSize } from '../../config/size.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
 import { withLockedLake } from '../../lake/locked-lake.js';
 import { createTableViews } from '../../lake/views.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
-import { formatCount } from '../progress.js';
 import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { formatCount } from '../../formats/count.js';
 import { packagePath } from '../../io/package-path.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
@@ -32,9 +33,7 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
   const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };
   await clearDemoLake(place.lake);
   const { say } = context;
-  await say(
-    `1. A sandbox of the service with ${request.items.toLocaleString('en-US')} listings starts on this machine.\n`,
-  );
+  await say(`1. A sandbox of the service with ${formatCount(request.items)} listings starts on this machine.\n`);
   const sandbox = await startSandboxProcess(request.items, context.signal);
   try {
     return await runSteps(place, context, sandbox, say);

@@ -1,10 +1,10 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline } from '../../config/pipeline-file.js';
+import { formatCount } from '../../formats/count.js';
 import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../rebuild/rebuild.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import { formatCount } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface RebuildRequest {

@@ -1,9 +1,10 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readReadingSettings } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { formatCount } from '../../formats/count.js';
 import { explainSystemFault } from '../../lake/system-fault.js';
 import { withRemote } from '../../remote/with-remote.js';
-import { formatBytes, formatCount } from '../progress.js';
+import { formatBytes } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface RestoreRequest {

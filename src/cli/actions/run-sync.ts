@@ -1,6 +1,7 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { formatCount } from '../../formats/count.js';
 import { setDeadline } from '../../run/deadline.js';
 import { landPipeline } from '../../sync/land.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../sync/sync.js';
@@ -72,7 +73,7 @@ async function land(request: SyncRequest, context: CommandContext): Promise<Comm
   const { path } = pipeline.lake;
   await say(
     report.landed
-      ? `Run ${report.runNumber} has landed ${report.rows.toLocaleString('en-US')} rows in ${report.folder} (${report.calls} calls). The tables stay as they are; the next sync continues the run.\n`
+      ? `Run ${report.runNumber} has landed ${formatCount(report.rows)} rows in ${report.folder} (${report.calls} calls). The tables stay as they are; the next sync continues the run.\n`
       : `Nothing is new (${report.calls} calls). ${path} stays as it was.\n`,
   );
   const { runId, runNumber, ...others } = report;

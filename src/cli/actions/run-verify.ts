@@ -1,4 +1,5 @@
 import { PricelakeError } from '../../errors/errors.js';
+import { formatCount } from '../../formats/count.js';
 import { openDamagedLake } from '../../lake/lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
@@ -6,7 +7,6 @@ import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import { formatCount } from '../progress.js';
 import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';

@@ -2,11 +2,12 @@ import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { readCaps } from '../cap-options.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { wrapText } from '../output/wrap-text.js';
 import { toPlainLine } from '../plain-text.js';
-import { countOf, formatCount, formatSeconds } from '../progress.js';
+import { formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 

@@ -1,5 +1,5 @@
+import { countOf } from '../../formats/count.js';
 import { type Chart, COLOR } from '../chart.js';
-import { countOf } from '../format.js';
 import type { DayChanges } from '../rows.js';
 
 /** Kinds of change in the order in which they are stacked, each with its colour. */

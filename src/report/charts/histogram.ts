@@ -1,5 +1,5 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Chart, COLOR } from '../chart.js';
-import { countOf, formatCount } from '../format.js';
 import type { HistogramStep } from '../rows.js';
 
 const LAST = 100;

@@ -1,5 +1,6 @@
+import { countOf } from '../../formats/count.js';
 import { type Chart, COLOR } from '../chart.js';
-import { countOf, formatPercent } from '../format.js';
+import { formatPercent } from '../format.js';
 import type { DaySpread } from '../rows.js';
 
 /** The median spread of each closed day, and the range that the middle 50 % of the products lie in. */

@@ -1,6 +1,7 @@
 import { isLosslessNumber, parse } from 'lossless-json';
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
-import { countOf, foreign, formatCount, moment } from '../format.js';
+import { foreign, moment } from '../format.js';
 import type { CheckRow } from '../rows.js';
 import { renderTable } from '../table.js';
 import type { Section } from './section.js';

@@ -1,16 +1,8 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { changesChart, KINDS } from '../charts/changes.js';
-import {
-  countOf,
-  foreign,
-  formatCount,
-  formatDay,
-  formatDuration,
-  formatPercent,
-  moment,
-  momentOr,
-} from '../format.js';
+import { foreign, formatDay, formatDuration, formatPercent, moment, momentOr } from '../format.js';
 import { CHANGE_DAYS, type LakeFacts } from '../read-facts.js';
 import type { Dataset, DayChanges, Run } from '../rows.js';
 import { type Column, renderTable } from '../table.js';

@@ -1,16 +1,7 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
-import {
-  countOf,
-  cutText,
-  foreign,
-  formatCount,
-  formatDay,
-  formatMoney,
-  formatPercent,
-  link,
-  money,
-} from '../format.js';
+import { cutText, foreign, formatDay, formatMoney, formatPercent, link, money } from '../format.js';
 import type { LakeFacts } from '../read-facts.js';
 import { HISTORY_DAYS, OFFERS_SHOWN, type ProductHistory } from '../read-histories.js';
 import type { Offer } from '../rows.js';
@@ -93,7 +84,7 @@ function drawLines({ product, offers, runs }: ProductHistory, until: Date): Html
   if (prices.length === 0) return html`<p>No offer that counts had a price in this time.</p>`;
   const label =
     `Prices of ${countOf(drawn.length, 'offer')} of ${cutText(product.title ?? product.product_id, 80)} over time, ` +
-    `between ${formatCount(Math.min(...prices))} and ${formatCount(Math.max(...prices))} ${product.currency}. The table below has the figures.`;
+    `between ${formatMoney(Math.min(...prices).toFixed(4))} and ${formatMoney(Math.max(...prices).toFixed(4))} ${product.currency}. The table below has the figures.`;
   const end = Date.parse(until.toISOString().slice(0, 10)) + DAY_MS;
   const span = { from: new Date(end - HISTORY_DAYS * DAY_MS), to: new Date(end) };
   const left = lines.filter((line) => line.runs.length > 0).length - Math.min(drawn.length, MOST_LINES);

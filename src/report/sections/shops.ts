@@ -1,7 +1,8 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
-import { countOf, cutText, foreign, formatCount, formatPercent } from '../format.js';
+import { cutText, foreign, formatPercent } from '../format.js';
 import { type LakeFacts, MOST_SHOPS } from '../read-facts.js';
 import type { Shop } from '../rows.js';
 import { type Column, renderTable } from '../table.js';

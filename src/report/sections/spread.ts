@@ -1,9 +1,10 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { histogramChart } from '../charts/histogram.js';
 import { rangesChart } from '../charts/ranges.js';
 import { spreadDaysChart } from '../charts/spread-days.js';
-import { countOf, cutText, foreign, formatCount, formatPercent, money } from '../format.js';
+import { cutText, foreign, formatPercent, money } from '../format.js';
 import type { LakeFacts } from '../read-facts.js';
 import { keyOf } from '../read-histories.js';
 import type { Category, Offer, Spread } from '../rows.js';

@@ -1,5 +1,6 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
-import { countOf, foreign, formatCount, formatDay, formatPercent, money } from '../format.js';
+import { foreign, formatDay, formatPercent, money } from '../format.js';
 import { MOST_WATCHED, type WatchedFacts } from '../read-watched.js';
 import type { Watched } from '../rows.js';
 import { type Column, renderTable } from '../table.js';

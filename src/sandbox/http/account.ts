@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../../errors/errors.js';
 import type { SimulatedClock } from '../clock.js';
 import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, type PlanLimits, planLimits, TRIAL_DAYS } from '../plans.js';

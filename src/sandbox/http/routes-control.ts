@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { faultSpec } from '../faults/fault.js';
 import { advanceWorld } from '../world/advance-world.js';
 import { accountChange } from './account.js';

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SandboxEnv, Service } from './caller.js';
 import { parseBody, readBody, refuseUsage } from './control-body.js';
 

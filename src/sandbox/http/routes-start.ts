@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { formatCount } from '../../formats/count.js';
 import type { SimulatedClock } from '../clock.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 import { renderStartPage, START_PAGE_POLICY, type StartFacts } from './start-page.js';
@@ -39,7 +40,7 @@ const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS listed, coun
 async function gatherFacts(service: Service, baseUrl: string): Promise<StartFacts> {
   const { world, clock, account } = service;
   const row = await world.database.use((session) => session.row(COUNT_WORLD));
-  const count = (value: unknown) => Number(value).toLocaleString('en');
+  const count = (value: unknown) => formatCount(Number(value));
   const figures = {
     'items listed': count(row?.listed),
     'items ever seen': count(row?.items),

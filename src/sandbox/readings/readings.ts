@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PricelakeError } from '../../errors/errors.js';
 import { suggestName } from '../../errors/suggest-name.js';
 import { describeValues, factsOf, MAX_LAG, READING_NAMES, type ReadingName, type ReadingValue } from './registry.js';

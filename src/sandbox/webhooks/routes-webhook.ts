@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { stringify } from 'lossless-json';
-import { z } from 'zod';
+import * as z from 'zod';
 import { int64 } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
 import { PricelakeError } from '../../errors/errors.js';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { isLosslessNumber } from 'lossless-json';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
 
