@@ -41,7 +41,8 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
  * whole table.
  */
 export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<Comparison, 'gone'>): Promise<Merge> {
-  await db.run(`CREATE OR REPLACE TEMP TABLE merged_items AS ${readModel('apply')}`);
+  // No temporary table: lanes see it without a copy (src/duckdb/lanes.ts).
+  await db.run(`CREATE OR REPLACE TABLE memory.main.merged_items AS ${readModel('apply')}`);
   if (gone > 0n)
     await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
   const counts = await db.row('SELECT count(*) AS n FROM merged_items');
