@@ -7,6 +7,7 @@ import type { Database } from '../duckdb/connection.js';
 import { Lanes } from '../duckdb/lanes.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
+import { settleAll } from '../io/settle-all.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
@@ -48,6 +49,13 @@ const ZSTD_LEVEL = 1;
 /** Files sealed side by side. */
 const CONCURRENCY = 8;
 
+/** Files that are written, and the same as soon as they are synced and checked: each with its checksum. */
+export interface Staging {
+  files: StagedFile[];
+  /** @throws PricelakeError `lake_invalid` when a file fails its check, `disk_full`. */
+  sealed: Promise<StagedFile[]>;
+}
+
 /**
  * Writes the rows of `select` as zstd Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, ready
  * for `commitTable`. It casts nothing. No rows: no file.
@@ -55,40 +63,60 @@ const CONCURRENCY = 8;
  * `config` when a partition value can't be kept, `disk_full`.
  */
 export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
+  const { sealed } = await beginStage(db, lake, stage);
+  return sealed;
+}
+
+/** As `stageTable`, but files may still be synced and checked while the caller goes on. It must wait for `sealed`. */
+export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<Staging> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
   await checkColumns(db, schema, stage.select);
   checkPartitionColumns(schema, partitionBy);
   // A folder a stage: one that fails is removed whole, and gives its space back.
   const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
-  try {
-    return await explainSystemFault(folder, () => writeFiles(db, schema, stage, partitionBy, folder));
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
+  const within = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await explainSystemFault(folder, work);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  };
+  const { files, sealing } = await within(() => writeFiles(db, schema, stage, partitionBy, folder));
+  const sealed = within(() => settleAll(sealing));
+  sealed.catch(() => {}); // reported to whoever waits for it
+  return { files, sealed };
 }
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, partitionBy: string[], folder: string) {
   await mkdir(folder, { recursive: true });
   const texts = await readPartitionTexts(db, schema, partitionBy, stage.select);
   const limit = pLimit(CONCURRENCY);
-  const sealing: Promise<StagedFile | undefined>[] = [];
+  const files: StagedFile[] = [];
+  const sealing: Promise<StagedFile>[] = [];
   const write = async (session: Database, select: string) => {
     const written = await session.rows(writeCopy(schema, stage, select, partitionBy, folder));
     // The files' names need no sync: a commit renames them and syncs the folders they come to.
     for (const row of written) {
-      const sealed = limit(() => sealFile(schema, partitionBy, row, texts));
-      sealed.catch(() => {}); // reported below, when the slices after it are written
+      const file = describeFile(schema, partitionBy, row, texts);
+      if (file.rows === 0n) {
+        await rm(file.stagedAt);
+        continue;
+      }
+      const sealed = limit(() => sealFile(schema, file));
+      sealed.catch(() => {}); // reported when all are
+      files.push(file);
       sealing.push(sealed);
     }
   };
   try {
     await writeSlices(db, stage, await sliceSelect(db, stage, partitionBy), write);
-  } finally {
+  } catch (error) {
     await Promise.allSettled(sealing);
+    throw error;
   }
-  return (await Promise.all(sealing)).filter((file) => file !== undefined);
+  return { files, sealing };
 }
 
 async function writeSlices(
@@ -162,34 +190,31 @@ export function writeFileMetadata(table: TableName, runId: string, more: Record<
   return `KV_METADATA {${pairs.join(', ')}}`;
 }
 
-/** One row of RETURN_STATS → the file, sealed; undefined (and deleted) when it holds no row. */
-async function sealFile(
+/** One row of RETURN_STATS → the file. */
+function describeFile(
   schema: TableSchema,
   partitionBy: string[],
   row: Record<string, DuckDBValue>,
   texts: PartitionTexts,
-): Promise<StagedFile | undefined> {
+): StagedFile {
   const stagedAt = String(row.filename);
   const rows = BigInt(String(row.count));
-  const bytes = Number(row.file_size_bytes);
-  if (rows === 0n) {
-    await rm(stagedAt);
-    return undefined;
-  }
-  const columns = schema.columns.map((column) => column.name);
-  const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns });
   const statistics = readStatistics(schema, readMap(row.column_statistics));
   const partitionValues = readPartitionValues(schema, partitionBy, readMap(row.partition_keys), texts);
   return {
     stagedAt,
     path: nameDataFile(partitionValues, basename(stagedAt)),
     rows,
-    bytes,
+    bytes: Number(row.file_size_bytes),
     partitionValues,
     stats: writeStats(schema, partitionBy, rows, statistics),
     modifiedAt: Date.now(),
-    sha256,
   };
+}
+
+async function sealFile(schema: TableSchema, file: StagedFile): Promise<StagedFile> {
+  const columns = schema.columns.map((column) => column.name);
+  return { ...file, sha256: await sealDataFile(file.stagedAt, { rows: file.rows, bytes: file.bytes, columns }) };
 }
 
 function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {

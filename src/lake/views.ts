@@ -59,7 +59,7 @@ async function selectTable(lake: Lake, table: TableName, change: TableChange | u
 /** True for few rows in files of our own, whose log counts them. */
 export function isSmall(files: readonly DataFile[], fewRows = FEW_ROWS): boolean {
   return (
-    files.every(({ sha256 }) => sha256 !== undefined) &&
+    files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
     files.reduce((sum, { rows }) => sum + rows, 0n) <= fewRows &&
     files.reduce((sum, { bytes }) => sum + bytes, 0) <= FEW_BYTES
   );

@@ -1,7 +1,7 @@
 import type { LandedDatasets } from '../extract/datasets.js';
 import { openStep } from '../io/report-step.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
-import { stageTable } from '../lake/stage.js';
+import { beginStage, type Stage, stageTable } from '../lake/stage.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
@@ -21,14 +21,43 @@ export interface Staged {
 
 /** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
 export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, extract: Extract): Promise<Staged> {
+  const sealing: Sealing = [];
+  let staged: Staged;
+  try {
+    staged = await stageTables(run, batch, datasets, extract, sealing);
+  } finally {
+    await Promise.allSettled(sealing);
+  }
+  const sealed = new Map((await Promise.all(sealing)).flat().map((file) => [file.stagedAt, file]));
+  for (const change of Object.values(staged.candidate)) {
+    change.add = change.add.map((file) => sealed.get(file.stagedAt) ?? file);
+  }
+  return staged;
+}
+
+/** Files that are synced and checked while the tables after them are made. */
+type Sealing = Promise<StagedFile[]>[];
+
+async function stageTables(
+  run: Run,
+  batch: Batch,
+  datasets: LandedDatasets,
+  extract: Extract,
+  sealing: Sealing,
+): Promise<Staged> {
   const { db } = run;
   const attributions = await readAttributions(db, 'next_sites');
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
   let step = openStep(run.io, 'staging');
+  const stage = async (table: TableName, select: string, maxRows?: bigint) => {
+    const { files, sealed } = await beginStage(db, run.lake, describeStage(run, table, select, metadata, maxRows));
+    sealing.push(sealed);
+    return files;
+  };
   const add: AddTable = async (table, select, remove, applied = {}, maxRows) => {
     if (isCommitted(run, table)) return;
-    const files = select === undefined || maxRows === 0n ? [] : await stage(run, table, select, metadata, maxRows);
+    const files = select === undefined || maxRows === 0n ? [] : await stage(table, select, maxRows);
     run.io.log('debug', 'staged', { table, files: files.length });
     for (const { rows, bytes } of files) step.add(rows, bytes);
     const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
@@ -56,7 +85,7 @@ export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets,
   step.done();
   step = openStep(run.io, 'deriving');
   await stageDerived(run, batch, candidate, add);
-  if (await addDaily(run, candidate, metadata, batch.moment))
+  if (await addDaily(run, candidate, batch.moment, (select) => stage('price_spread_daily', select)))
     await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   step.done();
   return { candidate, attributions };
@@ -87,7 +116,8 @@ export async function stageServiceProducts(run: Run, { candidate, attributions }
   const table = 'service_products';
   if (run.pipeline.source.products === 'none' || isCommitted(run, table)) return;
   const select = `SELECT ${selectColumns(table)} FROM landed_service_products`;
-  const add = await stage(run, table, select, describeAttributions(attributions));
+  const metadata = describeAttributions(attributions);
+  const add = await stageTable(run.db, run.lake, describeStage(run, table, select, metadata));
   candidate[table] = { table, add, remove: run.tables[table].files, applied: { run: run.landing.runNumber } };
 }
 
@@ -95,8 +125,8 @@ export async function stageServiceProducts(run: Run, { candidate, attributions }
 async function addDaily(
   run: Run,
   candidate: Candidate,
-  metadata: Record<string, string>,
   moment: Moment,
+  stage: (select: string) => Promise<StagedFile[]>,
 ): Promise<boolean> {
   const table = 'price_spread_daily';
   if (isCommitted(run, table)) return false;
@@ -107,7 +137,7 @@ async function addDaily(
     itemsBefore: run.tables.items.version < 0n ? undefined : 'items_before',
     now: await settleServiceTime(run.db, moment),
     days: run.pipeline.analysis.daily,
-    stage: (select) => stage(run, table, select, metadata),
+    stage,
   });
   if (change === undefined) return false;
   run.io.log('debug', 'staged', { table, files: change.add.length });
@@ -121,15 +151,15 @@ function readPolled({ feed, lowWatermark }: Extract): bigint {
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-async function stage(
+function describeStage(
   run: Run,
   table: TableName,
   select: string,
   metadata: Record<string, string>,
   maxRows?: bigint,
-): Promise<StagedFile[]> {
+): Stage {
   const partitionBy = table === 'items' ? run.pipeline.lake.tables.items?.partitionBy : undefined;
-  return stageTable(run.db, run.lake, {
+  return {
     table,
     runId: run.landing.runId,
     select,
@@ -138,7 +168,7 @@ async function stage(
     targetBytes: run.pipeline.lake.targetFileSize,
     ...(table === 'items' ? { sliceBy: 'site_id', inLanes: true } : {}),
     ...(partitionBy === undefined ? {} : { partitionBy }),
-  });
+  };
 }
 
 async function addDatasets(run: Run, { datasets, readAt }: LandedDatasets, add: AddTable): Promise<void> {

@@ -71,7 +71,7 @@ export interface DataFile {
   sha256?: string;
 }
 
-/** A file that is written and synced under `_pricelake/staging`, not yet part of its table. */
+/** A file that is written under `_pricelake/staging`, not yet part of its table. One without a checksum is still to be synced. */
 export interface StagedFile extends DataFile {
   /** Its absolute path now. */
   stagedAt: string;
