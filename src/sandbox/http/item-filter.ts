@@ -11,14 +11,22 @@ export interface ItemFilter {
 }
 
 /** The filters that `/items` and `/export` share (section 4). */
-export function readItemFilter({ world, readings }: Service, caller: Caller, parameters: Parameters): ItemFilter {
+export function readItemFilter(service: Service, caller: Caller, parameters: Parameters): ItemFilter {
+  const filter = readOtherFilters(service, caller, parameters);
+  filter.addGiven('site_id = $site::BIGINT', 'site', readSite(parameters));
+  return filter.build();
+}
+
+export const readSite = (parameters: Parameters) => parameters.int64('site');
+
+/** All filters but that of the website. */
+export function readOtherFilters({ world, readings }: Service, caller: Caller, parameters: Parameters): FilterBuilder {
   const filter = new FilterBuilder();
   filter.add('mask & $mask::INTEGER <> 0', {
     mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
   });
   const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
-  filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
   filter.addGiven('price >= $minPrice::DECIMAL(19,4)', 'minPrice', parameters.price('minPrice', 'up'));
   filter.addGiven('price <= $maxPrice::DECIMAL(19,4)', 'maxPrice', parameters.price('maxPrice', 'down'));
   filter.addGiven('currency = $currency', 'currency', parameters.currency('currency'));
@@ -28,7 +36,7 @@ export function readItemFilter({ world, readings }: Service, caller: Caller, par
   filter.addGiven(`shown_time(${changed}) > $changedSince::TIMESTAMPTZ::TIMESTAMP`, 'changedSince', changedSince);
   addCategory(filter, world, parameters.text('category'));
   addWords(filter, parameters.text('q'));
-  return filter.build();
+  return filter;
 }
 
 export class FilterBuilder {

@@ -7,7 +7,7 @@ import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
 import { isMetered } from './account.js';
 import type { Caller, SandboxEnv, Service } from './caller.js';
-import { readItemFilter } from './item-filter.js';
+import { readOtherFilters, readSite } from './item-filter.js';
 import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
@@ -18,9 +18,13 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
-    const { where, values } = readItemFilter(service, caller, parameters);
+    const filter = readOtherFilters(service, caller, parameters).build();
+    const site = readSite(parameters);
     const moment = chooseMoment(service, 'exports');
-    const matching = await selections.items(`SELECT n FROM ${itemsAt(moment)} WHERE ${where} ORDER BY n`, values);
+    const items = itemsAt(moment);
+    const matching = await (site === null
+      ? selections.items(`SELECT n FROM ${items} WHERE ${filter.where} ORDER BY n`, filter.values)
+      : selections.itemsOfSite(items, filter, site));
     const { rows, headers } = cutAtQuota(service, caller, matching);
     // A HEAD gets the headers and no rows.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);

@@ -7,7 +7,14 @@ import { addCategory, addWords, FilterBuilder } from './item-filter.js';
 import { answerJson } from './json-answer.js';
 import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
-import { findProductKeys, type OfferChoice, offersWhere, PRODUCT_ORDERS, renderProducts } from './product-sql.js';
+import {
+  findProducts,
+  type OfferChoice,
+  offersWhere,
+  PRODUCT_ORDERS,
+  readKeys,
+  renderProducts,
+} from './product-sql.js';
 import type { Selections } from './selections.js';
 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
@@ -36,10 +43,17 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, select
     const size = parameters.int32('size', { min: 1, max: 200, byDefault: 50 });
     const { where, values } = filter.build();
     const choice = chooseOffers(chooseMoment(service, 'products'), currency);
-    const sql = findProductKeys({ where, values }, choice, order);
-    const keys = await selections.products(sql, { ...values, mask, minShops, currency });
-    const content = await render(service, keys.slice(page * size, (page + 1) * size), choice, { mask, currency });
-    const totals = `"totalElements":${keys.length},"totalPages":${Math.ceil(keys.length / size)}`;
+    const sql = findProducts({ where, values }, choice, minShops, order);
+    const found = await selections.items(sql, { ...values, mask, currency });
+    const numbers = JSON.stringify([...found.subarray(page * size, (page + 1) * size)]);
+    const keys = await world.database.use((session) => session.rows(readKeys(choice), { numbers }));
+    const content = await render(
+      service,
+      keys.map(({ key }) => key as string),
+      choice,
+      { mask, currency },
+    );
+    const totals = `"totalElements":${found.length},"totalPages":${Math.ceil(found.length / size)}`;
     return answerJson(Buffer.from(`{"content":[${content}],"page":${page},"size":${size},${totals}}`));
   });
 

@@ -1,12 +1,19 @@
 import type { World } from '../world/world.js';
 import type { SqlValues, WorldSession } from '../world/world-database.js';
+import type { ItemFilter } from './item-filter.js';
 
 const KEPT = 16;
+
+/** Items in the order of their websites, and where each website's begin and end. */
+interface ItemsBySite {
+  numbers: Uint32Array;
+  ranges: Map<bigint, [start: number, end: number]>;
+}
 
 /** What queries found, in order: kept while the world stands still, so that paging costs no query. */
 export class Selections {
   readonly #world: World;
-  readonly #kept = new Map<string, Promise<Uint32Array | string[]>>();
+  readonly #kept = new Map<string, Promise<Uint32Array | ItemsBySite>>();
   #version = -1;
 
   constructor(world: World) {
@@ -18,19 +25,17 @@ export class Selections {
     return this.#find(sql, values, (session) => session.integers(sql, values));
   }
 
-  /** Keys of the products that a query finds. */
-  products(sql: string, values: SqlValues): Promise<string[]> {
-    return this.#find(sql, values, async (session) => {
-      const keys: string[] = [];
-      await session.eachChunk(sql, values, (chunk) => {
-        for (const key of chunk.getColumnValues(0)) keys.push(key as string);
-      });
-      return keys;
-    });
+  /** Numbers of a website's items, in order. Those of all websites are found at once: who asks for one may ask for each. */
+  async itemsOfSite(items: string, { where, values }: ItemFilter, site: bigint): Promise<Uint32Array> {
+    const from = `FROM ${items} WHERE ${where}`;
+    const { numbers, ranges } = await this.#find(`${from} by site`, values, (session) =>
+      findBySite(session, from, values),
+    );
+    return numbers.subarray(...(ranges.get(site) ?? [0, 0]));
   }
 
-  #find<T extends Uint32Array | string[]>(
-    sql: string,
+  #find<T extends Uint32Array | ItemsBySite>(
+    query: string,
     values: SqlValues,
     read: (session: WorldSession) => Promise<T>,
   ): Promise<T> {
@@ -38,7 +43,7 @@ export class Selections {
       this.#kept.clear();
       this.#version = this.#world.version;
     }
-    const key = [sql, ...Object.entries(values).flat()].join('\0');
+    const key = [query, ...Object.entries(values).flat()].join('\0');
     let found = this.#kept.get(key) as Promise<T> | undefined;
     if (found === undefined) {
       found = this.#world.database.use(read);
@@ -51,4 +56,19 @@ export class Selections {
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
     return found;
   }
+}
+
+async function findBySite(session: WorldSession, from: string, values: SqlValues): Promise<ItemsBySite> {
+  const counts = await session.rows(
+    `SELECT site_id, count(*) AS items ${from} GROUP BY site_id ORDER BY site_id`,
+    values,
+  );
+  const ranges: ItemsBySite['ranges'] = new Map();
+  let end = 0;
+  for (const { site_id, items } of counts) {
+    const start = end;
+    end += Number(items);
+    ranges.set(site_id as bigint, [start, end]);
+  }
+  return { numbers: await session.integers(`SELECT n ${from} ORDER BY site_id, n`, values), ranges };
 }
