@@ -11,6 +11,11 @@ export interface LandedSegment {
   readAt: string;
 }
 
+/** True for a file of an export of one website: it has the name of its shard. */
+export function isOfOneSite({ path: file }: Pick<LandedSegment, 'path'>): boolean {
+  return /^export-(?:dataset-\d+-)?site-\d+-\d+-/u.test(path.basename(file));
+}
+
 /** Segments of the shard's complete export; undefined while it has none. */
 export function listSegments(landing: Landing, name: string): LandedSegment[] | undefined {
   const done = landing.journal.all('export.done').find(({ shard }) => shard === name);

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
 import { listParts } from '../extract/dataset-client.js';
-import { listCutSegments } from '../extract/export-segments.js';
+import { isOfOneSite, listCutSegments } from '../extract/export-segments.js';
 import type { SnapshotEvents } from '../extract/export-shard.js';
 import type { ItemFile } from '../extract/item-files.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
@@ -103,7 +103,7 @@ export class ItemCopy {
   #type(file: ItemFile, origin: 'export' | 'page', facts?: { mayBecomeVoid: boolean }): void {
     if (this.#handed.has(file.path)) return;
     this.#handed.add(file.path);
-    this.#run.typing.addItems({ ...file, origin }, facts);
+    this.#run.typing.addItems({ ...file, origin, isOfOneSite: isOfOneSite(file) }, facts);
   }
 }
 

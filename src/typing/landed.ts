@@ -127,10 +127,11 @@ function placeSql(files: LandedFiles): string[] {
 /** The path of a row's file; no field of a service has a reason to be named so. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
-/** A fact of the file that the row is in. */
+/** A fact of the file that the row is in: one of few, compared once for as many rows as DuckDB works on together. */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
-  return `${quoteList(files.map(fact))}[list_position(${quoteList(files.map(({ path }) => path))}, ${FILE_COLUMN})]`;
+  const cases = files.map((file) => `WHEN ${quoteLiteral(file.path)} THEN ${quoteLiteral(fact(file))}`);
+  return `CASE ${FILE_COLUMN} ${cases.join(' ')} END`;
 }
 
 function rowPrefix(file: LandedFile): string {

@@ -46,6 +46,8 @@ export interface TypingTask {
   sources: readonly [TypingSource, ...TypingSource[]];
   /** Needed for items; holds for all sources. */
   shape?: Shape;
+  /** True for items where each source is of one website. */
+  isBySite?: boolean;
   runId: string;
   workFolder: string;
 }
@@ -126,7 +128,7 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
 }
 
-/** Small, in the order of the table's partitions: staging reads the typed files slice by slice. */
+/** Small, and websites apart: staging reads the typed files by slices of websites. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
@@ -140,7 +142,7 @@ async function copyTyped(
   const rows = isChanges
     ? `WITH landed_changes AS (${landedChangesSql(first)}) SELECT * FROM (${readModel('history')})`
     : `WITH landed_items AS (${landedItemsSql([first, ...others], task.shape as Shape)})
-      SELECT * FROM (${readModel('items')}) ORDER BY site_id`;
+      SELECT * FROM (${readModel('items')})${task.isBySite === true ? '' : ' ORDER BY site_id'}`;
   const [written] = await db.rows(`COPY (${rows}) TO ${quoteLiteral(typedPath)}
     (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, RETURN_STATS true)`);
   const count = Number(written?.count ?? 0);

@@ -25,6 +25,8 @@ export interface LandedItems {
   origin?: Exclude<Origin, ChangeOrigin>;
   /** True for rereads that come from an export. */
   isExport?: boolean;
+  /** True where all rows are of one website. */
+  isOfOneSite?: boolean;
 }
 
 /** A landed file of changes. */
@@ -198,7 +200,8 @@ export class TypingQueue {
       sources.push({ path, landed, rows });
     }
     const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
-    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, ...this.#run };
+    const isBySite = files.every(({ isOfOneSite }) => isOfOneSite === true);
+    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isBySite, ...this.#run };
   }
 }
 
