@@ -186,13 +186,14 @@ export class Database {
   }
 }
 
-/** Rows of a partition that a COPY holds before it writes them: a row group, where DuckDB would hold half a million. */
-const PARTITION_ROWS = 122_880;
+/** Rows of a partition that a COPY holds before it writes them as a row group: DuckDB would hold half a million. */
+const PARTITION_ROWS = 61_440;
 
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
-  // Footers are read once, not by every query: the files of a lake never change.
-  await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true;
+  // Footers are read once, not by every query: the files of a lake never change. Their bytes are in the system's cache,
+  // and would fill DuckDB's memory a second time.
+  await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true; SET enable_external_file_cache = false;
     SET partitioned_write_flush_threshold = ${PARTITION_ROWS}`);
   return connection;
 }

@@ -74,6 +74,6 @@ test('each session writes a partition by the row group, so that a large website 
     session.row(
       "SELECT current_setting('partitioned_write_flush_threshold') AS rows, current_setting('TimeZone') AS zone",
     );
-  for (const one of [await read(db), await lanes.run(read)]) expect(one).toEqual({ rows: 122_880n, zone: 'UTC' });
+  for (const one of [await read(db), await lanes.run(read)]) expect(one).toEqual({ rows: 61_440n, zone: 'UTC' });
   await lanes.close();
 });
