@@ -35,20 +35,10 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
-/** Checkpoints that are read side by side share a database: opening one takes longer than reading one. */
-let shared: { db: Promise<Database>; users: number } | undefined;
+/** One for the whole process: opening and closing it takes longer than a checkpoint. */
+let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  shared ??= { db: Database.open({ threads: 1, memoryLimit: '512MB' }), users: 0 };
-  const own = shared;
-  own.users += 1;
-  try {
-    return await work(await own.db);
-  } finally {
-    own.users -= 1;
-    if (own.users === 0) {
-      shared = undefined;
-      (await own.db).close();
-    }
-  }
+  database ??= Database.open({ threads: 1, memoryLimit: '512MB' });
+  return work(await database);
 }
