@@ -39,6 +39,9 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
 let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  database ??= Database.open({ threads: 1, memoryLimit: '512MB' });
+  database ??= Database.open({ threads: 1, memoryLimit: '512MB' }).catch((error: unknown) => {
+    database = undefined;
+    throw error;
+  });
   return work(await database);
 }

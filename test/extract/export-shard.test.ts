@@ -3,14 +3,14 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { ApiClient, Query } from '../../src/api/client.js';
 import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
-import { listCutSegments, listSegments } from '../../src/extract/export-segments.js';
+import { isOfOneSite, listCutSegments, listSegments } from '../../src/extract/export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from '../../src/extract/export-shard.js';
 import type { JournalEntry } from '../../src/landing/journal-entry.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { allowance } from '../../src/plan/allowance.js';
 import type { BrokenExport, ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
-import type { Shard } from '../../src/plan/plan-shards.js';
+import { planExports, type Shard } from '../../src/plan/plan-shards.js';
 import { createFakeIo, type FakeIo } from '../api/fake-io.js';
 import { openLanding } from './landing.js';
 
@@ -297,4 +297,21 @@ test('a cut export says no time to come back where the service counts nothing', 
   const { error } = await land(fakeExports({ headers }).client, { landing: await openLanding(), isCounted: false });
   expect(error?.message).toBe('/export: the service cut the export at the monthly limit: 3 of more rows');
   expect(error?.facts).not.toHaveProperty('nextRunAt');
+});
+
+test('a file says by the name of its export whether it is of one website', async () => {
+  const options = { calls: undefined, quota: undefined };
+  const listed = { items: 2n, sites: [{ id: 7n, items: 2n }] };
+  const names = [undefined, 15n].flatMap((dataset) =>
+    [0n, 100n].flatMap((above) => planExports([{ dataset, items: 3n, listed }], options, above).shards),
+  );
+  const segment = (name: string) => ({ path: `/lake/site-1-1-1/export-${name}-1-00001.ndjson` });
+  expect(names.map(({ name }) => [name, isOfOneSite(segment(name))])).toEqual([
+    ['site-7', true],
+    ['removed', false],
+    ['all', false],
+    ['dataset-15-site-7', true],
+    ['dataset-15-removed', false],
+    ['dataset-15-all', false],
+  ]);
 });
