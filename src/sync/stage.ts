@@ -1,5 +1,6 @@
 import type { LandedDatasets } from '../extract/datasets.js';
 import { openStep } from '../io/report-step.js';
+import { settleAll } from '../io/settle-all.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { beginStage, type Stage, stageTable } from '../lake/stage.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
@@ -22,13 +23,11 @@ export interface Staged {
 /** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
 export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, extract: Extract): Promise<Staged> {
   const sealing: Sealing = [];
-  let staged: Staged;
-  try {
-    staged = await stageTables(run, batch, datasets, extract, sealing);
-  } finally {
-    await Promise.allSettled(sealing);
-  }
-  const sealed = new Map((await Promise.all(sealing)).flat().map((file) => [file.stagedAt, file]));
+  const [made] = await Promise.allSettled([stageTables(run, batch, datasets, extract, sealing)]);
+  // A file that can't be sealed is removed: statements that read it fail as a consequence.
+  const sealed = new Map((await settleAll(sealing)).flat().map((file) => [file.stagedAt, file]));
+  if (made.status === 'rejected') throw made.reason;
+  const staged = made.value;
   for (const change of Object.values(staged.candidate)) {
     change.add = change.add.map((file) => sealed.get(file.stagedAt) ?? file);
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { buildProgram, listCommands } from '../../src/cli/program.js';
 import { usageError } from '../../src/cli/usage-error.js';
 
@@ -96,4 +96,17 @@ describe('a command line without unknown options', () => {
     expect(await refuse('synk', '--reconcile')).toBe('unknown command synk → Did you mean `pricelake sync`?');
     expect(await refuse('sync', 'a.yaml', 'b.yaml')).toBe('unknown argument b.yaml → Run `pricelake sync --help`.');
   });
+});
+
+test.each([
+  ['sync', '--help'],
+  ['sync', '-h'],
+  ['sync', '-qh'],
+  ['sync', 'help'],
+])('the help that %s %s asks for has lines of a hundred characters at most', async (...args) => {
+  const help = await new Promise<string>((resolve) => {
+    void buildProgram(args).parse(args, {}, (_error: unknown, _argv: unknown, output: string) => resolve(output));
+  });
+  expect(help).toContain('--reconcile');
+  expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
 });
