@@ -42,13 +42,16 @@ landing: { keep: 7d }
 
 async function sync(sandbox: BenchSandbox): Promise<Figures> {
   const begun = Date.now();
+  const before = await sandbox.readCpuSeconds();
   const cost = await measure(CLI, ['sync', inWork('bench.yaml'), '--json'], {
     PRICELAKE_BASE_URL: sandbox.baseUrl,
     PRICELAKE_API_KEY: sandbox.key,
     PRICELAKE_DEBUG: '1',
   });
+  const after = await sandbox.readCpuSeconds();
   const { seconds, cpuSeconds, peakBytes, stderr } = cost;
-  return { seconds, cpuSeconds, peakBytes, steps: readSteps(stderr, begun, seconds) };
+  const used = before === undefined || after === undefined ? {} : { sandboxCpuSeconds: after - before };
+  return { seconds, cpuSeconds, peakBytes, ...used, steps: readSteps(stderr, begun, seconds) };
 }
 
 async function runFloor(sql: string): Promise<Cost> {
@@ -118,6 +121,9 @@ function takeMedians(runs: readonly Figures[]): Figures {
     seconds: m((run) => run.seconds),
     cpuSeconds: m((run) => run.cpuSeconds),
     peakBytes: m((run) => run.peakBytes),
+    ...(runs.every(({ sandboxCpuSeconds }) => sandboxCpuSeconds !== undefined)
+      ? { sandboxCpuSeconds: m((run) => run.sandboxCpuSeconds ?? Number.NaN) }
+      : {}),
     ...(hasFloors ? { plain: floor('plain'), exact: floor('exact') } : {}),
     steps: runs.at(-1)?.steps ?? {},
   };
@@ -125,7 +131,7 @@ function takeMedians(runs: readonly Figures[]): Figures {
 
 const COLUMNS = [
   ...['', 'plain floor s', 'exact floor s', 'ours s', '÷ plain', '÷ exact', 'plain CPU s', 'exact CPU s', 'ours CPU s'],
-  ...['CPU ÷ plain', 'peak memory', 'CPU against the last record', 'load', 'seconds by step'],
+  ...['CPU ÷ plain', 'sandbox CPU s', 'peak memory', 'CPU against the last record', 'load', 'seconds by step'],
 ];
 const before = await readRecorded();
 const recorded: Recorded = {};
@@ -151,7 +157,7 @@ async function report(title: string, work: () => Promise<Figures>): Promise<void
     ...[title, number(plain?.seconds), number(exact?.seconds), number(seconds)],
     ...[ratio(seconds, plain?.seconds), ratio(seconds, exact?.seconds)],
     ...[number(plain?.cpuSeconds), number(exact?.cpuSeconds), number(cpuSeconds), ratio(cpuSeconds, plain?.cpuSeconds)],
-    ...[`${Math.round(peakBytes / 2 ** 20)} MB`, change, number(load)],
+    ...[number(figures.sandboxCpuSeconds), `${Math.round(peakBytes / 2 ** 20)} MB`, change, number(load)],
     Object.entries(steps)
       .map(([step, took]) => `${step} ${took.toFixed(1)}`)
       .join(', '),

@@ -52,11 +52,22 @@ async function readAll(child: ChildProcess): Promise<string> {
   return text;
 }
 
+/** Ticks of Linux in a second, which no supported machine has otherwise. */
+const TICKS = 100;
+
+async function readCpuSeconds(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  const [user, system] = stat?.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14) ?? [];
+  return stat === undefined ? undefined : (Number(user) + Number(system)) / TICKS;
+}
+
 /** A sandbox in a process of its own. */
 export interface BenchSandbox {
   baseUrl: string;
   key: string;
   pid: number;
+  /** CPU seconds it has used so far; undefined where the system does not tell. */
+  readCpuSeconds(): Promise<number | undefined>;
   advance(changes: number, hours?: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -79,6 +90,7 @@ export async function startSandbox(items: number | undefined, options: string[] 
     baseUrl,
     key: keys.live,
     pid: child.pid as number,
+    readCpuSeconds: () => readCpuSeconds(child.pid as number),
     advance: async (changes, hours = 1) => {
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify({ hours, changes });

@@ -6,6 +6,8 @@ export interface Figures {
   seconds: number;
   cpuSeconds: number;
   peakBytes: number;
+  /** What the sandbox used of the same cores, as far as the system tells. */
+  sandboxCpuSeconds?: number;
   plain?: { seconds: number; cpuSeconds: number };
   exact?: { seconds: number; cpuSeconds: number };
   steps: Record<string, number>;
