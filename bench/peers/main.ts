@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,10 +90,16 @@ async function writeWorld(items: number): Promise<string> {
   const sandbox = await startSandbox(items, ['--plan', 'unlimited']);
   await download(`${sandbox.baseUrl}/api/v1/export?format=ndjson`, sandbox.key, file);
   await sandbox.stop();
-  const [line = ''] = (await readFile(file, { encoding: 'utf8' })).slice(0, 10_000).split('\n');
+  const [line = ''] = (await readHead(file)).split('\n');
   const hard = line.replace(/"id": ?\d+/u, `"id":${HARD.id}`).replace(/"price": ?[^,]+/u, `"price":${HARD.price}`);
   await appendFile(file, `${hard}\n`);
   return file;
+}
+
+async function readHead(file: string): Promise<string> {
+  const source = await open(file);
+  const { buffer, bytesRead } = await source.read(Buffer.alloc(10_000)).finally(() => source.close());
+  return buffer.toString('utf8', 0, bytesRead);
 }
 
 async function prepare(target: string): Promise<void> {
