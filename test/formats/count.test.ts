@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { countOf, formatCount } from '../../src/formats/count.js';
+
+test.each([
+  [0, '0'],
+  [999, '999'],
+  [1000, '1,000'],
+  [-123456, '-123,456'],
+  [1234567n, '1,234,567'],
+  [2n ** 63n - 1n, '9,223,372,036,854,775,807'],
+])('%s is printed as %s', (count, text) => {
+  expect(formatCount(count)).toBe(text);
+});
+
+test('one has a noun of its own', () => {
+  expect([countOf(1n, 'shop'), countOf(1234, 'shop'), countOf(0, 'entry', 'entries')]).toEqual([
+    '1 shop',
+    '1,234 shops',
+    '0 entries',
+  ]);
+});
