@@ -52,7 +52,7 @@ async function readAll(child: ChildProcess): Promise<string> {
   return text;
 }
 
-/** Ticks of Linux in a second, which no supported machine has otherwise. */
+/** Clock ticks a second in `/proc`: 100 on x86 and ARM. */
 const TICKS = 100;
 
 async function readCpuSeconds(pid: number): Promise<number | undefined> {

@@ -148,7 +148,7 @@ export function buildProgram(args: string[]): Argv {
     .command(helpCommand);
 }
 
-/** yargs lays out the help of every command that runs, shown or not: without lines to break, it takes 20 ms less. */
+/** yargs lays out the help of each command it runs, even if nobody asked. Without line breaks, that takes 20 ms less. */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
 }

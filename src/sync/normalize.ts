@@ -116,8 +116,8 @@ export async function normalizeRun(run: Run, extract: Extract, { datasets }: Lan
 }
 
 /**
- * True for little news of a small lake. Threads that wait for each other's work take a fifth of the CPU time of its
- * statements, and make none of them faster.
+ * True for few changes to a small lake. Its statements are no faster on several threads, and a tenth of the run's CPU
+ * time is threads that wait for each other.
  */
 function isSmallRun({ tables, landing }: Run): boolean {
   const { rows } = sumLanded(foldProgress(landing.journal.entries), LANDED_KINDS);

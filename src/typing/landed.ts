@@ -127,7 +127,7 @@ function placeSql(files: LandedFiles): string[] {
 /** The path of a row's file; no field of a service has a reason to be named so. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
-/** A fact of the file that the row is in: one of few, compared once for as many rows as DuckDB works on together. */
+/** A fact of the file that the row is in. A CASE compares the path once for each vector of rows, a list once for each row. */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
   const cases = files.map((file) => `WHEN ${quoteLiteral(file.path)} THEN ${quoteLiteral(fact(file))}`);

@@ -68,6 +68,15 @@ test('there are none on one thread, nor where a table would have to be copied th
   await db.run('SET threads = 2');
 });
 
+test('a large table that is not temporary is read without a copy', async () => {
+  await db.run('CREATE TABLE memory.main.shared AS FROM range(300000)');
+  const lanes = await openLanes('FROM shared');
+  expect(await lanes.run((lane) => lane.row('SELECT count(*) AS n FROM shared'))).toEqual({ n: 300_000n });
+  await lanes.close();
+  expect(await db.row('SELECT count(*) AS n FROM shared')).toEqual({ n: 300_000n });
+  await db.run('DROP TABLE memory.main.shared');
+});
+
 test('each session writes a partition by the row group, so that a large website does not fill the memory', async () => {
   const lanes = await openLanes();
   const read = (session: Database) =>

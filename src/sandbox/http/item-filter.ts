@@ -17,9 +17,10 @@ export function readItemFilter(service: Service, caller: Caller, parameters: Par
   return filter.build();
 }
 
+/** The website that a request is limited to. */
 export const readSite = (parameters: Parameters) => parameters.int64('site');
 
-/** All filters but that of the website. */
+/** All filters except the website. */
 export function readOtherFilters({ world, readings }: Service, caller: Caller, parameters: Parameters): FilterBuilder {
   const filter = new FilterBuilder();
   filter.add('mask & $mask::INTEGER <> 0', {

@@ -25,8 +25,8 @@ export const PRODUCT_ORDERS = {
 };
 
 /**
- * An offer of each product of which one passes the filter; counts are of all its offers. Half a million keys as text would
- * take four times as long.
+ * One offer of each product that has an offer passing the filter; counts are of all its offers. Numbers, because reading
+ * half a million keys as text takes four times as long.
  */
 export function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
   const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];

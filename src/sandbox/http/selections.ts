@@ -25,7 +25,7 @@ export class Selections {
     return this.#find(sql, values, (session) => session.integers(sql, values));
   }
 
-  /** Numbers of a website's items, in order. Those of all websites are found at once: who asks for one may ask for each. */
+  /** Numbers of a website's items, in order. One query finds those of all websites: a client that exports one exports the others too. */
   async itemsOfSite(items: string, { where, values }: ItemFilter, site: bigint): Promise<Uint32Array> {
     const from = `FROM ${items} WHERE ${where}`;
     const { numbers, ranges } = await this.#find(`${from} by site`, values, (session) =>
