@@ -23,14 +23,24 @@ export const NO_SAMPLE: SampleComparison = { sampled: 0n, mismatches: 0n, bound:
 export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>;
 
 /**
- * Compares a seeded sample of items (view `items`) with the service, value by value. Its calls are counted like all
- * others; with none left for it, or a service that does not answer, nothing is sampled.
+ * Chooses a run's seeded sample of items (view `items`), and returns how to read it, which needs no database. Its calls
+ * are counted like all others; with none left for it, or a service that does not answer, nothing is sampled.
  */
-export async function compareSample(run: Run, { plan }: Extract): Promise<SampleComparison> {
+export async function chooseRunSample(
+  { db, client, landing, io }: Run,
+  { plan }: Extract,
+): Promise<() => Promise<LandedSample | undefined>> {
   const size = plan.comparisons.sample;
-  if (size === 0) return NO_SAMPLE;
+  if (size === 0) return async () => undefined;
+  const ids = await chooseSample(db, size);
+  return () => landSample(client, landing, ids, io).catch((error: unknown) => skipSample(error, io));
+}
+
+/** Compares a run's sample with the lake, value by value. */
+export async function compareSample(run: Run, sample: LandedSample | undefined): Promise<SampleComparison> {
+  if (sample === undefined) return NO_SAMPLE;
   const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
-  const comparison = await sampleItems(run, size, lowWatermark).catch((error: unknown) => skipSample(error, run.io));
+  const comparison = await judgeItems(run, sample, lowWatermark).catch((error: unknown) => skipSample(error, run.io));
   if (comparison === undefined) return NO_SAMPLE;
   run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
   return comparison;
@@ -43,7 +53,16 @@ export async function sampleItems(
   lowWatermark: string | null,
 ): Promise<SampleComparison> {
   const { db, client, landing, io } = base;
-  await loadSample(base, await landSample(client, landing, await chooseSample(db, size), io));
+  return judgeItems(base, await landSample(client, landing, await chooseSample(db, size), io), lowWatermark);
+}
+
+async function judgeItems(
+  base: SampleRun,
+  sample: LandedSample,
+  lowWatermark: string | null,
+): Promise<SampleComparison> {
+  const { db } = base;
+  await loadSample(base, sample);
   // Not the lake but the sample is read again for each comparison.
   return db.substitute('items', 'SELECT * FROM sampled_items', () => judgeSample(db, lowWatermark));
 }

@@ -1,4 +1,6 @@
+import { chooseRunSample } from '../compare/compare-sample.js';
 import type { LandedDatasets } from '../extract/datasets.js';
+import type { LandedSample } from '../extract/sample.js';
 import { openStep } from '../io/report-step.js';
 import { settleAll } from '../io/settle-all.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
@@ -18,6 +20,8 @@ import { type AddTable, stageDerived } from './stage-derived.js';
 export interface Staged {
   candidate: Candidate;
   attributions: Attribution[];
+  /** Items read one by one meanwhile, to compare; undefined where none are. */
+  sample: LandedSample | undefined;
 }
 
 /** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
@@ -83,11 +87,16 @@ async function stageTables(
   await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   step.done();
   step = openStep(run.io, 'deriving');
-  await stageDerived(run, batch, candidate, add);
-  if (await addDaily(run, candidate, batch.moment, (select) => stage('price_spread_daily', select)))
-    await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
+  const readSample = await chooseRunSample(run, extract);
+  const derive = async () => {
+    await stageDerived(run, batch, candidate, add);
+    if (await addDaily(run, candidate, batch.moment, (select) => stage('price_spread_daily', select)))
+      await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
+  };
+  // The service answers while the tables are made.
+  const [sample] = await settleAll([readSample(), derive()]);
   step.done();
-  return { candidate, attributions };
+  return { candidate, attributions, sample };
 }
 
 /** Rows of history at most: an item that is new and removed has two. */

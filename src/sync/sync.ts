@@ -134,7 +134,7 @@ async function runSteps(
     const products = await compareProducts(run, landedProducts);
     const counts = await compareFacets(run, facets);
     await stageServiceProducts(run, staged);
-    const compared = await step('compare', () => reportStep(io, 'comparing', () => compareSample(run, extract)));
+    const compared = await step('compare', () => reportStep(io, 'comparing', () => compareSample(run, staged.sample)));
     const found = { ...batch.comparison, compared, products, facets: counts, usage: await countUsage(run) };
     const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
