@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExportLimits } from '../io/limits.js';
+import { withWideHeap } from '../io/wide-heap.js';
 import { ExportBounds } from './export-bounds.js';
 import { createRowScanner, type ExportFormat, type RowScanner } from './row-scanner.js';
 
@@ -37,8 +38,10 @@ export async function writeSegments(
   await removeLeftovers(options.folder, options.prefix);
   const writer = new SegmentWriter(options);
   try {
-    for await (const chunk of body) await writer.write(chunk);
-    return await writer.finish();
+    return await withWideHeap(async () => {
+      for await (const chunk of body) await writer.write(chunk);
+      return writer.finish();
+    });
   } finally {
     await writer.dispose();
   }
