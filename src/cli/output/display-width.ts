@@ -1,4 +1,5 @@
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when it is needed: the first one of a process takes 8 ms. */
+let graphemes: Intl.Segmenter | undefined;
 const ASCII = /^[\u0020-\u007e]*$/u;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 const INVISIBLE = /^[\p{Mark}\p{Cf}]+$/u;
@@ -24,7 +25,7 @@ const WIDE: readonly (readonly [number, number])[] = [
 export function measureWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += measureGrapheme(segment);
+  for (const { segment: grapheme } of segment(text)) width += measureGrapheme(grapheme);
   return width;
 }
 
@@ -33,13 +34,18 @@ export function truncateToWidth(text: string, width: number): string {
   if (measureWidth(text) <= width) return text;
   let used = 0;
   let kept = '';
-  for (const { segment } of graphemes.segment(text)) {
-    const cells = measureGrapheme(segment);
+  for (const { segment: grapheme } of segment(text)) {
+    const cells = measureGrapheme(grapheme);
     if (used + cells > width - 1) break;
     used += cells;
-    kept += segment;
+    kept += grapheme;
   }
   return `${kept}…`;
+}
+
+function segment(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return graphemes.segment(text);
 }
 
 function measureGrapheme(grapheme: string): number {
