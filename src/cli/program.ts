@@ -1,3 +1,4 @@
+import './interpret-schemas.js';
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv, type CommandModule } from 'yargs';
 import { backfillCommand } from './commands/backfill.js';
