@@ -42,7 +42,7 @@ export async function buildDist(): Promise<void> {
     format: 'esm',
     target: 'node20.19',
     external: NOT_BUNDLED,
-    // yargs has three copies, each of which prepares for all of Unicode before any command begins.
+    // yargs brings three copies, and each prepares for all of Unicode before a command begins.
     alias: { 'string-width': inRoot('src/cli/output/string-width.ts') },
     // Bundled CommonJS packages ask for Node's own modules.
     banner: {

@@ -23,8 +23,8 @@ export const NO_SAMPLE: SampleComparison = { sampled: 0n, mismatches: 0n, bound:
 export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>;
 
 /**
- * Chooses a run's seeded sample of items (view `items`), and returns how to read it, which needs no database. Its calls
- * are counted like all others; with none left for it, or a service that does not answer, nothing is sampled.
+ * Chooses a run's seeded sample of items (view `items`), and returns the function that reads it from the service; that
+ * needs no database. Its calls are counted like all others. Without a call left, or an answer, nothing is sampled.
  */
 export async function chooseRunSample(
   { db, client, landing, io }: Run,
@@ -40,7 +40,9 @@ export async function chooseRunSample(
 export async function compareSample(run: Run, sample: LandedSample | undefined): Promise<SampleComparison> {
   if (sample === undefined) return NO_SAMPLE;
   const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
-  const comparison = await judgeItems(run, sample, lowWatermark).catch((error: unknown) => skipSample(error, run.io));
+  const comparison = await compareLanded(run, sample, lowWatermark).catch((error: unknown) =>
+    skipSample(error, run.io),
+  );
   if (comparison === undefined) return NO_SAMPLE;
   run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
   return comparison;
@@ -53,10 +55,10 @@ export async function sampleItems(
   lowWatermark: string | null,
 ): Promise<SampleComparison> {
   const { db, client, landing, io } = base;
-  return judgeItems(base, await landSample(client, landing, await chooseSample(db, size), io), lowWatermark);
+  return compareLanded(base, await landSample(client, landing, await chooseSample(db, size), io), lowWatermark);
 }
 
-async function judgeItems(
+async function compareLanded(
   base: SampleRun,
   sample: LandedSample,
   lowWatermark: string | null,

@@ -3,11 +3,12 @@ import v8 from 'node:v8';
 /** Percent by which V8's heap may grow before V8 looks for garbage; 0 leaves it to V8. */
 const GROWTH = '--heap-growing-percent';
 
+/** Streams that are read now. */
 let works = 0;
 
 /**
- * Gives garbage more room during `work` that streams. Chunks of a body are garbage outside of the heap: by itself, V8
- * looks through the whole heap whenever they come to some 20 MB, since little else is in it (bench/README.md).
+ * Gives garbage more room while `work` reads a stream. Its chunks are memory outside of the heap. By default, V8 goes
+ * through the whole heap for every 24 MB of them, because there is little else in it (bench/README.md).
  */
 export async function withWideHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;

@@ -38,10 +38,10 @@ export async function writeSegments(
   await removeLeftovers(options.folder, options.prefix);
   const writer = new SegmentWriter(options);
   try {
-    return await withWideHeap(async () => {
+    await withWideHeap(async () => {
       for await (const chunk of body) await writer.write(chunk);
-      return writer.finish();
     });
+    return await writer.finish();
   } finally {
     await writer.dispose();
   }

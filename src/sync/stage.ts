@@ -20,7 +20,7 @@ import { type AddTable, stageDerived } from './stage-derived.js';
 export interface Staged {
   candidate: Candidate;
   attributions: Attribution[];
-  /** Items read one by one meanwhile, to compare; undefined where none are. */
+  /** The sample, read from the service meanwhile; undefined where nothing is sampled. */
   sample: LandedSample | undefined;
 }
 

@@ -1,2 +1,2 @@
-/** What the package `string-width` is in the bundle (build.ts): our own measure. */
+/** Takes the place of the package `string-width` in the bundle (build.ts). */
 export { measureWidth as default } from './display-width.js';
