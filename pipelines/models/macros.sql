@@ -1,12 +1,12 @@
 -- Exact casts: a value that does not fit becomes NULL and its row is rejected; nothing is rounded.
 
 -- An int64 in its plain decimal form: no fraction, no exponent, no leading zero.
-CREATE OR REPLACE TEMP MACRO exact_bigint(x) AS
+CREATE OR REPLACE MACRO exact_bigint(x) AS
   CASE WHEN CAST(TRY_CAST(x AS BIGINT) AS VARCHAR) = x THEN TRY_CAST(x AS BIGINT) END;
 
 -- Money as JSON writes a number, with at most four decimals (trailing zeros aside). An exponent is taken where the
 -- value is exact and fits: the casts round beyond 18 decimals, and with an exponent overflow the type unnoticed.
-CREATE OR REPLACE TEMP MACRO exact_money(x) AS
+CREATE OR REPLACE MACRO exact_money(x) AS
   CASE WHEN regexp_full_match(x, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?') THEN
     CASE
       WHEN contains(x, 'e') OR contains(x, 'E') THEN
@@ -23,7 +23,7 @@ CREATE OR REPLACE TEMP MACRO exact_money(x) AS
 -- readers of Parquet can hold. Digits beyond the microsecond are dropped, which is the earlier microsecond; the drift of the
 -- schema shows them. 24:00 is the next day's 00:00; a leap second has no place in the type and is none.
 -- The patterns of LIKE spare the usual form the slower regular expression.
-CREATE OR REPLACE TEMP MACRO exact_instant(x) AS
+CREATE OR REPLACE MACRO exact_instant(x) AS
   CASE WHEN (x LIKE '2___-__-__T__:__:__Z' OR x LIKE '2___-__-__T__:__:__.%Z') AND NOT contains(x, ' ') AND NOT contains(x, '.Z')
        THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE)
        WHEN regexp_full_match(x, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?')
@@ -32,7 +32,7 @@ CREATE OR REPLACE TEMP MACRO exact_instant(x) AS
        THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
 
 -- Sum of a GTIN's digits with GS1's weights, 1 and 3 by turns from the right; a multiple of 10 when the check digit holds.
-CREATE OR REPLACE TEMP MACRO gtin_weighted_sum(n) AS
+CREATE OR REPLACE MACRO gtin_weighted_sum(n) AS
   n % 10 + n // 100 % 10 + n // 10000 % 10 + n // 1000000 % 10
     + n // 100000000 % 10 + n // 10000000000 % 10 + n // 1000000000000 % 10
     + 3 * (n // 10 % 10 + n // 1000 % 10 + n // 100000 % 10 + n // 10000000 % 10
@@ -40,59 +40,59 @@ CREATE OR REPLACE TEMP MACRO gtin_weighted_sum(n) AS
 
 -- A GTIN padded with zeros to 14 digits where its length is allowed and its check digit holds, else NULL.
 -- Zeros alone are a shop's placeholder: the sum would hold.
-CREATE OR REPLACE TEMP MACRO valid_gtin14(gtin) AS
+CREATE OR REPLACE MACRO valid_gtin14(gtin) AS
   CASE WHEN length(gtin) IN (8, 12, 13, 14) AND regexp_full_match(gtin, '[0-9]+')
             AND gtin_weighted_sum(CAST(gtin AS BIGINT)) % 10 = 0 AND CAST(gtin AS BIGINT) > 0
        THEN lpad(gtin, 14, '0') END;
 
 -- The digits of a GTIN without leading zeros, so that all its forms are one; NULL when none are left.
-CREATE OR REPLACE TEMP MACRO gtin_digits(gtin) AS
+CREATE OR REPLACE MACRO gtin_digits(gtin) AS
   nullif(ltrim(CASE WHEN regexp_full_match(gtin, '[0-9]+') THEN gtin
                     ELSE regexp_replace(gtin, '[^0-9]', '', 'g') END, '0'), '');
 
 -- Case, spaces and punctuation folded: letters and digits of any script stay.
-CREATE OR REPLACE TEMP MACRO folded(x) AS
+CREATE OR REPLACE MACRO folded(x) AS
   nullif(regexp_replace(lower(x), '[^\p{L}\p{N}]', '', 'g'), '');
 
 -- The product an item is an offer of: GTIN, otherwise brand and part number (API section 1), else NULL.
-CREATE OR REPLACE TEMP MACRO product_key(gtin, brand, mpn) AS
+CREATE OR REPLACE MACRO product_key(gtin, brand, mpn) AS
   coalesce(gtin_digits(gtin), folded(brand) || '-' || folded(mpn));
 
 -- Two amounts as a JSON array, exact.
-CREATE OR REPLACE TEMP MACRO money_pair(a, b) AS
+CREATE OR REPLACE MACRO money_pair(a, b) AS
   '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';
 
 -- The members of a JSON object, whatever order and spacing they are written in; of other JSON, its text.
-CREATE OR REPLACE TEMP MACRO json_members(x) AS
+CREATE OR REPLACE MACRO json_members(x) AS
   coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
 
 -- The pair of a changed value is an array of two. The types are as json_type writes them.
-CREATE OR REPLACE TEMP MACRO has_pair(changes, path, types) AS
+CREATE OR REPLACE MACRO has_pair(changes, path, types) AS
   json_array_length(changes, path) = 2
     AND list_contains(types, json_type(changes, path || '[0]')) AND list_contains(types, json_type(changes, path || '[1]'));
 
 -- An amount of a pair against an exact one: both as the double that DuckDB's JSON reader makes of a number.
-CREATE OR REPLACE TEMP MACRO is_amount(changes, path, amount) AS
+CREATE OR REPLACE MACRO is_amount(changes, path, amount) AS
   TRY_CAST(json_extract_string(changes, path) AS DOUBLE) IS NOT DISTINCT FROM CAST(CAST(amount AS VARCHAR) AS DOUBLE);
 
 -- The pair named price has the price: an attribute may have the same name. Both amounts are numbers or null, they are
 -- the change's own previousPrice and price, and they differ. Never null: of two amounts that differ one is there.
-CREATE OR REPLACE TEMP MACRO names_price(previous_price, price, changes) AS
+CREATE OR REPLACE MACRO names_price(previous_price, price, changes) AS
   previous_price IS DISTINCT FROM price
     AND has_pair(changes, '$.price', ['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'NULL'])
     AND is_amount(changes, '$.price[0]', previous_price) AND is_amount(changes, '$.price[1]', price);
 
 -- A change of the price: previousPrice is set (section 2, Change), or there was none and the pair has the first one.
-CREATE OR REPLACE TEMP MACRO is_price_change(previous_price, price, changes) AS
+CREATE OR REPLACE MACRO is_price_change(previous_price, price, changes) AS
   previous_price IS NOT NULL OR names_price(previous_price, price, changes);
 
 -- A change of the title, not of an attribute of that name: both are texts or null, and the new one is the change's own.
-CREATE OR REPLACE TEMP MACRO is_title_change(title, changes) AS
+CREATE OR REPLACE MACRO is_title_change(title, changes) AS
   coalesce(has_pair(changes, '$.title', ['VARCHAR', 'NULL'])
     AND coalesce(json_extract_string(changes, '$.title[1]'), '') = coalesce(title, ''), false);
 
 -- Names of the changed values that the price of a change does not explain.
-CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
+CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
   list_filter(json_keys(changes), lambda name: CASE name
     WHEN 'price' THEN NOT names_price(previous_price, price, changes)
     WHEN 'previousPrice' THEN NOT is_amount(changes, '$.previousPrice[1]', previous_price)
@@ -102,12 +102,12 @@ CREATE OR REPLACE TEMP MACRO other_changes(previous_price, price, changes) AS
 
 -- How much later than lastChangedAt, or removedAt, the service dates a change: nothing where rows show the very times of
 -- changes (variable feed_skew).
-CREATE OR REPLACE TEMP MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew') AS INTERVAL), INTERVAL 2 MINUTE);
+CREATE OR REPLACE MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew') AS INTERVAL), INTERVAL 2 MINUTE);
 
 -- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
 -- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree in
 -- price and title, or of which `b` was dated by the feed, may differ by what the feed dates changes later.
-CREATE OR REPLACE TEMP MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
+CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
   coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - feed_skew()), false)
   OR coalesce(a_changed <= b_changed AND CASE
     WHEN a_removed IS NULL THEN b_removed > a_seen
@@ -115,7 +115,7 @@ CREATE OR REPLACE TEMP MACRO is_older_row(a_changed, a_seen, a_removed, b_change
   END, false);
 
 -- True when a row shows a removal: it says so, or the item was found again since.
-CREATE OR REPLACE TEMP MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at) AS
+CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at) AS
   coalesce(changed > observed_at, false)
   OR CASE
     WHEN removed IS NULL THEN coalesce(seen > observed_at, false)
@@ -123,7 +123,7 @@ CREATE OR REPLACE TEMP MACRO shows_removal(changed, seen, removed, observed_at, 
   END;
 
 -- True when a row shows a relisting: it was found since the removal before it, or was removed again.
-CREATE OR REPLACE TEMP MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
+CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
   coalesce(changed >= observed_at, false)
   OR CASE
     WHEN removed IS NULL THEN coalesce(seen >= removed_before_at - feed_skew(), true)
@@ -134,7 +134,7 @@ CREATE OR REPLACE TEMP MACRO shows_relisting(changed, seen, removed, observed_at
 -- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: variable
 -- dataset_pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.
 -- Between names that are not known only ; and | separate.
-CREATE OR REPLACE TEMP MACRO split_names(text) AS
+CREATE OR REPLACE MACRO split_names(text) AS
   list_transform(
     list_filter(
       list_transform(
@@ -148,5 +148,5 @@ CREATE OR REPLACE TEMP MACRO split_names(text) AS
       lambda name: name <> ''),
     lambda name: regexp_replace(name, '([;|,])[;|,]', '\1', 'g'));
 
-CREATE OR REPLACE TEMP MACRO dataset_names(names) AS
+CREATE OR REPLACE MACRO dataset_names(names) AS
   CASE WHEN starts_with(names[1], chr(57586)) THEN split_names(substr(names[1], 2)) ELSE names END;

@@ -1,4 +1,4 @@
-import type { Database } from '../duckdb/connection.js';
+import { type Database, itself } from '../duckdb/connection.js';
 import type { DerivedTableName } from '../tables/table.js';
 import { readAnalysis, setVariables } from './analysis.js';
 import { derivedSelects } from './derive.js';
@@ -17,18 +17,18 @@ export interface Conversion {
 export async function convertSpreads(db: Database, { file, base }: Conversion): Promise<void> {
   await loadRates(db, file);
   await setVariables(db, { base, day: null });
-  await db.run(`CREATE OR REPLACE TEMP TABLE converted_items AS
+  await db.run(`CREATE OR REPLACE TABLE converted_items AS
     SELECT item_id, product_id, currency, site_id, price, previous_price, is_listed, title, attributes, read_at, last_seen_at
     FROM (${readAnalysis('converted_items')}) WHERE is_listed AND product_id IS NOT NULL`);
   const selectOf = (name: DerivedTableName) => derivedSelects().find(({ table }) => table === name)?.select;
   // All prices are in one currency: the usual one of a shop is of no account.
   await db.substitute('items', 'FROM converted_items', () =>
-    db.substitute('shop_currencies', 'FROM shop_currencies_itself WHERE false', () =>
-      db.run(`CREATE OR REPLACE TEMP TABLE converted_offers AS ${selectOf('offers')}`),
+    db.substitute('shop_currencies', `FROM ${itself('shop_currencies')} WHERE false`, () =>
+      db.run(`CREATE OR REPLACE TABLE converted_offers AS ${selectOf('offers')}`),
     ),
   );
   await db.substitute('offers', 'FROM converted_offers', () =>
-    db.run(`CREATE OR REPLACE TEMP TABLE converted_spreads AS ${selectOf('price_spread')}`),
+    db.run(`CREATE OR REPLACE TABLE converted_spreads AS ${selectOf('price_spread')}`),
   );
   await db.define('view', 'price_spread', 'FROM converted_spreads');
 }

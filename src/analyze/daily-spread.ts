@@ -23,10 +23,10 @@ export async function eachDailySpread(
 ): Promise<void> {
   await db.run('SET VARIABLE first_day = CAST($1 AS DATE)', [first]);
   await db.run('SET VARIABLE last_day = CAST($1 AS DATE)', [last]);
-  await db.run(`CREATE OR REPLACE TEMP TABLE all_offer_prices AS ${readAnalysis('offer_prices')}`);
+  await db.run(`CREATE OR REPLACE TABLE all_offer_prices AS ${readAnalysis('offer_prices')}`);
   const select = readAnalysis('price_spread_daily');
   for (const predicate of await planParts(db, partRuns)) {
-    await db.run(`CREATE OR REPLACE TEMP VIEW offer_prices AS FROM all_offer_prices WHERE ${predicate}`);
+    await db.run(`CREATE OR REPLACE VIEW offer_prices AS FROM all_offer_prices WHERE ${predicate}`);
     await work(select);
   }
   await db.run('DROP VIEW IF EXISTS offer_prices');

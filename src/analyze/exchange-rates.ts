@@ -25,7 +25,7 @@ export async function loadRates(db: Database, file: string): Promise<void> {
     END AS reason
     FROM rate_lines) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
   if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });
-  await db.run(`CREATE OR REPLACE TEMP TABLE rates AS
+  await db.run(`CREATE OR REPLACE TABLE rates AS
     SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM rate_lines`);
   await db.run('DROP TABLE rate_lines');
 }
@@ -33,7 +33,7 @@ export async function loadRates(db: Database, file: string): Promise<void> {
 /** The lines as text, numbered as an editor does. */
 async function createLines(db: Database, file: string): Promise<void> {
   try {
-    await db.run(`CREATE OR REPLACE TEMP TABLE rate_lines AS
+    await db.run(`CREATE OR REPLACE TABLE rate_lines AS
       SELECT *, row_number() OVER () + 1 AS line
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ',', quote = '"', parallel = false)`);
   } catch (cause) {

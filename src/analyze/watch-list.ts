@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { Database } from '../duckdb/connection.js';
+import { type Database, itself } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { createSpellsView, readAnalysis, setVariables } from './analysis.js';
@@ -31,14 +31,14 @@ export async function createWatched(db: Database, options: WatchOptions): Promis
   await setVariables(db, { own_site: options.ownSite ?? null });
   await createSpellsView(db);
   // Of a large lake only what the list names is looked at.
-  await db.substitute('items', 'FROM items_itself WHERE product_id IN (SELECT product_id FROM watch_list)', () =>
-    db.run(`CREATE OR REPLACE TEMP TABLE found AS ${readAnalysis('watch_list')}`),
+  await db.substitute('items', `FROM ${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`, () =>
+    db.run(`CREATE OR REPLACE TABLE found AS ${readAnalysis('watch_list')}`),
   );
   const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
   const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
-  await db.run(`CREATE OR REPLACE TEMP VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);
+  await db.run(`CREATE OR REPLACE VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE watched AS SELECT *, $1::TIMESTAMPTZ AS watched_at FROM (${readAnalysis('watch_changes')})`,
+    `CREATE OR REPLACE TABLE watched AS SELECT *, $1::TIMESTAMPTZ AS watched_at FROM (${readAnalysis('watch_changes')})`,
     [options.now.toISOString()],
   );
 }
@@ -51,14 +51,14 @@ export async function loadWatchList(db: Database, file: string, currency?: strin
   const money = (name: string) => (delimiter === ';' ? `replace(trim(${name}), ',', '.')` : `trim(${name})`);
   const isMoney = (name: string) => String.raw`regexp_full_match(${money(name)}, '\d{1,14}(\.\d{1,4})?')`;
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE watch_lines AS
+    `CREATE OR REPLACE TABLE watch_lines AS
      SELECT line, trim(product) AS product, nullif(trim(price), '') AS price, coalesce(nullif(upper(trim(currency)), ''), $1) AS currency,
        nullif(trim(lowest), '') AS lowest, nullif(trim(highest), '') AS highest,
        replace(replace(trim(product), ' ', ''), '-', '') AS digits
      FROM watch_text WHERE coalesce(trim(product), '') <> '' OR coalesce(trim(price), '') <> ''`,
     [currency ?? null],
   );
-  await db.run(`CREATE OR REPLACE TEMP TABLE watch_list AS
+  await db.run(`CREATE OR REPLACE TABLE watch_list AS
     SELECT * EXCLUDE (digits), CASE
         WHEN regexp_full_match(product, '[0-9][0-9.,]*[eE]\\+[0-9]+') THEN 'the number was cut short by a spreadsheet: ' || product
         WHEN regexp_full_match(digits, '\\d+') AND product_id IS NULL THEN 'no GTIN: 8, 12, 13 or 14 digits with a check digit that holds'
@@ -82,7 +82,7 @@ export async function loadWatchList(db: Database, file: string, currency?: strin
   if (rows?.n === 0n) throw new PricelakeError('config', `${file}: there is no product in it`, { hint: HINT });
   const cast = (name: string) => `${money(name)}::DECIMAL(18, 4) AS ${name}`;
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE watch_list AS SELECT * REPLACE (${['price', 'lowest', 'highest'].map(cast).join(', ')}) FROM watch_list`,
+    `CREATE OR REPLACE TABLE watch_list AS SELECT * REPLACE (${['price', 'lowest', 'highest'].map(cast).join(', ')}) FROM watch_list`,
   );
 }
 
@@ -112,7 +112,7 @@ async function findDelimiter(file: string): Promise<string> {
 /** The lines as text, numbered as an editor does; columns that are not there are null. */
 async function createLines(db: Database, file: string, delimiter: string): Promise<void> {
   try {
-    await db.run(`CREATE OR REPLACE TEMP TABLE watch_read AS
+    await db.run(`CREATE OR REPLACE TABLE watch_read AS
       SELECT *, row_number() OVER () + 1 AS line
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = true, parallel = false)`);
   } catch (cause) {
@@ -125,6 +125,6 @@ async function createLines(db: Database, file: string, delimiter: string): Promi
     throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint: HINT });
   }
   const columns = COLUMNS.map((name) => (names.includes(name) ? name : `NULL::VARCHAR AS ${name}`));
-  await db.run(`CREATE OR REPLACE TEMP TABLE watch_text AS SELECT line, ${columns.join(', ')} FROM watch_read`);
+  await db.run(`CREATE OR REPLACE TABLE watch_text AS SELECT line, ${columns.join(', ')} FROM watch_read`);
   await db.run('DROP TABLE watch_read');
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Database } from '../duckdb/connection.js';
+import { type Database, itself } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Check } from './check.js';
@@ -141,7 +141,7 @@ async function createScope(db: Database, scope: Check['scope']): Promise<[string
   const key = scope.map(quoteIdentifier).join(', ');
   const rows = `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after`;
   await db.define('table', 'scope_keys', rows);
-  const after = `FROM (FROM items_itself${await restrictSites(db, scope)}) SEMI JOIN scope_keys USING (${key})`;
+  const after = `FROM (FROM ${itself('items')}${await restrictSites(db, scope)}) SEMI JOIN scope_keys USING (${key})`;
   return [`SELECT * FROM (${after}) ANTI JOIN items_after USING (item_id) UNION ALL FROM items_before`, after];
 }
 

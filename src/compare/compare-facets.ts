@@ -33,8 +33,8 @@ export async function compareFacets(
 ): Promise<FoundDifferences> {
   if (answer === undefined) return NOTHING_COMPARED;
   await loadFacets(db, answer);
-  await db.run('CREATE OR REPLACE TEMP VIEW counted_items AS SELECT * FROM items');
-  await db.run(`CREATE OR REPLACE TEMP TABLE compared_facets AS ${readModel('compare_facets')}`);
+  await db.run('CREATE OR REPLACE VIEW counted_items AS SELECT * FROM items');
+  await db.run(`CREATE OR REPLACE TABLE compared_facets AS ${readModel('compare_facets')}`);
   const found = await readDifferences(
     db,
     `SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
@@ -49,7 +49,7 @@ export async function compareFacets(
 /** Table `landed_facets`, ids as text: those of currencies are codes. */
 export async function loadFacets(db: Database, answer: string): Promise<void> {
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE landed_facets AS
+    `CREATE OR REPLACE TABLE landed_facets AS
     WITH answer AS (SELECT from_json($1, '{"sites": [{"id": "VARCHAR", "name": "VARCHAR", "items": "BIGINT"}],
       "currencies": [{"code": "VARCHAR", "items": "BIGINT"}],
       "categories": [{"id": "VARCHAR", "name": "VARCHAR", "slug": "VARCHAR", "parentId": "VARCHAR", "items": "BIGINT"}]}') AS f)

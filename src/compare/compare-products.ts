@@ -39,7 +39,7 @@ export async function compareProducts(
 ): Promise<FoundDifferences> {
   if (files === undefined) return NOTHING_COMPARED;
   await loadServiceProducts(db, files, workFolder, drift.look);
-  await db.run(`CREATE OR REPLACE TEMP TABLE different_products AS ${readModel('compare_products')}`);
+  await db.run(`CREATE OR REPLACE TABLE different_products AS ${readModel('compare_products')}`);
   const found = await readDifferences(
     db,
     `SELECT

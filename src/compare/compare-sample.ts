@@ -84,14 +84,14 @@ async function chooseSample(db: Database, size: number): Promise<bigint[]> {
 async function loadSample({ db, typing }: SampleRun, { files, missing }: LandedSample): Promise<void> {
   const typed = await Promise.all(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   await createItemViews(db, typed);
-  await db.run('CREATE OR REPLACE TEMP TABLE missing_sample (item_id BIGINT)');
+  await db.run('CREATE OR REPLACE TABLE missing_sample (item_id BIGINT)');
   for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
 }
 
 async function judgeSample(db: Database, lowWatermark: string | null): Promise<SampleComparison> {
   await db.run('SET VARIABLE sample_watermark = $1', [lowWatermark]);
-  await db.run(`CREATE OR REPLACE TEMP VIEW compared_items AS ${readModel('compare')}`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE judged_sample AS ${readModel('judged_sample')}`);
+  await db.run(`CREATE OR REPLACE VIEW compared_items AS ${readModel('compare')}`);
+  await db.run(`CREATE OR REPLACE TABLE judged_sample AS ${readModel('judged_sample')}`);
   const row = await db.row(`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,
       coalesce(CAST(to_json(list({'item_id': item_id, 'differences': differences}) FILTER (len(differences) > 0)) AS VARCHAR), '[]')
         AS differences

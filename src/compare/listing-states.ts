@@ -15,7 +15,7 @@ export async function createListingItems(
   gone: readonly bigint[],
 ): Promise<void> {
   await db.run(`SET VARIABLE listing_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(names ?? null)]);
-  await db.run(`CREATE OR REPLACE TEMP TABLE gone_reads AS
+  await db.run(`CREATE OR REPLACE TABLE gone_reads AS
     SELECT unnest(from_json('[${gone.join(', ')}]', '["BIGINT"]')) AS item_id`);
   const count = await db.row('SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM exported_items) AS n');
   const kind = (count?.n as bigint) > FEW_ITEMS ? 'view' : 'table';
@@ -38,8 +38,8 @@ export interface ListingCounts {
 /** Compares the answer of `/facets` with view `listing_items`. */
 export async function compareListing(db: Database, answer: string): Promise<ListingCounts> {
   await loadFacets(db, answer);
-  await db.run('CREATE OR REPLACE TEMP VIEW counted_items AS SELECT * FROM listing_items');
-  await db.run(`CREATE OR REPLACE TEMP TABLE compared_listing AS ${readModel('compare_facets')}`);
+  await db.run('CREATE OR REPLACE VIEW counted_items AS SELECT * FROM listing_items');
+  await db.run(`CREATE OR REPLACE TABLE compared_listing AS ${readModel('compare_facets')}`);
   const rows = await db.rows(`SELECT CAST(c.id AS BIGINT) AS site, c.name, c.service, c.lake,
       coalesce(removed, 0) AS removed, coalesce(unread, 0) AS unread
     FROM compared_listing AS c

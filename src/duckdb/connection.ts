@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { interruptOnAbort } from './interrupt.js';
 import { keepByteOrderMarks } from './keep-byte-order-marks.js';
-import { quoteIdentifier } from './quote.js';
+import { quoteIdentifier, quoteLiteral } from './quote.js';
 
 keepByteOrderMarks();
 
@@ -21,6 +21,9 @@ type Kind = 'view' | 'table';
 /** Stands for the SELECT of a table that has no rows. */
 const NO_ROWS = '';
 
+/** The table or view of all sessions: in a session, `substitute` may show another under its name. */
+export const itself = (name: string): string => `memory.main.${quoteIdentifier(name)}`;
+
 /** One DuckDB instance with UTC sessions. Values are bound, never pasted. */
 export class Database {
   readonly #instance: DuckDBInstance;
@@ -30,18 +33,19 @@ export class Database {
   readonly #isFork: boolean;
   readonly #forks = new Set<Database>();
   #isClosed = false;
-  /** What `define` and `keep` made: the same is not made again. */
-  readonly #defined = new Map<string, { kind: Kind; of?: string }>();
+  /** What `define` and `keep` made, for all sessions: the same is not made again. */
+  readonly #defined: Map<string, { kind: Kind; of?: string }>;
 
   private constructor(
     instance: DuckDBInstance,
     connection: DuckDBConnection,
-    { signal, isFork = false }: { signal?: AbortSignal | undefined; isFork?: boolean },
+    { signal, main }: { signal?: AbortSignal | undefined; main?: Database },
   ) {
     this.#instance = instance;
     this.connection = connection;
     this.#signal = signal;
-    this.#isFork = isFork;
+    this.#isFork = main !== undefined;
+    this.#defined = main === undefined ? new Map() : main.#defined;
     this.#release = signal === undefined ? () => {} : interruptOnAbort(connection, signal);
   }
 
@@ -58,18 +62,17 @@ export class Database {
     return new Database(instance, await connect(instance), { signal: options.signal });
   }
 
-  /** A further session on the same instance, for work side by side; it has no temporary view, table, macro or variable. */
+  /** A further session on the same tables, views and macros, for work side by side; its variables are this one's as they are now. */
   async fork(): Promise<Database> {
-    const fork = new Database(this.#instance, await connect(this.#instance), { signal: this.#signal, isFork: true });
+    const fork = new Database(this.#instance, await connect(this.#instance), { signal: this.#signal, main: this });
     this.#forks.add(fork);
+    const names = (await this.rows('SELECT name FROM duckdb_variables()')).map(({ name }) => String(name));
+    if (names.length === 0) return fork;
+    const values = names.map((name) => `getvariable(${quoteLiteral(name)}) AS ${quoteIdentifier(name)}`);
+    await this.run(`CREATE OR REPLACE TABLE forked_variables AS SELECT ${values.join(', ')}`);
+    const set = (name: string) => `SET VARIABLE ${name} = (SELECT ${name} FROM forked_variables)`;
+    await fork.run(names.map((name) => set(quoteIdentifier(name))).join(';'));
     return fork;
-  }
-
-  /** Views that `define` made, by name. */
-  views(): ReadonlyMap<string, string> {
-    const views = new Map<string, string>();
-    for (const [name, { kind, of }] of this.#defined) if (kind === 'view' && of !== undefined) views.set(name, of);
-    return views;
   }
 
   async run(sql: string, values?: DuckDBValue[]): Promise<void> {
@@ -77,7 +80,7 @@ export class Database {
   }
 
   /**
-   * Makes temporary view or table `name` of a SELECT, in place of whichever is there. A statement over small tables is
+   * Makes view or table `name` of a SELECT, in place of whichever is there. A statement over small tables is
    * planned several times faster than one over views of files, which are bound again at each use.
    */
   async define(kind: Kind, name: string, select: string): Promise<void> {
@@ -86,21 +89,21 @@ export class Database {
     this.#defined.set(name, kind === 'view' ? { kind, of: select } : { kind });
   }
 
-  /** Makes temporary table `name` of a SELECT over files, which never change: not again while it is there. */
+  /** Makes table `name` of a SELECT over files, which never change: not again while it is there. */
   async keep(name: string, select: string): Promise<void> {
     if (this.#isDefined('table', name, select)) return;
     await this.#replace('table', name, `AS ${select}`);
     this.#defined.set(name, { kind: 'table', of: select });
   }
 
-  /** Temporary table `name` without rows, which stays so: not made again while it is there. */
+  /** Table `name` without rows, which stays so: not made again while it is there. */
   async keepEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
     if (this.#isDefined('table', name, NO_ROWS)) return;
     await this.defineEmpty(name, columns);
     this.#defined.set(name, { kind: 'table', of: NO_ROWS });
   }
 
-  /** Makes temporary table `name` without rows, in place of the view or table that is there. */
+  /** Makes table `name` without rows, in place of the view or table that is there. */
   async defineEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
     const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
     await this.#replace('table', name, `(${list.join(', ')})`);
@@ -115,9 +118,9 @@ export class Database {
   async #replace(kind: Kind, name: string, definition: string): Promise<void> {
     const before = this.#defined.get(name);
     this.#defined.delete(name);
-    const drop = (other: string) => this.run(`DROP ${other} IF EXISTS ${quoteIdentifier(name)}`);
+    const drop = (other: string) => this.run(`DROP ${other} IF EXISTS ${itself(name)}`);
     if (before !== undefined && before.kind !== kind) await drop(before.kind);
-    const sql = `CREATE OR REPLACE TEMP ${kind} ${quoteIdentifier(name)} ${definition}`;
+    const sql = `CREATE OR REPLACE ${kind} ${itself(name)} ${definition}`;
     try {
       await this.run(sql);
     } catch (error) {
@@ -130,23 +133,14 @@ export class Database {
     }
   }
 
-  /** Replaces view or table `name` by another view while `work` runs; it may read `<name>_itself`. */
+  /** Shows a SELECT under the name of a view or table while `work` runs, in this session alone; it may read the one `itself`. */
   async substitute<T>(name: string, select: string, work: () => Promise<T>): Promise<T> {
-    const [shown, itself] = [quoteIdentifier(name), quoteIdentifier(`${name}_itself`)];
-    const kind = this.#defined.get(name)?.kind ?? (await this.#findKind(name));
-    await this.run(`ALTER ${kind} ${shown} RENAME TO ${itself}`);
+    await this.run(`CREATE TEMP VIEW ${quoteIdentifier(name)} AS ${select}`);
     try {
-      await this.run(`CREATE TEMP VIEW ${shown} AS ${select}`);
       return await work();
     } finally {
-      await this.run(`DROP VIEW IF EXISTS ${shown}`);
-      await this.run(`ALTER ${kind} ${itself} RENAME TO ${shown}`);
+      await this.run(`DROP VIEW temp.main.${quoteIdentifier(name)}`);
     }
-  }
-
-  async #findKind(name: string): Promise<Kind> {
-    const tables = await this.rows('SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $1', [name]);
-    return tables.length > 0 ? 'table' : 'view';
   }
 
   /** `substitute` for each of several views or tables. */

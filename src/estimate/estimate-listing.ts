@@ -13,7 +13,7 @@ export async function estimateListing(source: EstimateSource, { gate }: PlannedR
   const { db, client, selection, journal } = source;
   if (journal.last('listing.done') !== undefined) return undefined;
   await createItemViews(db, []);
-  await db.run('CREATE OR REPLACE TEMP TABLE pending_changes AS SELECT * FROM history WHERE false');
+  await db.run('CREATE OR REPLACE TABLE pending_changes AS SELECT * FROM history WHERE false');
   await createListingItems(db, undefined, []);
   const counts = listSelectedParts(client, selection).length;
   const since = new Date(await readPollStart(source)).toISOString();

@@ -74,7 +74,7 @@ async function findPageNeeds({ db, typing, tables, workFolder }: EstimateSource,
   };
   await createNewChanges(db, [typed], window, { isSelected: false });
   await createPendingChanges(db, window);
-  await db.run('CREATE OR REPLACE TEMP VIEW base_items AS SELECT * FROM items');
-  await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  await db.run('CREATE OR REPLACE VIEW base_items AS SELECT * FROM items');
+  await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   return findNeeds(db);
 }

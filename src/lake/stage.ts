@@ -121,11 +121,11 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, parti
 
 async function writeSlices(
   db: Database,
-  { inLanes = false, select }: Stage,
+  { inLanes = false }: Stage,
   slices: readonly string[],
   write: (session: Database, slice: string) => Promise<void>,
 ): Promise<void> {
-  const lanes = inLanes && slices.length > 1 ? await Lanes.open(db, select) : undefined;
+  const lanes = inLanes && slices.length > 1 ? await Lanes.open(db) : undefined;
   if (lanes === undefined) {
     for (const slice of slices) await write(db, slice);
     return;

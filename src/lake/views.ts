@@ -15,7 +15,7 @@ export const FEW_ROWS = 50_000n;
 const FEW_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates a temporary view per table on `db`'s connection: the published state, or for the tables in `candidate`
+ * Creates a view per table: the published state, or for the tables in `candidate`
  * the state that committing the change would give. Tables that a run reads much are read once, up to `readOnce` rows.
  * Default: of all `tables`.
  */
@@ -34,7 +34,7 @@ export async function createTableViews(
 }
 
 /**
- * Creates a temporary view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB.
+ * Creates a view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB.
  * @throws PricelakeError `lake_invalid` when a column is of another type than the contract says.
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {

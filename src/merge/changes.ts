@@ -81,7 +81,7 @@ export async function createPendingChanges(db: Database, window: CursorWindow): 
     WHERE change_id <= getvariable('watermark') AND ${isPassed} AND item_id IS NOT NULL AND observed_at >= (
       SELECT max(observed_at) FROM feed_changes WHERE change_id <= getvariable('watermark')
     ) - INTERVAL ${LAG_MS} MILLISECOND`;
-  await db.run(`CREATE OR REPLACE TEMP TABLE pending_changes AS
+  await db.run(`CREATE OR REPLACE TABLE pending_changes AS
     SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} ${published}
       ${watermark === undefined ? '' : `UNION ALL ${recent}`})
     QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY origin = 'webhook', run_id) = 1`);

@@ -81,7 +81,7 @@ const SECOND_US = 1_000_000n;
  * `reread_items`, `base_items`, `pending_changes`, the lake's views and variable `read_at`.
  */
 export async function judgeReads(db: Database): Promise<void> {
-  await db.run(`CREATE OR REPLACE TEMP TABLE judged_reads AS ${readModel('judged_reads')}`);
+  await db.run(`CREATE OR REPLACE TABLE judged_reads AS ${readModel('judged_reads')}`);
   const judged = await db.row('SELECT count(*) AS n FROM judged_reads');
   await db.define(
     (judged?.n as bigint) > FEW_ROWS ? 'view' : 'table',
@@ -100,7 +100,7 @@ export async function listStaleReads(db: Database): Promise<bigint[]> {
 
 /** What table stale_items becomes. Needs `judged_reads`. */
 export async function selectStaleItems(db: Database): Promise<StaleItems> {
-  await db.run(`CREATE OR REPLACE TEMP TABLE next_stale_items AS
+  await db.run(`CREATE OR REPLACE TABLE next_stale_items AS
     SELECT item_id, reason, first_change_id AS change_id, observed_at, first_read_at,
       CAST(getvariable('run_id') AS VARCHAR) AS run_id
     FROM judged_reads WHERE reason IS NOT NULL`);

@@ -23,7 +23,7 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Table `needed_items`: items that must be read whole, and since when they changed; undefined when there is none. */
 export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; changedSince: string } | undefined> {
-  await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
+  await db.run(`CREATE OR REPLACE TABLE needed_items AS ${readModel('needs')}`);
   const since = await db.row(
     "SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items HAVING count(*) > 0",
   );
@@ -42,7 +42,7 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
  */
 export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<Comparison, 'gone'>): Promise<Merge> {
   // No temporary table: lanes see it without a copy (src/duckdb/lanes.ts).
-  await db.run(`CREATE OR REPLACE TABLE memory.main.merged_items AS ${readModel('apply')}`);
+  await db.run(`CREATE OR REPLACE TABLE merged_items AS ${readModel('apply')}`);
   if (gone > 0n)
     await db.run('INSERT INTO merged_items BY NAME SELECT * FROM missing_items ANTI JOIN merged_items USING (item_id)');
   const counts = await db.row('SELECT count(*) AS n FROM merged_items');

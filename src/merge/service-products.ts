@@ -25,6 +25,6 @@ export async function loadServiceProducts(
     CAST(NULL AS VARCHAR) AS shops, CAST(NULL AS VARCHAR) AS category_slug, [] AS prices WHERE false`;
   const rows = selects.length === 0 ? empty : selects.join('\nUNION ALL BY NAME ');
   await db.run('SET VARIABLE read_at = $1', [files.at(-1)?.readAt ?? new Date(0).toISOString()]);
-  await db.run(`CREATE OR REPLACE TEMP VIEW landed_products AS ${rows}`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE landed_service_products AS ${readModel('service_products')}`);
+  await db.run(`CREATE OR REPLACE VIEW landed_products AS ${rows}`);
+  await db.run(`CREATE OR REPLACE TABLE landed_service_products AS ${readModel('service_products')}`);
 }

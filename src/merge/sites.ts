@@ -12,7 +12,7 @@ async function createSiteRefs(db: Database, applyFrom: bigint): Promise<void> {
     site_attribution AS attribution`;
   const items = (view: string, rank: number) =>
     `SELECT ${site}, ${rank} AS rank, max(epoch_us(last_seen_at)) AS place FROM ${view} GROUP BY ALL`;
-  await db.run(`CREATE OR REPLACE TEMP TABLE site_refs AS
+  await db.run(`CREATE OR REPLACE TABLE site_refs AS
     ${items('typed_exported_items', 1)} UNION ALL ${items('typed_reread_items', 3)} UNION ALL
     SELECT ${site}, CASE WHEN change_id > CAST('${applyFrom}' AS BIGINT) THEN 2 ELSE 0 END AS rank, max(change_id) AS place
     FROM typed_changes WHERE site_id IS NOT NULL AND origin = 'feed' GROUP BY ALL
@@ -33,8 +33,8 @@ export interface NextSites {
  */
 export async function selectSites(db: Database, applyFrom: bigint): Promise<NextSites> {
   await createSiteRefs(db, applyFrom);
-  await db.run(`CREATE OR REPLACE TEMP TABLE next_sites AS ${readModel('sites')}`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE renamed_sites AS
+  await db.run(`CREATE OR REPLACE TABLE next_sites AS ${readModel('sites')}`);
+  await db.run(`CREATE OR REPLACE TABLE renamed_sites AS
     SELECT site_id, name, host FROM next_sites
     WHERE is_current AND site_id IN (
       SELECT site_id

@@ -36,9 +36,9 @@ export async function supersedeDiffs(db: Database, root: string, history: TableS
       some.map((file) => toRelationFile(file, place(file))),
       more === undefined ? history : { ...history, more },
     );
-  await db.run(`CREATE OR REPLACE TEMP VIEW diff_rows AS
+  await db.run(`CREATE OR REPLACE VIEW diff_rows AS
     SELECT * FROM ${relation(files, 'filename = true')} WHERE change_id IS NULL`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE superseded_diffs AS ${readModel('superseded_diffs')}`);
+  await db.run(`CREATE OR REPLACE TABLE superseded_diffs AS ${readModel('superseded_diffs')}`);
   const found = await db.rows('SELECT filename, count(*) AS n FROM superseded_diffs GROUP BY filename');
   if (found.length === 0) return none;
   const names = new Set(found.map(({ filename }) => filename));

@@ -128,7 +128,7 @@ export function refuseLosses(losses: readonly string[]): void {
 }
 
 async function prepareReplayed({ db }: OldTables, plan: RebuildPlan): Promise<void> {
-  await db.run('CREATE OR REPLACE TEMP TABLE replayed_runs (run_id VARCHAR)');
+  await db.run('CREATE OR REPLACE TABLE replayed_runs (run_id VARCHAR)');
   for (const { runId } of plan.runs) await db.run('INSERT INTO replayed_runs VALUES ($1)', [runId]);
 }
 

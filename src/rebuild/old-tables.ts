@@ -80,7 +80,7 @@ export class OldTables {
       table,
       files.map(({ source }) => source),
     );
-    await this.db.run(`CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${relation}`);
+    await this.db.run(`CREATE OR REPLACE VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${relation}`);
     return true;
   }
 

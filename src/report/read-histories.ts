@@ -77,7 +77,7 @@ async function readPriceRuns(db: Database, offers: readonly rows.Offer[], until:
     last_day: day(until.getTime()),
   });
   for (const table of ['items', 'history']) {
-    await db.run(`CREATE OR REPLACE TEMP TABLE shown_${table} AS SELECT * FROM ${table} WHERE item_id IN (${ids})`);
+    await db.run(`CREATE OR REPLACE TABLE shown_${table} AS SELECT * FROM ${table} WHERE item_id IN (${ids})`);
   }
   const reader = await db.connection.runAndReadAll(`WITH
     items AS (FROM shown_items),

@@ -30,7 +30,7 @@ export async function loadRows(
   const { columns } = loadTableSchema(table);
   const target = quoteIdentifier(name);
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE ${target} (${columns.map((c) => `${quoteIdentifier(c.name)} ${c.type}`).join(', ')})`,
+    `CREATE OR REPLACE TABLE ${target} (${columns.map((c) => `${quoteIdentifier(c.name)} ${c.type}`).join(', ')})`,
   );
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     const some = rows.slice(start, start + ROWS_AT_ONCE);

@@ -30,7 +30,7 @@ import type { TypedFile } from '../typing/type-file.js';
 import { hydrateRun, rereadStale } from './extract.js';
 import { fixMoment, type Moment } from './service-time.js';
 
-/** Typed tables of a run, ready to stage: SQL over temporary views of the run's database. */
+/** Typed tables of a run, ready to stage: SQL over views of the run's database. */
 export interface Batch {
   merge: Merge;
   comparison: Comparison;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Database } from '../duckdb/connection.js';
+import { type Database, itself } from '../duckdb/connection.js';
 import { quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { MANY_FILES } from '../lake/plan-compaction.js';
 import { explainSystemFault } from '../lake/system-fault.js';
@@ -74,7 +74,7 @@ export class ProductParts {
 
   #select(table: TableName, part: number): string {
     const folder = path.join(this.#plan.folder, table, `part=${part}`);
-    if (!existsSync(folder)) return `SELECT * FROM ${table}_itself WHERE false`;
+    if (!existsSync(folder)) return `SELECT * FROM ${itself(table)} WHERE false`;
     const files = readdirSync(folder).map((name) => path.join(folder, name));
     return `SELECT * FROM read_parquet(${quoteList(files)}, hive_partitioning = false)`;
   }

@@ -1,4 +1,5 @@
 import { eachDailySpread } from '../analyze/daily-spread.js';
+import { itself } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { isEmptyFile } from '../lake/empty-file.js';
 import { tablePath } from '../lake/layout.js';
@@ -26,10 +27,10 @@ export async function redoDays(daily: DailyStage, kept: bigint, change: DailyCha
   const files = withRows(daily).filter((file) => (readDays(file)?.last ?? first) >= first);
   await requireFiles(daily.lake, TABLE, files);
   const values = selectColumns(TABLE).replace(', "run_id"', '');
-  await db.run(`CREATE OR REPLACE TEMP TABLE old_days AS
+  await db.run(`CREATE OR REPLACE TABLE old_days AS
     SELECT ${values} FROM ${readFiles(daily, files)} JOIN touched_products USING (product_id)
     WHERE day >= CAST(${quoteLiteral(first)} AS DATE) AND day >= from_day`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE void_days AS
+  await db.run(`CREATE OR REPLACE TABLE void_days AS
     SELECT product_id, currency, day FROM (FROM old_days EXCEPT FROM remade_days)`);
   change.remove = await findVoidFiles(daily, files);
   const others = `SELECT ${selectColumns(TABLE)} FROM ${readFiles(daily, change.remove)}
@@ -52,7 +53,7 @@ async function findTouchedProducts(daily: DailyStage, last: string): Promise<voi
   const before = itemsBefore ?? '(FROM items WHERE false)';
   const none = itemsBefore === undefined ? 'AND false' : '';
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE touched_products AS
+    `CREATE OR REPLACE TABLE touched_products AS
      WITH news AS (
        -- A change may take the place of a difference that was dated up to two minutes before it.
        SELECT item_id, timezone('UTC', observed_at - INTERVAL 2 MINUTE)::DATE AS day FROM history
@@ -106,10 +107,8 @@ async function findFirstDay(daily: DailyStage): Promise<string | undefined> {
 /** Table `remade_days`: the rows of the touched products, as they are by what is known now. */
 async function remakeDays({ db }: DailyStage, range: { first: string; last: string }): Promise<void> {
   const values = selectColumns(TABLE).replace(', "run_id"', '');
-  await db.run(
-    `CREATE OR REPLACE TEMP TABLE remade_days AS SELECT ${values} FROM ${tableRelation(TABLE, [])} WHERE false`,
-  );
-  await db.substitute('items', 'SELECT * FROM items_itself SEMI JOIN touched_products USING (product_id)', () =>
+  await db.run(`CREATE OR REPLACE TABLE remade_days AS SELECT ${values} FROM ${tableRelation(TABLE, [])} WHERE false`);
+  await db.substitute('items', `SELECT * FROM ${itself('items')} SEMI JOIN touched_products USING (product_id)`, () =>
     eachDailySpread(db, range, (select) =>
       db.run(`INSERT INTO remade_days SELECT ${values} FROM (${select}
         ) JOIN touched_products USING (product_id) WHERE day >= from_day`),

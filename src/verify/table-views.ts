@@ -10,7 +10,7 @@ export async function createReplayedViews(context: VerifyContext, tables: readon
     const files = [...(context.tables.get(table)?.files.values() ?? [])];
     const sources = files.map((file) => toRelationFile(file, tablePath(context.lake, table, file.path)));
     await context.db.run(
-      `CREATE OR REPLACE TEMP VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${tableRelation(table, sources)}`,
+      `CREATE OR REPLACE VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${tableRelation(table, sources)}`,
     );
   }
 }

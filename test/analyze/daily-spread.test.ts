@@ -155,7 +155,7 @@ describe('the daily price spread', () => {
 
   it('has the columns of its contract, in order and type', async () => {
     await loadHistoryWorld(db, []);
-    await db.run(`CREATE OR REPLACE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
+    await db.run(`CREATE OR REPLACE TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
     const columns = await db.rows(`DESCRIBE ${readAnalysis('price_spread_daily')}`);
     const expected = loadTableSchema('price_spread_daily').columns.map(({ name, type }) => ({ name, type }));
     expect(columns.map((c) => ({ name: c.column_name, type: c.column_type }))).toEqual(expected);

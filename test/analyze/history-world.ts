@@ -138,7 +138,7 @@ export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise
 
 async function createEmpty(db: Database, table: TableName): Promise<void> {
   const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE ${table} (${columns.join(', ')})`);
+  await db.run(`CREATE OR REPLACE TABLE ${table} (${columns.join(', ')})`);
 }
 
 /** The licence text that `loadHistoryWorld` gives a website. */

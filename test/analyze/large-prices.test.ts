@@ -27,7 +27,7 @@ it('prices around 10^10, where a product of integers would overflow, are exact i
 
 it('prices around 10^10, where a product of integers would overflow, are exact in price_spread_daily', async () => {
   for (const variable of ['first_day', 'last_day']) await db.run(`SET VARIABLE ${variable} = DATE '2026-01-01'`);
-  await db.run(`CREATE TEMP TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
+  await db.run(`CREATE TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
   expect(await readEnds('price_spread_daily')).toEqual(ENDS);
 });
 

@@ -26,12 +26,12 @@ beforeAll(async () => {
   db = await Database.open();
   world = await loadPriceWorld(db, makePriceWorld(2026));
   trusted = world.map(trustPrices);
-  await db.run(`CREATE TEMP TABLE offers AS
+  await db.run(`CREATE TABLE offers AS
     SELECT item_id, product_id, currency, site_id, price, item_id % 8 <> 3 AS is_counted,
       CASE WHEN item_id % 8 = 3 THEN ['scale'] ELSE [] END AS findings
     FROM items WHERE is_listed AND price IS NOT NULL`);
   await createSpellsView(db);
-  await db.run('CREATE TEMP TABLE spells AS FROM price_spells');
+  await db.run('CREATE TABLE spells AS FROM price_spells');
   await db.run('DROP VIEW price_spells');
   await db.run('ALTER TABLE spells RENAME TO price_spells');
 });
@@ -577,7 +577,7 @@ test('listing_lifetimes', async () => {
 test('law_of_one_price', async () => {
   const rates = Array.from({ length: 160 }, (_, day) => ({ day, rate: 4.2 + Math.sin(day / 9) / 4 }));
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE rates AS SELECT DATE '2026-01-01' + (v->>'day')::INTEGER AS date, 'PLN' AS currency,
+    `CREATE OR REPLACE TABLE rates AS SELECT DATE '2026-01-01' + (v->>'day')::INTEGER AS date, 'PLN' AS currency,
        round((v->>'rate')::DOUBLE, 6)::DECIMAL(28, 10) AS rate FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
     [JSON.stringify(rates)],
   );

@@ -14,11 +14,11 @@ let db: Database;
 beforeAll(async () => {
   db = await Database.open();
   await db.run(
-    `CREATE TEMP TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
+    `CREATE TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
      FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
     [JSON.stringify(panel)],
   );
-  await db.run(`CREATE TEMP TABLE price_spells AS
+  await db.run(`CREATE TABLE price_spells AS
     SELECT item AS item_id, 'p' AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
       (cents * 0.01)::DECIMAL(18, 4) AS price,
       -- A month's price stands from some day of it to the first of the next one.
@@ -26,9 +26,9 @@ beforeAll(async () => {
       (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
       false AS is_suspect, 'toys' AS category_slug
     FROM panel`);
-  await db.run(`CREATE TEMP TABLE items AS SELECT DISTINCT item AS item_id, 
+  await db.run(`CREATE TABLE items AS SELECT DISTINCT item AS item_id, 
     TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
-  await db.run(`CREATE TEMP TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
+  await db.run(`CREATE TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
     NULL::VARCHAR AS attribution FROM range(1, 4)`);
 });
 afterAll(() => db.close());

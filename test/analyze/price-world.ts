@@ -112,15 +112,15 @@ export async function loadPriceWorld(db: Database, listings: readonly Listing[])
     told.map(({ item }) => item),
   );
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE categories AS SELECT (v->>'itemId')::BIGINT AS item_id, v->>'category' AS slug
+    `CREATE OR REPLACE TABLE categories AS SELECT (v->>'itemId')::BIGINT AS item_id, v->>'category' AS slug
      FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
     [JSON.stringify(listings)],
   );
   await db.run(`UPDATE items SET category_slug = slug, title = 'Title ' || product_id,
     last_seen_at = make_timestamptz((${START + SEEN_AT})::BIGINT) FROM categories WHERE categories.item_id = items.item_id`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE products AS
+  await db.run(`CREATE OR REPLACE TABLE products AS
     SELECT product_id, any_value(title) AS title, any_value(category_slug) AS category_slug FROM items GROUP BY product_id`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE sites AS SELECT id AS site_id, 'Shop ' || id AS name, 'shop' || id AS host,
+  await db.run(`CREATE OR REPLACE TABLE sites AS SELECT id AS site_id, 'Shop ' || id AS name, 'shop' || id AS host,
     CASE WHEN id % 2 = 0 THEN 'CC BY ' || id END AS attribution, true AS is_current FROM range(1, 7) t(id)`);
   return told.map(({ known }) => known);
 }

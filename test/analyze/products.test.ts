@@ -22,7 +22,7 @@ async function deriveProducts(items: Item[], columns: string): Promise<unknown[]
     ...item,
   }));
   await loadRows(db, 'offers', 'items', rows);
-  await db.run(`CREATE OR REPLACE TEMP TABLE items AS
+  await db.run(`CREATE OR REPLACE TABLE items AS
     SELECT * REPLACE (product_key(gtin, brand, mpn) AS product_id, valid_gtin14(gtin) AS gtin14) FROM offers`);
   const products = await db.rows(`SELECT ${columns} FROM (${readModel('products')}) ORDER BY product_id`);
   return products.map((row) => Object.values(row).map((value) => (typeof value === 'bigint' ? Number(value) : value)));

@@ -45,12 +45,10 @@ const insertItems = async (table: string, ids: readonly number[]) => {
 
 /** A run that gives some items other rows and adds some. */
 const changeItems = async (ids: readonly number[], added: readonly number[]) => {
-  await db.run(`CREATE OR REPLACE TEMP TABLE items_before AS FROM items WHERE item_id IN (${ids.join(', ')})`);
+  await db.run(`CREATE OR REPLACE TABLE items_before AS FROM items WHERE item_id IN (${ids.join(', ')})`);
   await db.run(`DELETE FROM items WHERE item_id IN (${ids.join(', ')})`);
   await insertItems('items', [...ids, ...added]);
-  await db.run(
-    `CREATE OR REPLACE TEMP TABLE items_after AS FROM items WHERE item_id IN (${[...ids, ...added].join(', ')})`,
-  );
+  await db.run(`CREATE OR REPLACE TABLE items_after AS FROM items WHERE item_id IN (${[...ids, ...added].join(', ')})`);
 };
 
 const counts = (results: Awaited<ReturnType<typeof runChecks>>) =>
@@ -59,9 +57,9 @@ const counts = (results: Awaited<ReturnType<typeof runChecks>>) =>
 beforeAll(async () => {
   db = await Database.open();
   const columns = loadTableSchema('items').columns.map(({ name, type }) => `${name} ${type}`);
-  await db.run(`CREATE TEMP TABLE items (${columns.join(', ')})`);
+  await db.run(`CREATE TABLE items (${columns.join(', ')})`);
   await db.run(
-    'CREATE TEMP TABLE sites AS SELECT id AS site_id, NULL AS name, NULL AS host, id < 2 AS is_current FROM range(3) t(id)',
+    'CREATE TABLE sites AS SELECT id AS site_id, NULL AS name, NULL AS host, id < 2 AS is_current FROM range(3) t(id)',
   );
   checks = (await loadChecks()).filter(({ scope }) => scope !== undefined);
 });
@@ -175,9 +173,9 @@ describe('checks that count on from the run before', () => {
     const kept = new KeptCounts(undefined, files(0));
     const [before] = await runChecks(db, check, {}, scope(kept));
     const text = kept.write(files(1)).replace(/"violations":"\d+"/u, '"violations":"0"');
-    await db.run('CREATE OR REPLACE TEMP TABLE items_before AS FROM items WHERE item_id < 2');
+    await db.run('CREATE OR REPLACE TABLE items_before AS FROM items WHERE item_id < 2');
     await db.run('UPDATE items SET price = 1, previous_price = 1 WHERE item_id < 2');
-    await db.run('CREATE OR REPLACE TEMP TABLE items_after AS FROM items WHERE item_id < 2');
+    await db.run('CREATE OR REPLACE TABLE items_after AS FROM items WHERE item_id < 2');
     const [after] = await runChecks(db, check, {}, scope(new KeptCounts(text, files(1))));
     expect(after?.violations).toBe((before?.violations ?? 0n) - 2n);
   });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   db = await Database.open();
   for (const table of ['items', 'items_before', 'items_after', 'history', 'runs', 'sites'] as const) {
     const { columns } = loadTableSchema(table.startsWith('items') ? 'items' : (table as 'history'));
-    await db.run(`CREATE TEMP TABLE ${table} (${columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`);
+    await db.run(`CREATE TABLE ${table} (${columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`);
   }
   await insert('runs', { run_number: 1, run_id: "'000001-20261031T000000Z'", cursor_to: 1000 });
   await insert('runs', { run_number: 2, run_id: `'${RUN}'`, cursor_to: 1000 });

@@ -38,12 +38,10 @@ describe('a sampled item', () => {
     await loadRows(db, 'items', 'items', [fullItem({ ...lake })]);
     await loadRows(db, 'history', 'history', history ?? []);
     await loadRows(db, 'stale_items', 'stale_items', stale ? [{ item_id: 1 }] : []);
-    await db.run(
-      `CREATE OR REPLACE TEMP TABLE missing_sample AS SELECT 1::BIGINT AS item_id WHERE ${isMissing === true}`,
-    );
+    await db.run(`CREATE OR REPLACE TABLE missing_sample AS SELECT 1::BIGINT AS item_id WHERE ${isMissing === true}`);
     await db.run('SET VARIABLE sample_watermark = $1', [watermark ?? null]);
     await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor]);
-    await db.run(`CREATE OR REPLACE TEMP VIEW compared_items AS ${readModel('compare')}`);
+    await db.run(`CREATE OR REPLACE VIEW compared_items AS ${readModel('compare')}`);
     const [row] = await readJson(readModel('judged_sample'));
     return row?.differences;
   }
@@ -303,11 +301,11 @@ describe('a product of the service', () => {
   const PRICE = { product_id: '4006381333931', currency: 'EUR', min: 9.5, max: 12, offers: 3 };
 
   async function compare(theirs: object[], ours: Row[], prices: Row[] = []): Promise<string[]> {
-    await db.run(`CREATE OR REPLACE TEMP VIEW landed_products AS SELECT r.* FROM (
+    await db.run(`CREATE OR REPLACE VIEW landed_products AS SELECT r.* FROM (
       SELECT unnest(from_json(${quote(theirs)}, '[{"id": "VARCHAR", "title": "VARCHAR", "brand": "VARCHAR", "mpn": "VARCHAR",
         "gtin": "VARCHAR", "offers": "VARCHAR", "shops": "VARCHAR", "category_slug": "VARCHAR",
         "prices": [{"currency": "VARCHAR", "min": "VARCHAR", "max": "VARCHAR", "offers": "VARCHAR"}]}]')) AS r)`);
-    await db.run(`CREATE OR REPLACE TEMP TABLE landed_service_products AS ${readModel('service_products')}`);
+    await db.run(`CREATE OR REPLACE TABLE landed_service_products AS ${readModel('service_products')}`);
     await loadRows(db, 'products', 'products', ours);
     await loadRows(db, 'product_prices', 'product_prices', prices);
     const rows = await readJson(readModel('compare_products'));

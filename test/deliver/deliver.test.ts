@@ -219,7 +219,7 @@ describe('load', () => {
       const files = load.files.map((file) => `'${tablePath(lake, load.table, file.path)}'`);
       const rows =
         files.length === 0 ? `${load.table} WHERE false` : `read_parquet([${files}], hive_partitioning = false)`;
-      await copy.run(`CREATE OR REPLACE TEMP VIEW stage_${load.table} AS FROM ${rows}`);
+      await copy.run(`CREATE OR REPLACE VIEW stage_${load.table} AS FROM ${rows}`);
       for (const sql of writeApply(target, load, `stage_${load.table}`)) await copy.run(sql);
     }
     return loads;

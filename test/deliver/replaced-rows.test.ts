@@ -63,7 +63,7 @@ function relate(files: readonly DataFile[]): string {
 async function load(since: bigint | undefined): Promise<string> {
   const plan = await planLoad(lake, 'history', since);
   for (const sql of [...writeCreate(TARGET, plan), ...writeGained(TARGET, plan)]) await copy.run(sql);
-  if (plan.files.length > 0) await copy.run(`CREATE OR REPLACE TEMP VIEW stage AS FROM ${relate(plan.files)}`);
+  if (plan.files.length > 0) await copy.run(`CREATE OR REPLACE VIEW stage AS FROM ${relate(plan.files)}`);
   for (const sql of writeApply(TARGET, plan, 'stage')) await copy.run(sql);
   return plan.rows.kind;
 }

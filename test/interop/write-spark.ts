@@ -158,20 +158,20 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
   await createMacros(db);
   for (const [name, query] of Object.entries(tables)) {
     const table = name as TableName;
-    await db.run(`CREATE TEMP TABLE ${table} AS ${query}`);
+    await db.run(`CREATE TABLE ${table} AS ${query}`);
     const add = await stageTable(db, lake, { table, runId: 'r1', select: `FROM ${table}` });
     const change = { table, add, remove: [], applied: { cursor: 1n } };
     await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: new Date() });
   }
   await db.run(`SET VARIABLE run_id = 'spark'`);
   for (const { table, select } of derivedSelects()) {
-    await db.run(`CREATE TEMP TABLE ${table} AS ${select}`);
+    await db.run(`CREATE TABLE ${table} AS ${select}`);
     await expectRows(db, target, table);
   }
-  await db.run(`CREATE TEMP TABLE price_spread_daily AS ${select('price_spread_daily', {}, 'range(0) AS r(i)')}`);
+  await db.run(`CREATE TABLE price_spread_daily AS ${select('price_spread_daily', {}, 'range(0) AS r(i)')}`);
   await eachDailySpread(db, DAYS, (daily) => db.run(`INSERT INTO price_spread_daily BY NAME ${daily}`));
   await expectRows(db, target, 'price_spread_daily');
-  await db.run(`CREATE TEMP VIEW price_spells AS ${readAnalysis('price_spells')}`);
+  await db.run(`CREATE VIEW price_spells AS ${readAnalysis('price_spells')}`);
   for (const [name, value] of Object.entries(VARIABLES)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);
   const file = join(target, 'rates.csv');
   await writeFile(file, `date,currency,rate\n${RATES.join('')}`);

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import type { Database } from '../../src/duckdb/connection.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
@@ -10,13 +11,16 @@ import { add, META_DATA, makeBareLake, PROTOCOL, writeEntry } from './log-writer
 
 const MUCH_READ: TableName[] = ['items', 'history', 'sites', 'stale_items'];
 
+const listViews = async (db: Database) =>
+  (await db.rows('SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1')).map((row) => row.view_name);
+
 test('small tables that a run reads much are read once, all others are views', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   for (const table of [...MUCH_READ, 'products'] as const)
     await write(db, lake, { table, select: select(table, {}, 'range(3) AS r(i)') });
   const viewsWith = async (options?: { readOnce: bigint }) => {
     await createTableViews(db, lake, {}, options);
-    return [...db.views().keys()].sort();
+    return listViews(db);
   };
   expect(await viewsWith({ readOnce: 3n })).toEqual(['products']);
   expect(await viewsWith({ readOnce: 2n })).toEqual([...MUCH_READ, 'products'].sort());
@@ -32,7 +36,7 @@ test('views are made of the tables that are asked for alone, or of one under ano
   await write(db, lake, { select: select('items', ITEM, 'range(2) AS r(i)') });
   await write(db, lake, { table: 'products', select: select('products', { product_id: "'p'" }) });
   await createTableViews(db, lake, {}, { tables: ['items'] });
-  expect([...db.views().keys()]).toEqual(['items']);
+  expect(await listViews(db)).toEqual(['items']);
   await createTableView(db, lake, 'products', 'published');
   expect(await db.row('SELECT product_id FROM published')).toEqual({ product_id: 'p' });
 });

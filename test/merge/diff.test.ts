@@ -15,7 +15,7 @@ async function diff(exported: Row[], lake: Row[], history: Row[] = []): Promise<
   await loadRows(db, 'exported_items', 'items', exported);
   await loadRows(db, 'items', 'items', lake);
   await loadRows(db, 'history', 'history', history);
-  await db.run(`CREATE OR REPLACE TEMP TABLE mismatched_items AS ${readModel('compare')}`);
+  await db.run(`CREATE OR REPLACE TABLE mismatched_items AS ${readModel('compare')}`);
   return readTexts(db, `(${readModel('diff')})`);
 }
 

@@ -48,7 +48,7 @@ async function isMismatch({
   await loadRows(db, 'history', 'history', history ?? []);
   await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 9223372036854775807n]);
   await loadRows(db, 'stale_items', 'stale_items', stale ? [{ item_id: 1 }] : []);
-  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS ${readModel('compare')}`);
+  await db.run(`CREATE OR REPLACE TABLE different_items AS ${readModel('compare')}`);
   await db.run('SET VARIABLE with_feed = $1', [withFeed ?? true]);
   await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added ?? [])]);
   return (await readModelRows(db, 'mismatches', 'item_id')).length > 0;

@@ -117,13 +117,13 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
   await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
   await loadRows(db, 'history', 'history', world.history ?? []);
   const skews = (world.skews ?? []).map((skew, n) => `(${n}, ${skew ?? 'NULL'})`);
-  await db.run('CREATE OR REPLACE TEMP TABLE runs (run_number BIGINT, feed_skew_us BIGINT)');
+  await db.run('CREATE OR REPLACE TABLE runs (run_number BIGINT, feed_skew_us BIGINT)');
   if (skews.length > 0) await db.run(`INSERT INTO runs VALUES ${skews.join(', ')}`);
-  await db.run(`CREATE OR REPLACE TEMP TABLE different_items AS
+  await db.run(`CREATE OR REPLACE TABLE different_items AS
     SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
-  await db.run('CREATE OR REPLACE TEMP TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
-  await db.run(`CREATE OR REPLACE TEMP TABLE needed_items AS ${readModel('needs')}`);
+  await db.run(`CREATE OR REPLACE TABLE needed_items AS ${readModel('needs')}`);
   await measureFeedSkew(db);
   await judgeReads(db);
 }

@@ -168,7 +168,7 @@ describe('websites', () => {
 
   const createRefs = () =>
     db.run(
-      'CREATE OR REPLACE TEMP TABLE site_refs (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR, rank BIGINT, place BIGINT)',
+      'CREATE OR REPLACE TABLE site_refs (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR, rank BIGINT, place BIGINT)',
     );
 
   /** Sites after the run, when rows showed these; the highest rank is the latest. */

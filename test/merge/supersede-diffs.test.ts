@@ -13,7 +13,7 @@ afterAll(() => db.close());
 /** Whether a row of history that a comparison found at six gives way to a change. */
 async function givesWay({ row, told }: { row?: Row; told?: Row }): Promise<boolean> {
   await loadRows(db, 'history', 'history', [change({ change_id: null, origin: 'diff', ...row })]);
-  await db.run(`CREATE OR REPLACE TEMP VIEW diff_rows AS SELECT *, 'a.parquet' AS filename FROM history`);
+  await db.run(`CREATE OR REPLACE VIEW diff_rows AS SELECT *, 'a.parquet' AS filename FROM history`);
   await loadRows(db, 'new_changes', 'history', [change({ origin: 'feed', ...told })]);
   return (await readModelRows(db, 'superseded_diffs', 'item_id')).length > 0;
 }

@@ -13,7 +13,7 @@ test.each([
   ['SELECT coalesce(a, b, c)', ['SELECT coalesce(b, a, c)', 'SELECT (a)']],
   ['FROM a ORDER BY b DESC NULLS LAST', ['FROM a ORDER BY b ASC NULLS LAST', 'FROM a ORDER BY b DESC NULLS FIRST']],
   ['SELECT a - 1, -1', ['SELECT a + 1, -1']],
-  ['CREATE OR REPLACE TEMP MACRO a(b) AS b', []],
+  ['CREATE OR REPLACE MACRO a(b) AS b', []],
   ['FROM a SEMI JOIN b', ['FROM a ANTI JOIN b']],
   ["SELECT '<', \"min(\", a->>'$' -- NOT a", []],
 ])('%s', (sql, mutants) => {

@@ -123,7 +123,7 @@ describe('a disk that is full', () => {
       const copy = "COPY (FROM range(1000)) TO '/dev/full' (FORMAT parquet)";
       await expect(explain(copy)).rejects.toMatchObject({ code: 'disk_full' });
       await db.run("SET max_temp_directory_size = '1MB'");
-      const sort = 'CREATE TEMP TABLE t AS SELECT md5(CAST(range AS VARCHAR)) AS x FROM range(1000000) ORDER BY x';
+      const sort = 'CREATE TABLE t AS SELECT md5(CAST(range AS VARCHAR)) AS x FROM range(1000000) ORDER BY x';
       await expect(explain(sort)).rejects.toMatchObject({ code: 'disk_full' });
       await expect(explain('SELECT 1 / oops')).rejects.not.toHaveProperty('code', 'disk_full');
     } finally {

@@ -10,7 +10,7 @@ async function makeInParts(items: string, { byProduct = true, partItems = 30n } 
   const db = await Database.open();
   try {
     const folder = path.join(await makeFolder(), 'parts');
-    await db.run(`CREATE TEMP VIEW items AS ${items}`);
+    await db.run(`CREATE VIEW items AS ${items}`);
     const read = async () => {
       const rows = await db.rows('SELECT product_id, count(*) AS n FROM items GROUP BY ALL ORDER BY ALL');
       return rows.map((row) => `${row.product_id} ${row.n}`);

@@ -113,13 +113,13 @@ interface RunOptions {
 /** A run at an instant: the new version of the table, committed; undefined when there is none. */
 async function runDaily(changes: Known[], { now, before = -DAY, days = 90, productOf = twoProducts }: RunOptions) {
   const runId = `run-${now}`;
-  await db.run('CREATE TEMP TABLE IF NOT EXISTS items AS SELECT * FROM (SELECT NULL) WHERE false');
-  await db.run('CREATE OR REPLACE TEMP TABLE items_before AS FROM items');
+  await db.run('CREATE TABLE IF NOT EXISTS items AS SELECT * FROM (SELECT NULL) WHERE false');
+  await db.run('CREATE OR REPLACE TABLE items_before AS FROM items');
   await loadHistoryWorld(db, lookAt(changes, now, before, runId, productOf));
   await db.run('UPDATE items SET run_id = $1', [runId]);
-  await db.run(`CREATE OR REPLACE TEMP TABLE runs AS SELECT make_timestamptz(${START}) AS started_at`);
+  await db.run(`CREATE OR REPLACE TABLE runs AS SELECT make_timestamptz(${START}) AS started_at`);
   await db.run('ALTER TABLE items RENAME TO item_rows');
-  await db.run('CREATE OR REPLACE TEMP VIEW items AS FROM item_rows');
+  await db.run('CREATE OR REPLACE VIEW items AS FROM item_rows');
   await db.run('SET VARIABLE run_id = $1', [runId]);
   const change = await stageDaily({
     db,

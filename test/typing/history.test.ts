@@ -35,7 +35,7 @@ async function typeChange(values: Partial<Record<keyof typeof LANDED, string | n
   const row = { ...LANDED, ...values };
   const columns = Object.keys(row).map((name, n) => `$${n + 1}::VARCHAR AS ${name}`);
   await db.run(
-    `CREATE OR REPLACE TEMP TABLE landed_changes AS SELECT ${columns.join(', ')}`,
+    `CREATE OR REPLACE TABLE landed_changes AS SELECT ${columns.join(', ')}`,
     Object.values(row).map((value) => (value === null ? null : String(value))),
   );
   return db.row(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${readModel('history')})`);

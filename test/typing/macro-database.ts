@@ -14,8 +14,8 @@ export async function openMacros(): Promise<MacroDatabase> {
   return {
     db,
     async apply(macro, inputs) {
-      await db.run('CREATE OR REPLACE TEMP TABLE inputs (n INTEGER, x VARCHAR)');
-      const appender = await db.connection.createAppender('inputs', null, 'temp');
+      await db.run('CREATE OR REPLACE TABLE inputs (n INTEGER, x VARCHAR)');
+      const appender = await db.connection.createAppender('inputs');
       inputs.forEach((text, n) => {
         appender.appendInteger(n);
         if (text === null) appender.appendNull();

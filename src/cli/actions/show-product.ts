@@ -77,10 +77,10 @@ function show(name: string, value: DuckDBValue): DuckDBValue {
 }
 
 async function createOffers(db: Database, conversion: Conversion | undefined): Promise<void> {
-  await db.run(`CREATE OR REPLACE TEMP TABLE shown_offers AS ${readAnalysis('offers')}`);
+  await db.run(`CREATE OR REPLACE TABLE shown_offers AS ${readAnalysis('offers')}`);
   if (conversion === undefined) return;
   await prepareConversion(db, conversion);
-  await db.run(`CREATE OR REPLACE TEMP TABLE shown_offers AS
+  await db.run(`CREATE OR REPLACE TABLE shown_offers AS
     SELECT shown_offers.*, converted.price AS converted_price, converted.currency AS converted_currency
     FROM shown_offers LEFT JOIN (SELECT item_id, price, currency
       FROM (${readAnalysis('converted_items')}) WHERE product_id = getvariable('product')) AS converted USING (item_id)

@@ -111,14 +111,14 @@ async function describeLeftOut(db: Database, columns: number | undefined): Promi
 
 /** Temp table `spreads`: the rows are few. */
 async function createResult(db: Database, daily: boolean, conversion: Conversion | undefined): Promise<void> {
-  const create = (sql: string) => db.run(`CREATE OR REPLACE TEMP TABLE spreads AS ${sql}`);
+  const create = (sql: string) => db.run(`CREATE OR REPLACE TABLE spreads AS ${sql}`);
   if (!daily) {
     if (conversion !== undefined) await convertSpreads(db, conversion);
     return create(readAnalysis('widest_spreads'));
   }
   if (conversion === undefined) return create(readAnalysis('daily_spreads'));
   await prepareConversion(db, conversion);
-  await db.run(`CREATE OR REPLACE TEMP TABLE daily_spreads AS ${readAnalysis('daily_spreads')}`);
+  await db.run(`CREATE OR REPLACE TABLE daily_spreads AS ${readAnalysis('daily_spreads')}`);
   return create(readAnalysis('converted_days'));
 }
 
