@@ -5,6 +5,7 @@ import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
 import { findReadTables } from '../check/read-tables.js';
 import { type RunScope, runChecks } from '../check/run.js';
+import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { ignoreMissing, type Lake, privatePath, temporaryPath } from '../lake/layout.js';
@@ -31,6 +32,7 @@ export interface Audit {
  */
 export async function auditRun(
   run: Run,
+  side: Database,
   candidate: Candidate,
   rows: readonly RunRow[],
   { waived }: { waived: boolean },
@@ -46,7 +48,7 @@ export async function auditRun(
     'runs',
     `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
   );
-  const scope = await openScope(run, candidate);
+  const scope = { side, ...(await openScope(run, candidate)) };
   const results = await runChecks(db, checks, run.pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
@@ -80,7 +82,7 @@ async function viewTables(run: Run, candidate: Candidate, checks: readonly Check
 }
 
 /** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
-async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidate): Promise<RunScope> {
+async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidate): Promise<Omit<RunScope, 'side'>> {
   const { items } = tables;
   const changed = await db.row('SELECT count(*) AS n FROM merged_items');
   const hasFewChanges =

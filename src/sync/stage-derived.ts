@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type DerivedSelect, listDerivedLevels } from '../analyze/derive.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { settleAll } from '../io/settle-all.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { createChangedProducts } from '../merge/changed-products.js';
@@ -23,11 +24,23 @@ export type AddTable = (
   maxRows?: bigint,
 ) => Promise<void>;
 
+/** While rows of the next tables are made in the run's session, those that are written go into files in another. */
+interface DerivedSessions {
+  add: AddTable;
+  beside: Database;
+  addBeside: AddTable;
+}
+
 /**
  * Stages the derived tables, level by level. Where the lake's rows follow from the items before the run, only products
  * with changed offers are computed, and only files that hold rows which became different are written again.
  */
-export async function stageDerived(run: Run, batch: Batch, candidate: Candidate, add: AddTable): Promise<void> {
+export async function stageDerived(
+  run: Run,
+  batch: Batch,
+  candidate: Candidate,
+  { add, beside, addBeside }: DerivedSessions,
+): Promise<void> {
   const { db, lake, tables } = run;
   const itemsVersion = tables.items.version + (candidate.items === undefined ? 0n : 1n);
   const levels = listDerivedLevels();
@@ -41,14 +54,22 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
   const parts = new ProductParts(db, { folder: path.join(run.workFolder, 'products'), queries });
   // Tables whose other rows stay as they are.
   const kept = new Set<TableName>(['items', ...(batch.sites === undefined ? (['sites'] as const) : [])]);
-  for (const level of levels) {
+  const renewing: Promise<void>[] = [];
+  const showRenewed = async () => {
+    await settleAll(renewing.splice(0));
+    await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
+  };
+  const makeTables = async (level: DerivedSelect[]) => {
     const renewed = level.filter((one) => follows(one) && one.reads.every((read) => kept.has(read)));
     const byProduct = few ? renewed.filter((one) => one.byProduct) : [];
     for (const derived of byProduct) {
       const { table, query } = derived;
-      const { select, remove } =
-        changed === 0n ? NOTHING : await renewTable(db, lake.root, tables[table], derived, kept);
-      await add(table, select, remove, { itemsVersion, query });
+      if (changed > 0n) await makeRows(db, derived, kept);
+      const renew = async () => {
+        const { select, remove } = changed === 0n ? NOTHING : await renewTable(beside, lake.root, tables[table]);
+        await addBeside(table, select, remove, { itemsVersion, query });
+      };
+      renewing.push(begin(renew()));
       kept.add(table);
     }
     for (const { table, query, select } of renewed.filter((one) => !one.byProduct)) {
@@ -58,14 +79,27 @@ export async function stageDerived(run: Run, batch: Batch, candidate: Candidate,
       await add(table, isKept ? undefined : `FROM made_${table}`, isKept ? [] : files, { itemsVersion, query });
     }
     const remade = level.filter((one) => !byProduct.includes(one) && (one.byProduct || !renewed.includes(one)));
+    if (remade.length === 0) return;
+    // They read tables of former levels as they will be.
+    await showRenewed();
     await makeLevel(parts, remade, async ({ table, select, query }) => {
       const before = candidate[table]?.add ?? [];
       await add(table, select, tables[table].files, { itemsVersion, query });
       candidate[table]?.add.push(...before);
     });
-    // A table of the next level reads these as they will be.
-    await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
+  };
+  try {
+    for (const level of levels) await makeTables(level);
+    await showRenewed();
+  } finally {
+    await Promise.allSettled(renewing);
   }
+}
+
+/** Whoever waits for it later gets its error. */
+function begin<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
 }
 
 /** Table `changed_items`: what the derived tables read of the items of the changed products. */
@@ -109,22 +143,20 @@ async function isUnchanged(db: Database, table: TableName, select: string): Prom
   return row === undefined;
 }
 
-/** Computes the changed products: the rows that take the place of files, and these files. */
-async function renewTable(
-  db: Database,
-  root: string,
-  { table, files, hasOlderFiles }: TableState,
-  { reads, select }: Pick<DerivedSelect, 'reads' | 'select'>,
-  kept: ReadonlySet<TableName>,
-): Promise<Renewal> {
+/** Table `made_<table>`: its rows of the changed products. */
+async function makeRows(db: Database, { table, reads, select }: DerivedSelect, kept: ReadonlySet<TableName>) {
+  const changed = reads.filter((one) => kept.has(one) && isByProduct(one));
+  const rows = (one: TableName) => `SELECT * FROM ${one === 'items' ? 'changed_items' : `made_${one}`}`;
+  await db.substituteEach(changed, rows, () => db.define('table', `made_${table}`, select));
+}
+
+/** The rows of the changed products that take the place of files, and these files. */
+async function renewTable(db: Database, root: string, { table, files, hasOlderFiles }: TableState): Promise<Renewal> {
   const byPath = new Map(files.map((file) => [path.join(root, table, file.path), file]));
   const read = (paths: Iterable<string>, more?: string) => {
     const relations = [...paths].map((path) => toRelationFile(byPath.get(path) as DataFile, path));
     return tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
   };
-  const changed = reads.filter((one) => kept.has(one) && isByProduct(one));
-  const rows = (one: TableName) => `SELECT * FROM ${one === 'items' ? 'changed_items' : `made_${one}`}`;
-  await db.substituteEach(changed, rows, () => db.define('table', `made_${table}`, select));
   await db.define(
     'table',
     `stored_${table}`,

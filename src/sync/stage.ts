@@ -1,6 +1,6 @@
-import { chooseRunSample } from '../compare/compare-sample.js';
+import { chooseRunSample, compareSample, type SampleComparison } from '../compare/compare-sample.js';
+import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import type { LandedSample } from '../extract/sample.js';
 import { openStep } from '../io/report-step.js';
 import { settleAll } from '../io/settle-all.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
@@ -20,14 +20,23 @@ import { type AddTable, stageDerived } from './stage-derived.js';
 export interface Staged {
   candidate: Candidate;
   attributions: Attribution[];
-  /** The sample, read from the service meanwhile; undefined where nothing is sampled. */
-  sample: LandedSample | undefined;
+  /** What a sample of the service's items has shown meanwhile. */
+  compared: SampleComparison;
 }
 
-/** Writes the next files of every table beside the lake, and leaves views of the lake as it would be. */
-export async function stageRun(run: Run, batch: Batch, datasets: LandedDatasets, extract: Extract): Promise<Staged> {
+/**
+ * Writes the next files of every table beside the lake, and leaves views of the lake as it would be. In session `side`
+ * it does what needs nothing of the rest.
+ */
+export async function stageRun(
+  run: Run,
+  side: Database,
+  batch: Batch,
+  datasets: LandedDatasets,
+  extract: Extract,
+): Promise<Staged> {
   const sealing: Sealing = [];
-  const [made] = await Promise.allSettled([stageTables(run, batch, datasets, extract, sealing)]);
+  const [made] = await Promise.allSettled([stageTables(run, side, batch, datasets, extract, sealing)]);
   // A file that can't be sealed is removed: statements that read it fail as a consequence.
   const sealed = new Map((await settleAll(sealing)).flat().map((file) => [file.stagedAt, file]));
   if (made.status === 'rejected') throw made.reason;
@@ -43,6 +52,7 @@ type Sealing = Promise<StagedFile[]>[];
 
 async function stageTables(
   run: Run,
+  side: Database,
   batch: Batch,
   datasets: LandedDatasets,
   extract: Extract,
@@ -53,50 +63,54 @@ async function stageTables(
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
   let step = openStep(run.io, 'staging');
-  const stage = async (table: TableName, select: string, maxRows?: bigint) => {
-    const { files, sealed } = await beginStage(db, run.lake, describeStage(run, table, select, metadata, maxRows));
+  const stage = async (session: Database, table: TableName, select: string, maxRows?: bigint) => {
+    const { files, sealed } = await beginStage(session, run.lake, describeStage(run, table, select, metadata, maxRows));
     sealing.push(sealed);
     return files;
   };
-  const add: AddTable = async (table, select, remove, applied = {}, maxRows) => {
-    if (isCommitted(run, table)) return;
-    const files = select === undefined || maxRows === 0n ? [] : await stage(table, select, maxRows);
-    run.io.log('debug', 'staged', { table, files: files.length });
-    for (const { rows, bytes } of files) step.add(rows, bytes);
-    const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
-    candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
-  };
+  const addIn =
+    (session: Database): AddTable =>
+    async (table, select, remove, applied = {}, maxRows) => {
+      if (isCommitted(run, table)) return;
+      const files = select === undefined || maxRows === 0n ? [] : await stage(session, table, select, maxRows);
+      run.io.log('debug', 'staged', { table, files: files.length });
+      for (const { rows, bytes } of files) step.add(rows, bytes);
+      const marks = { run: run.landing.runNumber, accepted: run.repairs[table] };
+      candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
+    };
+  const add = addIn(db);
   const cursor = extract.window.to;
   const history = selectColumns('history');
   const { kept, replaced } = batch.history;
   const rows = `SELECT ${history} FROM new_changes UNION ALL SELECT ${history} FROM diff_changes`;
   const fromHistory = { cursor, ahead: batch.ahead };
-  await add(
-    'history',
-    kept === undefined ? rows : `${rows} UNION ALL ${kept}`,
-    replaced,
-    fromHistory,
-    countEvents(batch),
-  );
-  if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
   const items = { cursor, polledAt: readPolled(extract), datasets: noteDatasets(run, extract, datasets) };
-  await add('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows);
-  await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
-  await addDatasets(run, datasets, add);
-  await add('rejects', batch.rejects, []);
+  const addOthers = async () => {
+    const events = kept === undefined ? rows : `${rows} UNION ALL ${kept}`;
+    await add('history', events, replaced, fromHistory, countEvents(batch));
+    if (batch.stale.select !== undefined) await add('stale_items', batch.stale.select, run.tables.stale_items.files);
+    await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
+    await addDatasets(run, datasets, add);
+    await add('rejects', batch.rejects, []);
+  };
+  await settleAll([
+    addIn(side)('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows),
+    addOthers(),
+  ]);
   await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   step.done();
   step = openStep(run.io, 'deriving');
   const readSample = await chooseRunSample(run, extract);
   const derive = async () => {
-    await stageDerived(run, batch, candidate, add);
-    if (await addDaily(run, candidate, batch.moment, (select) => stage('price_spread_daily', select)))
+    const deriving = { ...run, db: side };
+    await stageDerived(deriving, batch, candidate, { add: addIn(side), addBeside: add, beside: db });
+    if (await addDaily(deriving, candidate, batch.moment, (select) => stage(side, 'price_spread_daily', select)))
       await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   };
-  // The service answers while the tables are made.
-  const [sample] = await settleAll([readSample(), derive()]);
+  const compare = async () => compareSample(run, await readSample());
+  const [compared] = await settleAll([compare(), derive()]);
   step.done();
-  return { candidate, attributions, sample };
+  return { candidate, attributions, compared };
 }
 
 /** Rows of history at most: an item that is new and removed has two. */

@@ -2,7 +2,6 @@ import { countUsage } from '../account/count-usage.js';
 import { type TakenHistories, takeHistories } from '../backfill/fetch-histories.js';
 import { askFacets, compareFacets } from '../compare/compare-facets.js';
 import { compareProducts, landServiceProducts } from '../compare/compare-products.js';
-import { compareSample } from '../compare/compare-sample.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { reportStep } from '../io/report-step.js';
@@ -126,19 +125,25 @@ async function runSteps(
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
+    const side = await run.db.fork();
     // The service answers while the tables are made.
     const [staged, landedProducts] = await settleAll([
-      step('stage', () => stageRun(run, batch, datasets, extract)),
+      step('stage', () => stageRun(run, side, batch, datasets, extract)),
       landServiceProducts(run, extract),
     ]);
-    const products = await compareProducts(run, landedProducts);
-    const counts = await compareFacets(run, facets);
+    const compare = async () => [await compareProducts(run, landedProducts), await compareFacets(run, facets)] as const;
+    const [products, counts] = await step('compare', () => reportStep(io, 'comparing', compare));
     await stageServiceProducts(run, staged);
-    const compared = await step('compare', () => reportStep(io, 'comparing', () => compareSample(run, staged.sample)));
-    const found = { ...batch.comparison, compared, products, facets: counts, usage: await countUsage(run) };
+    const found = {
+      ...batch.comparison,
+      compared: staged.compared,
+      products,
+      facets: counts,
+      usage: await countUsage(run),
+    };
     const row = await describeRun(run, extract, tally, batch.stale.count, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
-    const audit = await step('audit', () => auditRun(run, staged.candidate, rows, { waived: publishHeld }));
+    const audit = await step('audit', () => auditRun(run, side, staged.candidate, rows, { waived: publishHeld }));
     const { checks } = audit;
     pause();
     await remote?.saveLanding();

@@ -11,12 +11,13 @@ import { createSeeded } from '../seeded.js';
 
 const random = createSeeded(12);
 let db: Database;
+let side: Database;
 let checks: Check[];
 
 /** The names of a table's files in a version of the lake. */
 const files = (version: number) => () => [`${version}.parquet`];
 const NONE: ReadonlySet<string> = new Set();
-const scope = (kept: KeptCounts) => ({ kept, hasFewChanges: false, changedTables: NONE });
+const scope = (kept: KeptCounts) => ({ side, kept, hasFewChanges: false, changedTables: NONE });
 
 const literal = (values: readonly (string | null)[]) => {
   const value = random.pick(values);
@@ -56,6 +57,7 @@ const counts = (results: Awaited<ReturnType<typeof runChecks>>) =>
 
 beforeAll(async () => {
   db = await Database.open();
+  side = await db.fork();
   const columns = loadTableSchema('items').columns.map(({ name, type }) => `${name} ${type}`);
   await db.run(`CREATE TABLE items (${columns.join(', ')})`);
   await db.run(

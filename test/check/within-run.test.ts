@@ -12,6 +12,7 @@ import { createSeeded } from '../seeded.js';
 const random = createSeeded(31);
 const RUN = '000002-20261101T000000Z';
 let db: Database;
+let side: Database;
 let checks: Check[];
 
 const instant = () => `'2026-10-0${1 + random.integer(9)} 00:00:00+00'`;
@@ -51,6 +52,7 @@ beforeAll(async () => {
   await insert('runs', { run_number: 1, run_id: "'000001-20261031T000000Z'", cursor_to: 1000 });
   await insert('runs', { run_number: 2, run_id: `'${RUN}'`, cursor_to: 1000 });
   await db.run('SET VARIABLE run_id = $1', [RUN]);
+  side = await db.fork();
   for (let id = 0; id < 80; id++) {
     // Of every third item the run told something; some of these rows it did not give other values.
     const isTouched = id % 3 === 0;
@@ -67,7 +69,7 @@ afterAll(() => db.close());
 
 const count = async (hasFewChanges: boolean) => {
   const kept = new KeptCounts(undefined, () => []);
-  const results = await runChecks(db, checks, {}, { kept, hasFewChanges, changedTables: new Set() });
+  const results = await runChecks(db, checks, {}, { side, kept, hasFewChanges, changedTables: new Set() });
   return results.map(({ name, violations, sample }) => [name, violations, sample === '[]']);
 };
 
@@ -96,7 +98,8 @@ describe('checks that look within a run', () => {
     ]) {
       const own = parseCheck(header + sql, 'own.sql');
       const counted = async (hasFewChanges: boolean) => {
-        const run = { kept: new KeptCounts(undefined, () => []), hasFewChanges, changedTables: new Set<string>() };
+        const kept = new KeptCounts(undefined, () => []);
+        const run = { side, kept, hasFewChanges, changedTables: new Set<string>() };
         const [result] = await runChecks(db, [own], {}, run);
         return [result?.violations, Object.keys(JSON.parse(result?.sample ?? '[{}]')[0] ?? {})];
       };
