@@ -18,6 +18,7 @@ export interface DuckDbOptions {
 }
 
 type Kind = 'view' | 'table';
+const showKept = (name: string) => `SELECT * EXCLUDE (filename) FROM kept_${name}`;
 /** Stands for the SELECT of a table that has no rows. */
 const NO_ROWS = '';
 
@@ -33,8 +34,10 @@ export class Database {
   readonly #isFork: boolean;
   readonly #forks = new Set<Database>();
   #isClosed = false;
-  /** What `define` and `keep` made, for all sessions: the same is not made again. */
+  /** What `define` made, for all sessions: the same is not made again. */
   readonly #defined: Map<string, { kind: Kind; of?: string }>;
+  /** The files of which `keep` has the rows. */
+  readonly #kept: Map<string, Promise<ReadonlySet<string>>>;
 
   private constructor(
     instance: DuckDBInstance,
@@ -46,6 +49,7 @@ export class Database {
     this.#signal = signal;
     this.#isFork = main !== undefined;
     this.#defined = main === undefined ? new Map() : main.#defined;
+    this.#kept = main === undefined ? new Map() : main.#kept;
     this.#release = signal === undefined ? () => {} : interruptOnAbort(connection, signal);
   }
 
@@ -89,11 +93,41 @@ export class Database {
     this.#defined.set(name, kind === 'view' ? { kind, of: select } : { kind });
   }
 
-  /** Makes table `name` of a SELECT over files, which never change: not again while it is there. */
-  async keep(name: string, select: string): Promise<void> {
-    if (this.#isDefined('table', name, select)) return;
-    await this.#replace('table', name, `AS ${select}`);
-    this.#defined.set(name, { kind: 'table', of: select });
+  /**
+   * Makes view `name` of the rows of files, which never change: only files that are not in table `kept_<name>` are read
+   * into it, those that are left out go. `read` gives SQL of a relation of some files, with column `filename`.
+   */
+  async keep(name: string, paths: readonly string[], read: (paths: readonly string[]) => string): Promise<void> {
+    const before = this.#kept.get(name);
+    const kept = this.#keepFiles(name, before, paths, read);
+    this.#kept.set(name, kept);
+    await kept;
+  }
+
+  /** True where view `name` shows what `keep` made. */
+  keeps(name: string): boolean {
+    return this.#isDefined('view', name, showKept(name));
+  }
+
+  async #keepFiles(
+    name: string,
+    before: Promise<ReadonlySet<string>> | undefined,
+    paths: readonly string[],
+    read: (paths: readonly string[]) => string,
+  ): Promise<ReadonlySet<string>> {
+    const table = `kept_${name}`;
+    const now = new Set(paths);
+    const there = await before?.catch(() => undefined);
+    if (there === undefined) await this.define('table', table, `SELECT * FROM ${read(paths)}`);
+    else {
+      const gone = [...there].filter((path) => !now.has(path));
+      const added = paths.filter((path) => !there.has(path));
+      if (gone.length > 0)
+        await this.run(`DELETE FROM ${table} WHERE filename IN (${gone.map(quoteLiteral).join(', ')})`);
+      if (added.length > 0) await this.run(`INSERT INTO ${table} SELECT * FROM ${read(added)}`);
+    }
+    await this.define('view', name, showKept(name));
+    return now;
   }
 
   /** Table `name` without rows, which stays so: not made again while it is there. */

@@ -23,22 +23,29 @@ export async function planSlices(db: Database, select: string, column: string): 
   return groupValues(counts, BigInt(SLICE_ROWS)).map((group) => writePredicate(name, group));
 }
 
-/** Neighbours together as long as they have at most `limit` rows; never an empty group. */
+/**
+ * Neighbours together, in groups of at most `limit` rows. More rows than that make an even number of groups of about the
+ * same size: two lanes that write them end together. A value with more rows is alone; no group is empty.
+ */
 export function groupValues(counts: readonly ValueCount[], limit: bigint): ValueCount[][] {
+  const total = counts.reduce((sum, { rows }) => sum + rows, 0n);
+  const share = total <= limit ? limit : divideUp(total, 2n * divideUp(total, 2n * limit));
   const groups: ValueCount[][] = [];
-  let rows = 0n;
+  let [rows, before] = [0n, 0n];
   for (const count of counts) {
     const group = groups.at(-1);
-    if (group === undefined || rows + count.rows > limit) {
+    const isMostlyBeyond = 2n * before + count.rows > 2n * share * BigInt(groups.length);
+    if (group === undefined || isMostlyBeyond || rows + count.rows > limit) {
       groups.push([count]);
-      rows = count.rows;
-    } else {
-      group.push(count);
-      rows += count.rows;
-    }
+      rows = 0n;
+    } else group.push(count);
+    rows += count.rows;
+    before += count.rows;
   }
   return groups;
 }
+
+const divideUp = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
 /** A range, so that row groups outside it are skipped by their statistics. */
 function writePredicate(name: string, group: ValueCount[]): string {

@@ -26,10 +26,12 @@ export async function createTableViews(
   { readOnce = 0n, tables = TABLE_NAMES }: { readOnce?: bigint; tables?: readonly TableName[] } = {},
 ): Promise<void> {
   for (const table of tables) {
-    const { select, files } = await selectTable(lake, table, candidate[table]);
+    const { relations, state, files } = await listFiles(lake, table, candidate[table]);
     if (files.length === 0) await db.keepEmpty(table, loadTableSchema(table).columns);
-    else if (MUCH_READ.includes(table) && isSmall(files, readOnce)) await db.keep(table, select);
-    else await db.define('view', table, select);
+    else if (MUCH_READ.includes(table) && isSmall(files, readOnce)) {
+      const read = (some: readonly string[]) => tableRelation(table, some, { ...state, more: 'filename = true' });
+      await db.keep(table, relations.map(readPath), read);
+    } else await db.define('view', table, `SELECT * FROM ${tableRelation(table, relations, state)}`);
   }
 }
 
@@ -38,11 +40,11 @@ export async function createTableViews(
  * @throws PricelakeError `lake_invalid` when a column is of another type than the contract says.
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
-  const { select } = await selectTable(lake, table, undefined);
-  await db.define('view', name, select);
+  const { relations, state } = await listFiles(lake, table, undefined);
+  await db.define('view', name, `SELECT * FROM ${tableRelation(table, relations, state)}`);
 }
 
-async function selectTable(lake: Lake, table: TableName, change: TableChange | undefined) {
+async function listFiles(lake: Lake, table: TableName, change: TableChange | undefined) {
   const state = await readTable(lake, table);
   refuseOtherTypes(lake, state);
   const removed = new Set(change?.remove.map((file) => file.path));
@@ -52,9 +54,10 @@ async function selectTable(lake: Lake, table: TableName, change: TableChange | u
     ...kept.map((file) => toRelationFile(file, tablePath(lake, table, file.path))),
     ...(change?.add.map((file) => file.stagedAt) ?? []),
   ];
-  const select = `SELECT * FROM ${tableRelation(table, relations, state)}`;
-  return { select, files: [...kept, ...(change?.add ?? [])] };
+  return { relations, state, files: [...kept, ...(change?.add ?? [])] };
 }
+
+const readPath = (file: RelationFile) => (typeof file === 'string' ? file : file.path);
 
 /** True for few rows in files of our own, whose log counts them. */
 export function isSmall(files: readonly DataFile[], fewRows = FEW_ROWS): boolean {

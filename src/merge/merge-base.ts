@@ -1,4 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
+import { quoteLiteral } from '../duckdb/quote.js';
 import type { DataFile, TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { FEW_ROWS, selectColumns } from './batch.js';
@@ -18,8 +19,8 @@ export type MergeBase = { kind: 'first' } | LakeBase;
 export interface LakeBase extends Pick<TableState, 'hasOlderFiles'> {
   kind: 'lake' | 'poll' | 'reload';
   files: ItemsFile[];
-  /** True where `items` is quickly read as a whole. */
-  isSmall: boolean;
+  /** True where table `kept_items` has the rows of the files. */
+  isKept: boolean;
 }
 
 /**
@@ -38,7 +39,7 @@ export async function createMergeBase(db: Database, base: MergeBase, renamed: 'u
   const news = 'FROM exported_items SEMI JOIN different_items USING (item_id)';
   const different = await db.row('SELECT count(*) AS n FROM different_items');
   await db.define(
-    base.isSmall && (different?.n as bigint) <= FEW_ROWS ? 'table' : 'view',
+    base.isKept && (different?.n as bigint) <= FEW_ROWS ? 'table' : 'view',
     'base_items',
     `SELECT ${selectColumns('items')} ${news} UNION ALL SELECT * FROM (${select}) ANTI JOIN (${news}) USING (item_id)`,
   );
@@ -55,7 +56,7 @@ async function createLakeBase(db: Database, base: LakeBase, condition: string): 
     'base_places',
     base.files.length === 0
       ? 'SELECT item_id, NULL::VARCHAR AS filename FROM items WHERE false'
-      : `SELECT item_id, filename FROM ${readFiles(base.files, base, 'filename = true')} WHERE ${condition}`,
+      : `SELECT item_id, filename FROM ${readFiles(base.files, base, 'filename')} WHERE ${condition}`,
   );
   const touched = await listFiles(db, base, 'base_places');
   const rows = `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched, base)}`;
@@ -66,7 +67,7 @@ async function createLakeBase(db: Database, base: LakeBase, condition: string): 
 
 async function selectLakeBase(db: Database, base: LakeBase, condition: string): Promise<string> {
   const columns = selectColumns('items');
-  if (base.isSmall) return `SELECT ${columns} FROM items WHERE ${condition}`;
+  if (base.isKept) return `SELECT ${columns} FROM items WHERE ${condition}`;
   const touched = await findFilesWith(db, base, condition);
   return `SELECT ${columns} FROM ${touched.length === 0 ? 'items WHERE false' : readFiles(touched, base)}`;
 }
@@ -74,7 +75,7 @@ async function selectLakeBase(db: Database, base: LakeBase, condition: string): 
 /** The published files that hold rows of a condition. */
 export async function findFilesWith(db: Database, base: LakeBase, condition: string): Promise<ItemsFile[]> {
   if (base.files.length === 0) return [];
-  return listFiles(db, base, `${readFiles(base.files, base, 'filename = true')} WHERE ${condition}`);
+  return listFiles(db, base, `${readFiles(base.files, base, 'filename')} WHERE ${condition}`);
 }
 
 /** The published files that column `filename` of a relation names. */
@@ -84,8 +85,16 @@ export async function listFiles(db: Database, { files }: LakeBase, relation: str
   return files.filter((file) => names.has(file.absolutePath));
 }
 
-/** SQL of the rows of published files. */
-export function readFiles(files: ItemsFile[], { hasOlderFiles }: LakeBase, more?: string): string {
+/** SQL of the rows of published files; with `filename`, each with its file. */
+export function readFiles(files: ItemsFile[], { isKept, ...base }: LakeBase, more?: 'filename'): string {
+  if (isKept) {
+    const paths = files.map(({ absolutePath }) => quoteLiteral(absolutePath));
+    const some = files.length === base.files.length ? '' : ` WHERE filename IN (${paths.join(', ')})`;
+    return `(SELECT * ${more === undefined ? 'EXCLUDE (filename) ' : ''}FROM kept_items${some})`;
+  }
   const relations = files.map((file) => toRelationFile(file, file.absolutePath));
-  return tableRelation('items', relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
+  return tableRelation('items', relations, {
+    hasOlderFiles: base.hasOlderFiles,
+    ...(more === undefined ? {} : { more: 'filename = true' }),
+  });
 }

@@ -53,18 +53,31 @@ export interface Batch {
 /** Of the lake before the run, few statements read the items: a larger table is quicker left in its files. */
 const FEW_ROWS_BEFORE = 5_000n;
 
+/** Begins to read the items as they were: view `items`. Of a small lake they are in a table before all has landed. */
+export async function readItemsBefore(run: Run, side: Database): Promise<void> {
+  if (isSmallRun(run)) await run.db.run('SET threads = 1');
+  const readOnce = isSmallRun(run) ? FEW_ROWS : FEW_ROWS_BEFORE;
+  await createTableViews(side, run.lake, {}, { readOnce, tables: ['items'] });
+}
+
 /** Types what landed, reads whole the items about which the changes say too little, and applies both to the items so far. */
-export async function normalizeRun(run: Run, extract: Extract, { datasets }: LandedDatasets): Promise<Batch> {
+export async function normalizeRun(
+  run: Run,
+  extract: Extract,
+  { datasets }: LandedDatasets,
+  itemsBefore: Promise<void>,
+): Promise<Batch> {
   const { db, typing } = run;
-  if (isSmallRun(run)) await db.run('SET threads = 1');
-  await createTableViews(db, run.lake, {}, { readOnce: FEW_ROWS_BEFORE, tables: NEWS_TABLES });
+  const others = NEWS_TABLES.filter((table) => table !== 'items');
+  await createTableViews(db, run.lake, {}, { readOnce: FEW_ROWS_BEFORE, tables: others });
   const changeFiles = await typeChanges(run, extract);
   const { feed, window } = extract;
   const { applyFrom, watermark } = window;
   const changes = await createNewChanges(db, changeFiles, window, { isSelected: run.selection !== 'all' });
-  const base = chooseMergeBase(run, extract);
   await createPendingChanges(db, window);
   const names = await nameDatasets(run, datasets);
+  await itemsBefore;
+  const base = chooseMergeBase(run, extract);
   const unlisted = await compareListingStates(run, extract, names);
   const typed = await typing.finish();
   const absent = base.kind === 'reload' ? await findAbsent(run) : [];
@@ -193,7 +206,7 @@ function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
   const lake = {
     files: files.map((file): ItemsFile => ({ ...file, absolutePath: path.join(root, file.path) })),
     hasOlderFiles,
-    isSmall: isSmall(files),
+    isKept: run.db.keeps('items'),
   };
   // Whole rows that an earlier try has committed are part of the lake.
   if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', ...lake };

@@ -23,7 +23,7 @@ import { isCommitted, type OpenOptions, openRun, type Run } from '../run/open-ru
 import type { CheckResult } from '../tables/table.js';
 import { auditRun, keepCounts } from './audit.js';
 import { extractDatasets, extractRun } from './extract.js';
-import { type Batch, normalizeRun } from './normalize.js';
+import { type Batch, normalizeRun, readItemsBefore } from './normalize.js';
 import { publishRun } from './publish.js';
 import { openHeld } from './publish-held.js';
 import { describeRun, isIdle, isUnchanged, settleTally } from './run-record.js';
@@ -114,18 +114,23 @@ async function runSteps(
     run.stop.throwIfAborted();
     deadline.check();
   };
+  const ahead: Promise<void>[] = [];
   try {
     if (run.landing.journal.last('merged') !== undefined && isCommitted(run, 'items')) run.typing.leaveItems();
     const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
+    const side = await run.db.fork();
+    const itemsBefore = readItemsBefore(run, side);
+    ahead.push(itemsBefore.catch(() => {})); // the batch fails of it
     const datasets = await extractDatasets(run);
     const facets = await askFacets(run, extract);
-    const batch = await step('normalize', () => reportStep(io, 'typing', () => normalizeRun(run, extract, datasets)));
+    const batch = await step('normalize', () =>
+      reportStep(io, 'typing', () => normalizeRun(run, extract, datasets, itemsBefore)),
+    );
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
-    const side = await run.db.fork();
     // The service answers while the tables are made.
     const [staged, landedProducts] = await settleAll([
       step('stage', () => stageRun(run, side, batch, datasets, extract)),
@@ -155,6 +160,7 @@ async function runSteps(
     if (!deadline.hasPassed()) await step('compact', () => compactRun(run));
     return { published: true, resumed: run.resumed, row, checks };
   } finally {
+    await Promise.all(ahead);
     await closeRun(run);
   }
 }

@@ -10,8 +10,15 @@ const groups = (limit: bigint, ...rows: bigint[]) =>
 
 test('neighbours are together as long as their rows fit, and a value that does not fit is alone', () => {
   expect(groups(10n)).toEqual([]);
-  expect(groups(10n, 4n, 6n, 1n, 9n, 1n)).toEqual([[0, 1], [2, 3], [4]]);
+  expect(groups(10n, 4n, 5n, 1n)).toEqual([[0, 1, 2]]);
   expect(groups(10n, 99n, 1n, 99n)).toEqual([[0], [1], [2]]);
+});
+
+test('two lanes have about as many rows each to write', () => {
+  expect(groups(150n, 100n, 40n, 30n, 20n)).toEqual([[0], [1, 2, 3]]);
+  expect(groups(10n, 4n, 6n, 1n, 9n, 1n)).toEqual([[0], [1, 2], [3], [4]]);
+  const thousand = Array.from({ length: 1000 }, () => 1n);
+  expect(groups(150n, ...thousand).map((group) => group.length)).toEqual(Array(8).fill(125));
 });
 
 test('each row is in one slice, whatever its value is, null included', async () => {
