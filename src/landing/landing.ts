@@ -66,15 +66,24 @@ export async function dropRun(landing: Landing): Promise<void> {
 
 /** Removes the raw bytes of ended runs that are older than `keepMs`. */
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
+  const limit = io.now().getTime() - keepMs;
   for (const runId of await listRuns(lakeRoot)) {
+    // No run ends before it begins: the journals of all that are kept would take longer to read than a small run.
+    if (readBegun(runId) >= limit) continue;
     const folder = path.join(landingRoot(lakeRoot), runId);
     const journal = await readKept(path.join(folder, JOURNAL), io);
     const end = journal?.last('end');
-    if (end !== undefined && Date.parse(end.at) < io.now().getTime() - keepMs) {
+    if (end !== undefined && Date.parse(end.at) < limit) {
       await rm(folder, { recursive: true });
       io.log('debug', 'landing.pruned', { runId });
     }
   }
+}
+
+/** When the run began, in milliseconds, by its name; NaN for another name. */
+function readBegun(runId: string): number {
+  const time = /-(\d{4})(\d\d)(\d\d)(T\d\d)(\d\d)(\d\dZ)$/.exec(runId);
+  return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
 /** `verify` reports a damaged journal of an older run; it stops no run, and its bytes stay. */

@@ -112,6 +112,17 @@ describe('raw bytes', () => {
     expect(await listRuns()).toEqual([unfinished]);
   });
 
+  test('of a run that began within that time are not looked at', async () => {
+    const runId = await endRun(1n, 0);
+    await writeFile(path.join(lake, '_pricelake', 'landing', runId, 'journal.ndjson'), 'oops\n');
+    const told: unknown[] = [];
+    const io = (ms: number) => ({ ...at(ms), log: (_: unknown, event: string) => told.push(event) });
+    await pruneLandings(lake, DAY_MS, io(DAY_MS - 1000));
+    expect(told).toEqual([]);
+    await pruneLandings(lake, DAY_MS, io(DAY_MS + 1));
+    expect(told).toEqual(['landing.damaged']);
+  });
+
   test('are never looked for where no run has been, nor taken for what someone put beside them', async () => {
     await pruneLandings(lake, 0, at(0));
     for (const name of ['notes', 'copy-of-000001-20261120T060000Z', '00001-x'])
@@ -184,7 +195,7 @@ describe('landed runs', () => {
     const folder = path.join(folderOf(sound), 'journal.ndjson');
     await mkdir(folder, { recursive: true });
     await expect(listSoundRuns(lake)).rejects.toMatchObject({ code: 'EISDIR' });
-    await expect(pruneLandings(lake, 0, at(0))).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(pruneLandings(lake, 0, at(DAY_MS))).rejects.toMatchObject({ code: 'EISDIR' });
   });
 
   test('go on in another lake from what had landed: files are linked, and what was made of them is forgotten', async () => {
