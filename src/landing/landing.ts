@@ -125,13 +125,6 @@ export async function peekUnfinishedRun(lakeRoot: string): Promise<LandedRun | u
   return undefined;
 }
 
-/** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Changes nothing. */
-export async function listLandedRuns(lakeRoot: string): Promise<LandedRun[]> {
-  const runs: LandedRun[] = [];
-  for (const runId of await listRuns(lakeRoot)) runs.push(...(await readRun(lakeRoot, runId)));
-  return runs;
-}
-
 /** None where a crash came before its first line. */
 async function readRun(lakeRoot: string, name: string): Promise<LandedRun[]> {
   const folder = path.join(landingRoot(lakeRoot), name);
@@ -140,7 +133,7 @@ async function readRun(lakeRoot: string, name: string): Promise<LandedRun[]> {
   return begin === undefined ? [] : [{ runNumber: begin.runNumber, runId: begin.runId, folder, journal }];
 }
 
-/** The same, but runs with a damaged journal are reported. */
+/** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Damaged journals are told. Changes nothing. */
 export async function listSoundRuns(lakeRoot: string): Promise<{ runs: LandedRun[]; damaged: string[] }> {
   const runs: LandedRun[] = [];
   const damaged: string[] = [];

@@ -1,6 +1,6 @@
 import type { Lake } from '../lake/lake.js';
 import type { LockState } from '../lake/lock.js';
-import { type LandedRun, listLandedRuns } from '../landing/landing.js';
+import { type LandedRun, peekUnfinishedRun } from '../landing/landing.js';
 import { foldProgress, sumLanded } from '../landing/run-progress.js';
 import { readRunState } from './run-state.js';
 
@@ -27,9 +27,8 @@ export interface LakeActivity {
 
 /** Looks at the landing, under the lock as it is; changes nothing, and may look while a run is at work. */
 export async function inspectActivity(lake: Lake, lock: LockState | undefined): Promise<LakeActivity> {
-  const last = (await listLandedRuns(lake.root)).at(-1);
-  const isOpen = last !== undefined && last.journal.last('end') === undefined;
-  return { lock, open: isOpen ? describeOpen(last, lock?.alive === true) : undefined };
+  const open = await peekUnfinishedRun(lake.root);
+  return { lock, open: open && describeOpen(open, lock?.alive === true) };
 }
 
 function describeOpen({ runId, runNumber, journal }: LandedRun, isRunning: boolean): OpenRun {

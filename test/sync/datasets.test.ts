@@ -4,7 +4,7 @@ import { askService } from '../../src/account/ask-service.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
-import { listLandedRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
+import { listSoundRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { backfillHistory } from '../../src/sync/backfill-history.js';
 import type { RunReport } from '../../src/sync/sync.js';
@@ -280,7 +280,7 @@ test('several datasets without a feed are read by pages, polled and compared, ea
     await expectExactCopy([ELECTRONICS, CENTRAL], false);
     await moveOn(40);
   }
-  const [first] = await listLandedRuns(world.lakePath);
+  const [first] = (await listSoundRuns(world.lakePath)).runs;
   expect(first?.journal.last('chosen')).toMatchObject({
     what: 'copy',
     way: 'pages',
