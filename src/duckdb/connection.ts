@@ -104,9 +104,9 @@ export class Database {
     await kept;
   }
 
-  /** True where view `name` shows what `keep` made. */
-  keeps(name: string): boolean {
-    return this.#isDefined('view', name, showKept(name));
+  /** SELECT of the rows that view `name` shows of what `keep` made; undefined where it shows others. */
+  keptRows(name: string): string | undefined {
+    return this.#isDefined('view', name, showKept(name)) ? showKept(name) : undefined;
   }
 
   async #keepFiles(

@@ -8,7 +8,7 @@ import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
 
 /** Tables that a run reads again and again. */
-const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items'];
+const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
 /** A table up to this size is quicker read once than planned over its files by each statement of a whole run. */
 export const FEW_ROWS = 50_000n;

@@ -10,7 +10,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { ignoreMissing, type Lake, privatePath, temporaryPath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
-import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
+import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
@@ -43,11 +43,8 @@ export async function auditRun(
   await loadRows(db, 'next_runs', 'runs', rows);
   const { runs } = run.tables;
   const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
-  await db.define(
-    isSmall(runs.files) ? 'table' : 'view',
-    'runs',
-    `SELECT * FROM ${tableRelation('runs', files, runs)} UNION ALL SELECT * FROM next_runs`,
-  );
+  const before = db.keptRows('runs') ?? `SELECT * FROM ${tableRelation('runs', files, runs)}`;
+  await db.define('view', 'runs', `${before} UNION ALL SELECT * FROM next_runs`);
   const scope = { side, ...(await openScope(run, candidate)) };
   const results = await runChecks(db, checks, run.pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });

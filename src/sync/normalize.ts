@@ -206,7 +206,7 @@ function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
   const lake = {
     files: files.map((file): ItemsFile => ({ ...file, absolutePath: path.join(root, file.path) })),
     hasOlderFiles,
-    isKept: run.db.keeps('items'),
+    isKept: run.db.keptRows('items') !== undefined,
   };
   // Whole rows that an earlier try has committed are part of the lake.
   if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', ...lake };

@@ -100,14 +100,17 @@ async function stageTables(
   await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   step.done();
   step = openStep(run.io, 'deriving');
-  const readSample = await chooseRunSample(run, extract);
   const derive = async () => {
     const deriving = { ...run, db: side };
     await stageDerived(deriving, batch, candidate, { add: addIn(side), addBeside: add, beside: db });
     if (await addDaily(deriving, candidate, batch.moment, (select) => stage(side, 'price_spread_daily', select)))
       await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   };
-  const compare = async () => compareSample(run, await readSample());
+  // The service answers while the tables are made.
+  const compare = async () => {
+    const readSample = await chooseRunSample(run, extract);
+    return compareSample(run, await readSample());
+  };
   const [compared] = await settleAll([compare(), derive()]);
   step.done();
   return { candidate, attributions, compared };

@@ -1,5 +1,9 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Database, itself } from '../../src/duckdb/connection.js';
+import { quoteList, quoteLiteral } from '../../src/duckdb/quote.js';
+import { makeFolder } from '../lake/fixture.js';
 
 let db: Database;
 beforeEach(async () => {
@@ -36,4 +40,29 @@ test('work that fails leaves the table as it was', async () => {
   const work = () => db.run('SELECT 1 / nothing');
   await expect(db.substitute('items', 'SELECT 2 AS id', work)).rejects.toThrow('nothing');
   expect(await read(db, 'items')).toBe(1);
+});
+
+test('of files whose rows are kept, only new ones are read, and rows of files that are left out go', async () => {
+  const folder = await makeFolder();
+  const write = async (id: number) => {
+    const file = path.join(folder, `${id}'s.parquet`);
+    await db.run(`COPY (SELECT ${id} AS id) TO ${quoteLiteral(file)}`);
+    return file;
+  };
+  const [first, second, third] = [await write(1), await write(2), await write(3)];
+  const keep = (session: Database, files: string[]) =>
+    session.keep('items', files, (some) => `read_parquet(${quoteList(some)}, filename = true)`);
+  const ids = async () => (await db.rows('FROM items ORDER BY id')).map((row) => row.id);
+  await keep(db, [first, second]);
+  expect(await ids()).toEqual([1, 2]);
+  await rm(second);
+  await keep(await db.fork(), [second, third]);
+  expect(await ids()).toEqual([2, 3]);
+  expect(db.keptRows('items')).toBe('SELECT * EXCLUDE (filename) FROM kept_items');
+  // What can't be read is not there the next time.
+  await expect(keep(db, [second, path.join(folder, 'none.parquet')])).rejects.toThrow('none.parquet');
+  await keep(db, [third]);
+  expect(await ids()).toEqual([3]);
+  await db.define('view', 'items', 'SELECT 4 AS id');
+  expect([db.keptRows('items'), await ids()]).toEqual([undefined, [4]]);
 });

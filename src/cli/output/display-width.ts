@@ -1,6 +1,7 @@
 /** Made when it is needed: the first one of a process takes 8 ms. */
 let graphemes: Intl.Segmenter | undefined;
-const ASCII = /^[\u0020-\u007e]*$/u;
+/** Letters of Latin and usual punctuation: a cell each, and none of them combines with another. */
+const NARROW = /^[\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u202f\u2190-\u2193]*$/u;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 const INVISIBLE = /^[\p{Mark}\p{Cf}]+$/u;
 
@@ -23,7 +24,7 @@ const WIDE: readonly (readonly [number, number])[] = [
 
 /** Cells a text takes on a terminal. */
 export function measureWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
+  if (NARROW.test(text)) return text.length;
   let width = 0;
   for (const { segment: grapheme } of segment(text)) width += measureGrapheme(grapheme);
   return width;
