@@ -77,7 +77,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const allowed = gate.left();
   // A run whose calls are made, or that is held, asks for no plan.
   const isLanded = journal.last('usage.after') !== undefined || journal.last('held') !== undefined;
-  const planner = await RunPlanner.open(source, isLanded ? undefined : planned);
+  const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : planned));
   const priced = isLanded ? await priceNothing(planner) : await pricePlan(source, planned, planner);
   const steps = estimateSteps(priced.ahead);
   const total = sumSteps(steps);

@@ -2,6 +2,7 @@ import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import type { Database } from '../duckdb/connection.js';
 import { readPolledParts } from '../extract/poll-journal.js';
 import { readLowWatermark } from '../extract/watermark.js';
+import { settleAll } from '../io/settle-all.js';
 import { createTableViews } from '../lake/views.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
@@ -19,17 +20,18 @@ export interface FactSource
   isAtWork: boolean;
 }
 
-/** What is known before anything is asked but the plan. `planned` is undefined for a run whose calls are made. */
-export async function gatherFacts(source: FactSource, planned: PlannedRun | undefined): Promise<RunFacts> {
+/** What is known before anything is asked but the plan, which is undefined for a run whose calls are made. */
+export async function gatherFacts(source: FactSource, planning: Promise<PlannedRun | undefined>): Promise<RunFacts> {
   const { pipeline, selection } = source;
   const { mode, history, splitAbove, products } = pipeline.source;
+  const [planned, lake] = await settleAll([planning, readLakeFacts(source)]);
   return {
     settings: {
       ...{ mode, history, selection, products, proof: pipeline.proof },
       reconcileEvery: pipeline.reconcile,
       splitAbove: BigInt(splitAbove),
     },
-    lake: await readLakeFacts(source),
+    lake,
     ...readProgress(source, planned),
   };
 }

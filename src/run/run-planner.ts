@@ -25,9 +25,10 @@ export class RunPlanner {
     this.facts = facts;
   }
 
-  /** @param planned undefined for a run whose calls are made */
-  static async open(source: FactSource, planned: PlannedRun | undefined): Promise<RunPlanner> {
-    return new RunPlanner(source, planned, await gatherFacts(source, planned));
+  /** @param planning gives undefined for a run whose calls are made */
+  static async open(source: FactSource, planning: Promise<PlannedRun | undefined>): Promise<RunPlanner> {
+    const facts = await gatherFacts(source, planning);
+    return new RunPlanner(source, await planning, facts);
   }
 
   /** Adds what has happened to the facts. */

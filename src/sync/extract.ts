@@ -30,9 +30,10 @@ import { ItemCopy } from './copy-items.js';
  * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function extractRun(run: Run): Promise<Extract> {
-  const planned = await readPlanOfRun(run);
+  const planning = readPlanOfRun(run);
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
-  const planner = await RunPlanner.open(source, planned);
+  const planner = await RunPlanner.open(source, planning);
+  const planned = await planning;
   const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
   for (;;) {
     const extract = await landByPlan(run, planner, planned, copy);
