@@ -106,11 +106,9 @@ async function stageTables(
     if (await addDaily(deriving, candidate, batch.moment, (select) => stage(side, 'price_spread_daily', select)))
       await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
   };
-  // The service answers while the tables are made.
-  const compare = async () => {
-    const readSample = await chooseRunSample(run, extract);
-    return compareSample(run, await readSample());
-  };
+  // The service answers while the tables are made. Chosen meanwhile, the sample would take memory beside them.
+  const readSample = await chooseRunSample(run, extract);
+  const compare = async () => compareSample(run, await readSample());
   const [compared] = await settleAll([compare(), derive()]);
   step.done();
   return { candidate, attributions, compared };
