@@ -1,5 +1,4 @@
 import type { Database } from '../duckdb/connection.js';
-import { settleAll } from '../io/settle-all.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type Candidate, type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
@@ -26,8 +25,9 @@ export async function createTableViews(
   candidate: Candidate = {},
   { readOnce = 0n, tables = TABLE_NAMES }: { readOnce?: bigint; tables?: readonly TableName[] } = {},
 ): Promise<void> {
-  const found = await settleAll(tables.map((table) => listFiles(lake, table, candidate[table])));
-  for (const { table, relations, state, files } of found) {
+  // One after the other: files that are on a remote only are fetched, and a run that is killed keeps those that came.
+  for (const table of tables) {
+    const { relations, state, files } = await listFiles(lake, table, candidate[table]);
     if (files.length === 0) await db.keepEmpty(table, loadTableSchema(table).columns);
     else if (MUCH_READ.includes(table) && isSmall(files, readOnce)) {
       const read = (some: readonly string[]) => tableRelation(table, some, { ...state, more: 'filename = true' });
@@ -55,7 +55,7 @@ async function listFiles(lake: Lake, table: TableName, change: TableChange | und
     ...kept.map((file) => toRelationFile(file, tablePath(lake, table, file.path))),
     ...(change?.add.map((file) => file.stagedAt) ?? []),
   ];
-  return { table, relations, state, files: [...kept, ...(change?.add ?? [])] };
+  return { relations, state, files: [...kept, ...(change?.add ?? [])] };
 }
 
 const readPath = (file: RelationFile) => (typeof file === 'string' ? file : file.path);
