@@ -54,10 +54,10 @@ export interface Batch {
 const FEW_ROWS_BEFORE = 5_000n;
 
 /** Begins to read the items as they were: view `items`. Of a small lake they are in a table before all has landed. */
-export async function readItemsBefore(run: Run, side: Database): Promise<void> {
+export async function readItemsBefore(run: Run, session: Database): Promise<void> {
   if (isSmallRun(run)) await run.db.run('SET threads = 1');
   const readOnce = isSmallRun(run) ? FEW_ROWS : FEW_ROWS_BEFORE;
-  await createTableViews(side, run.lake, {}, { readOnce, tables: ['items'] });
+  await createTableViews(session, run.lake, {}, { readOnce, tables: ['items'] });
 }
 
 /** Types what landed, reads whole the items about which the changes say too little, and applies both to the items so far. */

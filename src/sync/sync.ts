@@ -120,8 +120,7 @@ async function runSteps(
     const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
-    const side = await run.db.fork();
-    const itemsBefore = readItemsBefore(run, side);
+    const itemsBefore = readItemsBefore(run, await run.db.fork());
     ahead.push(itemsBefore.catch(() => {})); // the batch fails of it
     const datasets = await extractDatasets(run);
     const facets = await askFacets(run, extract);
@@ -131,6 +130,8 @@ async function runSteps(
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
+    // It has the variables that typing has set: rows of a view are typed again where they are read.
+    const side = await run.db.fork();
     // The service answers while the tables are made.
     const [staged, landedProducts] = await settleAll([
       step('stage', () => stageRun(run, side, batch, datasets, extract)),
