@@ -103,7 +103,7 @@ export async function makeSqlLake(
     await publish(table as TableName, await fillColumns(db, table as TableName, select));
   await db.run('DROP TABLE step; DROP TABLE told; DROP TABLE listing; DROP TABLE last_told');
   for (const { table, select } of derivedSelects()) await publish(table, select);
-  db.close();
+  await db.close();
 }
 
 /** The select's columns in the order and types of the table; what it lacks is null. */

@@ -21,7 +21,7 @@ export async function bindChecks(checks: readonly Check[]): Promise<void> {
     }
     for (const check of checks) await bindCheck(db, check);
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

@@ -2,6 +2,7 @@ import { boundMismatchRate } from '../check/mismatch-bound.js';
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
+import { settleAll } from '../io/settle-all.js';
 import { createItemViews } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
@@ -82,7 +83,7 @@ async function chooseSample(db: Database, size: number): Promise<bigint[]> {
 }
 
 async function loadSample({ db, typing }: SampleRun, { files, missing }: LandedSample): Promise<void> {
-  const typed = await Promise.all(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
+  const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   await createItemViews(db, typed);
   await db.run('CREATE OR REPLACE TABLE missing_sample (item_id BIGINT)');
   for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);

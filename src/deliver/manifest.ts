@@ -110,6 +110,6 @@ async function readCredits(lake: Lake): Promise<Manifest['attribution']> {
     await createTableView(db, lake, 'sites', 'sites');
     return (await readAttributions(db, 'sites')).map(({ siteId, ...site }) => ({ site_id: siteId, ...site }));
   } finally {
-    db.close();
+    await db.close();
   }
 }

@@ -1,4 +1,4 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResultReader, type DuckDBValue } from '@duckdb/node-api';
 import { interruptOnAbort } from './interrupt.js';
 import { keepByteOrderMarks } from './keep-byte-order-marks.js';
 import { quoteIdentifier, quoteLiteral } from './quote.js';
@@ -25,6 +25,15 @@ const NO_ROWS = '';
 /** The table or view of all sessions: in a session, `substitute` may show another under its name. */
 export const itself = (name: string): string => `memory.main.${quoteIdentifier(name)}`;
 
+/** What the sessions of one instance have in common. */
+interface Shared {
+  /** What `define` made: the same is not made again. */
+  defined: Map<string, { kind: Kind; of?: string }>;
+  /** The files of which `keep` has the rows. */
+  kept: Map<string, Promise<ReadonlySet<string>>>;
+  forks: number;
+}
+
 /** One DuckDB instance with UTC sessions. Values are bound, never pasted. */
 export class Database {
   readonly #instance: DuckDBInstance;
@@ -33,11 +42,9 @@ export class Database {
   readonly #release: () => void;
   readonly #isFork: boolean;
   readonly #forks = new Set<Database>();
-  #isClosed = false;
-  /** What `define` made, for all sessions: the same is not made again. */
-  readonly #defined: Map<string, { kind: Kind; of?: string }>;
-  /** The files of which `keep` has the rows. */
-  readonly #kept: Map<string, Promise<ReadonlySet<string>>>;
+  readonly #running = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+  readonly #shared: Shared;
 
   private constructor(
     instance: DuckDBInstance,
@@ -48,8 +55,7 @@ export class Database {
     this.connection = connection;
     this.#signal = signal;
     this.#isFork = main !== undefined;
-    this.#defined = main === undefined ? new Map() : main.#defined;
-    this.#kept = main === undefined ? new Map() : main.#kept;
+    this.#shared = main === undefined ? { defined: new Map(), kept: new Map(), forks: 0 } : main.#shared;
     this.#release = signal === undefined ? () => {} : interruptOnAbort(connection, signal);
   }
 
@@ -73,14 +79,32 @@ export class Database {
     const names = (await this.rows('SELECT name FROM duckdb_variables()')).map(({ name }) => String(name));
     if (names.length === 0) return fork;
     const values = names.map((name) => `getvariable(${quoteLiteral(name)}) AS ${quoteIdentifier(name)}`);
-    await this.run(`CREATE OR REPLACE TABLE forked_variables AS SELECT ${values.join(', ')}`);
-    const set = (name: string) => `SET VARIABLE ${name} = (SELECT ${name} FROM forked_variables)`;
-    await fork.run(names.map((name) => set(quoteIdentifier(name))).join(';'));
+    this.#shared.forks += 1;
+    const table = `variables_${this.#shared.forks}`;
+    await this.run(`CREATE TABLE ${table} AS SELECT ${values.join(', ')}`);
+    const set = (name: string) => `SET VARIABLE ${name} = (SELECT ${name} FROM ${table})`;
+    await fork.run([...names.map((name) => set(quoteIdentifier(name))), `DROP TABLE ${table}`].join(';'));
     return fork;
   }
 
   async run(sql: string, values?: DuckDBValue[]): Promise<void> {
-    await this.connection.run(sql, values);
+    await this.#track(() => this.connection.run(sql, values));
+  }
+
+  /** All rows of a statement, with the types of DuckDB. */
+  read(sql: string, values?: DuckDBValue[]): Promise<DuckDBResultReader> {
+    return this.#track(() => this.connection.runAndReadAll(sql, values));
+  }
+
+  async #track<T>(start: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new Error('the session is closed');
+    const statement = start();
+    this.#running.add(statement);
+    try {
+      return await statement;
+    } finally {
+      this.#running.delete(statement);
+    }
   }
 
   /**
@@ -90,7 +114,7 @@ export class Database {
   async define(kind: Kind, name: string, select: string): Promise<void> {
     if (kind === 'view' && this.#isDefined(kind, name, select)) return;
     await this.#replace(kind, name, `AS ${select}`);
-    this.#defined.set(name, kind === 'view' ? { kind, of: select } : { kind });
+    this.#shared.defined.set(name, kind === 'view' ? { kind, of: select } : { kind });
   }
 
   /**
@@ -98,9 +122,9 @@ export class Database {
    * into it, those that are left out go. `read` gives SQL of a relation of some files, with column `filename`.
    */
   async keep(name: string, paths: readonly string[], read: (paths: readonly string[]) => string): Promise<void> {
-    const before = this.#kept.get(name);
+    const before = this.#shared.kept.get(name);
     const kept = this.#keepFiles(name, before, paths, read);
-    this.#kept.set(name, kept);
+    this.#shared.kept.set(name, kept);
     await kept;
   }
 
@@ -134,24 +158,24 @@ export class Database {
   async keepEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
     if (this.#isDefined('table', name, NO_ROWS)) return;
     await this.defineEmpty(name, columns);
-    this.#defined.set(name, { kind: 'table', of: NO_ROWS });
+    this.#shared.defined.set(name, { kind: 'table', of: NO_ROWS });
   }
 
   /** Makes table `name` without rows, in place of the view or table that is there. */
   async defineEmpty(name: string, columns: readonly { name: string; type: string }[]): Promise<void> {
     const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
     await this.#replace('table', name, `(${list.join(', ')})`);
-    this.#defined.set(name, { kind: 'table' });
+    this.#shared.defined.set(name, { kind: 'table' });
   }
 
   #isDefined(kind: Kind, name: string, of: string): boolean {
-    const defined = this.#defined.get(name);
+    const defined = this.#shared.defined.get(name);
     return defined?.kind === kind && defined.of === of;
   }
 
   async #replace(kind: Kind, name: string, definition: string): Promise<void> {
-    const before = this.#defined.get(name);
-    this.#defined.delete(name);
+    const before = this.#shared.defined.get(name);
+    this.#shared.defined.delete(name);
     const drop = (other: string) => this.run(`DROP ${other} IF EXISTS ${itself(name)}`);
     if (before !== undefined && before.kind !== kind) await drop(before.kind);
     const sql = `CREATE OR REPLACE ${kind} ${itself(name)} ${definition}`;
@@ -189,8 +213,7 @@ export class Database {
 
   /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
   async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
-    const reader = await this.connection.runAndReadAll(sql, values);
-    return reader.getRowObjects();
+    return (await this.read(sql, values)).getRowObjects();
   }
 
   /** The first row, or undefined. */
@@ -204,10 +227,17 @@ export class Database {
   }
 
   /** Closes the sessions it has forked as well. Closing again does nothing. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const fork of this.#forks) fork.close();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** A statement that still runs is interrupted and waited for: DuckDB does not return where it is closed beneath one. */
+  async #close(): Promise<void> {
+    const release = interruptOnAbort(this.connection, AbortSignal.abort());
+    await Promise.allSettled([...this.#forks].map((fork) => fork.close()));
+    await Promise.allSettled(this.#running);
+    release();
     this.#release();
     this.connection.closeSync();
     if (!this.#isFork) this.#instance.closeSync();

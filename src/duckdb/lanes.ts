@@ -46,7 +46,7 @@ export class Lanes {
 
   /** When no work is under way any more. */
   async close(): Promise<void> {
-    for (const lane of this.#all) lane.close();
+    await Promise.all(this.#all.map((lane) => lane.close()));
     await this.#db.run(`SET threads = ${this.#threads}`);
   }
 }

@@ -43,7 +43,7 @@ export async function openSession(options: SessionOptions = {}): Promise<Session
     },
   );
   const close = async () => {
-    db.close();
+    await db.close();
     await removeFolder();
   };
   try {

@@ -28,7 +28,7 @@ export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; c
     "SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items HAVING count(*) > 0",
   );
   if (since === undefined || since.since === null) return undefined;
-  const ids = await db.connection.runAndReadAll('SELECT item_id FROM needed_items ORDER BY item_id');
+  const ids = await db.read('SELECT item_id FROM needed_items ORDER BY item_id');
   return {
     itemIds: new Set(ids.getColumns()[0] as DuckDBValue[] as bigint[]),
     changedSince: String(since.since),
@@ -92,7 +92,7 @@ async function chooseReplaced(db: Database, base: LakeBase): Promise<ItemsFile[]
 async function partitionsOfNewRows(db: Database, groups: ItemsFile[][]): Promise<ItemsFile[][]> {
   const names = Object.keys(groups[0]?.[0]?.partitionValues ?? {});
   if (names.length === 0) return groups;
-  const rows = await db.connection.runAndReadAll(
+  const rows = await db.read(
     `SELECT DISTINCT ${names.map((name) => `CAST("${name.replaceAll('"', '""')}" AS VARCHAR)`).join(', ')} FROM merged_items`,
   );
   const wanted = new Set(rows.getRows().map((row) => JSON.stringify(row)));

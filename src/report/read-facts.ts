@@ -68,7 +68,7 @@ export async function readFacts(db: Database, selection: ReportSelection): Promi
 /** Shops as a whole, those with the most compared products first. */
 async function readShops(db: Database, currency: string | null): Promise<rows.Shop[]> {
   await setVariables(db, { currency, category: null, min_products: 1n });
-  const reader = await db.connection.runAndReadAll(
+  const reader = await db.read(
     `FROM (${readAnalysis('shop_index_by_category')}) WHERE category_slug IS NULL ORDER BY products DESC, site_id LIMIT $1`,
     [BigInt(MOST_SHOPS)],
   );

@@ -79,7 +79,7 @@ async function readPriceRuns(db: Database, offers: readonly rows.Offer[], until:
   for (const table of ['items', 'history']) {
     await db.run(`CREATE OR REPLACE TABLE shown_${table} AS SELECT * FROM ${table} WHERE item_id IN (${ids})`);
   }
-  const reader = await db.connection.runAndReadAll(`WITH
+  const reader = await db.read(`WITH
     items AS (FROM shown_items),
     history AS (FROM shown_history),
     runs AS (${readAnalysis('offer_prices')})

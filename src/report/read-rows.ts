@@ -25,7 +25,7 @@ export async function readRows<Row>(
   variables: Variables = {},
 ): Promise<Row[]> {
   await setVariables(db, variables);
-  return parseRows(await db.connection.runAndReadAll(readAnalysis(name)), row);
+  return parseRows(await db.read(readAnalysis(name)), row);
 }
 
 /** The rows of a result as `row` wants them. */

@@ -24,7 +24,7 @@ export async function readWatched(db: Database, options: WatchOptions): Promise<
     `SELECT count(*) AS lines, count(*) FILTER (is_matched) AS matched, count(*) FILTER (below_shops > 0) AS below,
        count(*) FILTER (undercut_shops > 0) AS undercut FROM watched`,
   );
-  const reader = await db.connection.runAndReadAll(
+  const reader = await db.read(
     `FROM watched ORDER BY coalesce(below_shops, 0) > 0 DESC, is_matched DESC, gap_pct DESC NULLS LAST, line LIMIT ${MOST_WATCHED}`,
   );
   const { lines, matched, below, undercut } = counts as Record<'lines' | 'matched' | 'below' | 'undercut', bigint>;

@@ -21,7 +21,7 @@ async function run(checks: Check[], settings: CheckSettings = {}) {
   try {
     return await runChecks(db, checks, settings);
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

@@ -76,7 +76,7 @@ export async function publishLake(items: Row[] = [], days?: DayRange): Promise<s
     const change = { table, add, remove: [], applied: { cursor: 42n, run: 1n } };
     await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: AT });
   }
-  db.close();
+  await db.close();
   await publishPointer(lake, { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 42n, at: AT, attributions: [] });
   return path;
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await lockDown(db, [join(folder, 'items')]);
 });
 afterAll(async () => {
-  db.close();
+  await db.close();
   await rm(folder, { recursive: true });
 });
 

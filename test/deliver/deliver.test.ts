@@ -100,7 +100,7 @@ async function readChanges(table: TableName, since: string, columns: string): Pr
     const rows = await db.rows(`SELECT concat_ws(' ', ${columns}) AS line FROM (${select})`);
     return rows.map(({ line }) => String(line)).sort();
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

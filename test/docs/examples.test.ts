@@ -57,6 +57,6 @@ test('the SQL of the guides fits the tables', async () => {
       await db.run(`EXPLAIN ${sql}`).catch((cause: Error) => expect.unreachable(`${page}: ${cause.message}\n${sql}`));
     }
   } finally {
-    db.close();
+    await db.close();
   }
 });

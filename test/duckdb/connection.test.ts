@@ -66,3 +66,27 @@ test('of files whose rows are kept, only new ones are read, and rows of files th
   await db.define('view', 'items', 'SELECT 4 AS id');
   expect([db.keptRows('items'), await ids()]).toEqual([undefined, [4]]);
 });
+
+test('sessions that begin at once have the variables of the ones they come from', async () => {
+  const other = await db.fork();
+  await db.run('SET VARIABLE id = 1');
+  await other.run("SET VARIABLE id = 2; SET VARIABLE name = 'other'");
+  const sources = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? db : other));
+  const forks = await Promise.all(sources.map((source) => source.fork()));
+  const ids = await Promise.all(forks.map((fork) => read(fork, "(SELECT getvariable('id') AS id)")));
+  expect(ids).toEqual(sources.map((source) => (source === db ? 1 : 2)));
+  const tables = await db.rows('SELECT table_name FROM duckdb_tables()');
+  expect(tables).toEqual([]);
+});
+
+test('closing ends the statements that run, those of other sessions as well, and no more begin', async () => {
+  const fork = await db.fork();
+  const endless = 'SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 1';
+  const statements = [db.run(endless), fork.rows(endless), db.run(`${endless}; ${endless}`)];
+  const failed = Promise.allSettled(statements);
+  await db.close();
+  const reasons = (await failed).map((result) => (result.status === 'rejected' ? String(result.reason) : 'ended'));
+  expect(reasons).toEqual(statements.map(() => expect.stringContaining('Interrupted')));
+  await expect(fork.run('SELECT 1')).rejects.toThrow('the session is closed');
+  await db.close();
+});

@@ -59,6 +59,6 @@ export async function withDatabase(work: (db: Database) => Promise<void>): Promi
   try {
     await work(db);
   } finally {
-    db.close();
+    await db.close();
   }
 }

@@ -63,7 +63,7 @@ async function compareLakes(
       found[table] = list.map(({ row }) => String(row).replace(/not valid JSON: .*?","raw/, 'not valid JSON","raw'));
     }
     rows.push(found);
-    db.close();
+    await db.close();
   }
   const [a = {}, b = {}] = rows;
   for (const table of tables) {
@@ -83,7 +83,7 @@ async function listStale(path: string): Promise<string> {
   const db = await Database.open({ threads: 1 });
   await createTableViews(db, await openLake(path, { create: false }), {}, { tables: ['stale_items'] });
   const rows = await db.rows('SELECT item_id FROM stale_items');
-  db.close();
+  await db.close();
   return ['-1', ...rows.map(({ item_id }) => String(item_id))].join(', ');
 }
 
@@ -92,7 +92,7 @@ async function prove(path: string): Promise<string[]> {
   const db = await Database.open({ threads: 2 });
   const lake = await openLake(path, { create: false });
   const proofs = await verifyLake(lake, db, { signal: new AbortController().signal }, testIo);
-  db.close();
+  await db.close();
   const failed = proofs.filter(({ name, found }) => found > 0 && name !== 'landing');
   return failed.map(({ name, findings }) => `${name}: ${JSON.stringify(findings.slice(0, 2))}`);
 }

@@ -142,4 +142,4 @@ await publishPointer(lake, {
   at: new Date(start),
   attributions: [],
 });
-db.close();
+await db.close();

@@ -181,7 +181,7 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
       `COPY (${readAnalysis(name)}) TO ${quoteLiteral(join(target, 'expected', `${name}.parquet`))} (FORMAT parquet)`,
     );
   }
-  db.close();
+  await db.close();
 }
 
 /** Names of the generated queries that make no table. */

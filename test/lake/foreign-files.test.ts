@@ -30,7 +30,7 @@ async function withViews<T>(work: (db: Database) => Promise<T>): Promise<T> {
     await createTableViews(db, await openLake(world.lakePath, { create: false }));
     return await work(db);
   } finally {
-    db.close();
+    await db.close();
   }
 }
 
@@ -53,7 +53,7 @@ test('catalog.sql reads files without partition columns, too', async () => {
     await db.run(catalog);
     expect(await readRows(db)).toEqual(before);
   } finally {
-    db.close();
+    await db.close();
   }
 });
 
@@ -67,6 +67,6 @@ test('compaction gives files that another program wrote their partition columns 
       FROM read_parquet('${lake.root}/items/*.parquet')`);
     expect(row?.n).toBe(row?.sites);
   } finally {
-    db.close();
+    await db.close();
   }
 });

@@ -89,7 +89,7 @@ async function rewrite(
     }
     return actions;
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

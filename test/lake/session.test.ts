@@ -19,7 +19,7 @@ test('a session works in an empty folder, with views, macros and the run id, and
   expect(row).toEqual({ n: 9n, run: "it's", money: '1.5000' });
   await session.close();
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');
-  db.close();
+  await db.close();
 });
 
 test('without a folder of its own it takes a temporary one', async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await setDatasetNames(db, []);
 });
 afterAll(async () => {
-  db.close();
+  await db.close();
   await rm(folder, { recursive: true });
 });
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await loadRows(db, 'items', 'items', []);
 });
 afterAll(async () => {
-  db.close();
+  await db.close();
   await rm(folder, { recursive: true });
 });
 

@@ -117,7 +117,7 @@ async function expectEqual(when: string): Promise<void> {
       expect(here, `${table} ${when}`).toEqual(there);
     }
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

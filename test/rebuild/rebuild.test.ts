@@ -56,7 +56,7 @@ async function readTables(lakePath: string): Promise<Record<string, string[]>> {
     }
     return tables;
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

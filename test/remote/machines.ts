@@ -47,7 +47,7 @@ export async function makeRemoteWorld<Store extends ObjectStore>(store: Store): 
     };
   };
   const close = async () => {
-    db.close();
+    await db.close();
     await rm(folder, { recursive: true, force: true });
   };
   return { io, db, store, machine, close };

@@ -138,6 +138,6 @@ describe('the facts of a report', () => {
     ]) {
       await expect(db.rows(readAnalysis(name)), name).resolves.toBeInstanceOf(Array);
     }
-    db.close();
+    await db.close();
   });
 });

@@ -63,7 +63,7 @@ export async function readWorld(rows: WorldRows, selection: Partial<ReportSelect
   try {
     return await readFacts(db, { ...SELECTION, ...selection });
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

@@ -44,7 +44,7 @@ export async function readLakeRows(lakePath: string): Promise<LakeRows> {
       days: await read('price_spread_daily', 'stored.day'),
     };
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

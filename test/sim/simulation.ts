@@ -153,7 +153,7 @@ async function expectSound({ lakePath, io }: Simulation): Promise<void> {
       failed.flatMap(({ name, findings }) => findings.map((finding) => `${name}: ${JSON.stringify(finding)}`)),
     );
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

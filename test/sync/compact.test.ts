@@ -29,7 +29,7 @@ async function addRejects(count: number): Promise<void> {
     const row = { ...texts, line_number: '1', rejected_at: "TIMESTAMPTZ '2026-11-01 00:00:00+00'" };
     await write(db, lake, { table: 'rejects', select: select('rejects', row) });
   }
-  db.close();
+  await db.close();
 }
 
 const countFiles = async () => (await readTable(lake, 'rejects')).files.length;
@@ -95,6 +95,6 @@ test('lake.retention keeps superseded files; without it a plain glob is the tabl
 async function readGlob(pattern: string): Promise<unknown[]> {
   const db = await Database.open();
   const row = await db.row(`SELECT count(*) AS n FROM read_parquet('${path.join(world.lakePath, pattern)}')`);
-  db.close();
+  await db.close();
   return [row?.n];
 }

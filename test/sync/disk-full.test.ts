@@ -127,7 +127,7 @@ describe('a disk that is full', () => {
       await expect(explain(sort)).rejects.toMatchObject({ code: 'disk_full' });
       await expect(explain('SELECT 1 / oops')).rejects.not.toHaveProperty('code', 'disk_full');
     } finally {
-      db.close();
+      await db.close();
     }
   });
 });

@@ -67,7 +67,7 @@ async function readTables(tables: readonly TableName[] = TABLE_NAMES): Promise<s
     }
     return all;
   } finally {
-    db.close();
+    await db.close();
   }
 }
 
@@ -174,7 +174,7 @@ test('an empty table is readable by glob, with its columns and types, until its 
     }
     expect(empty).toBeGreaterThan(0);
   } finally {
-    db.close();
+    await db.close();
   }
   await expectFlat();
   expect((await readPointer(lake))?.tables.rejects).toMatchObject({ rows: 0n, files: [{ rows: 0n }] });

@@ -50,7 +50,7 @@ export async function writeOlderLake(
       if (pointer !== undefined) await publishPointer(older, { ...pointer, attributions });
     });
   } finally {
-    db.close();
+    await db.close();
   }
   for (const name of ['landing', 'idle-runs.ndjson']) {
     const source = path.join(from, '_pricelake', name);

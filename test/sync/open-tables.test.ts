@@ -51,7 +51,7 @@ describe('after three syncs with changes', () => {
     }
   });
   afterAll(async () => {
-    db.close();
+    await db.close();
     await world.close();
   });
 

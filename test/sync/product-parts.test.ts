@@ -23,7 +23,7 @@ async function makeInParts(items: string, { byProduct = true, partItems = 30n } 
     expect(await read()).toEqual(before);
     return parts;
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

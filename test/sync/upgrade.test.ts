@@ -196,7 +196,7 @@ async function readCatalog(table: string, column: string): Promise<unknown[]> {
     await db.run(await readFile(path.join(world.lakePath, 'catalog.sql'), 'utf8'));
     return Object.values((await db.row(`SELECT count(*), count(${column}) FROM ${table}`)) ?? {});
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

@@ -123,7 +123,7 @@ export async function readLakes(lakePath: string, queries: LakeSql[]): Promise<s
     }
     return results;
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

@@ -103,7 +103,7 @@ describe('large landed files', () => {
     ]);
     typing.addItems({ ...(await land([4], 4)), bytes: LARGE });
     expect(await typing.finish()).toHaveLength(4);
-    wide.close();
+    await wide.close();
   });
 });
 

@@ -62,7 +62,7 @@ export async function openTyping(): Promise<Typing> {
       return openRows(db, [await newTypingQueue().typeChanges({ path: file, rows: lines.length, origin: 'feed' })]);
     },
     async close() {
-      db.close();
+      await db.close();
       await rm(folder, { recursive: true });
     },
   };

@@ -111,7 +111,7 @@ async function rewrite(table: TableName, select: string, applied: Partial<Applie
     await commitTable(lake, { table, add, remove: files, applied }, { runId: 'r', operation: 'TEST', at: AT });
     await refreshPointer(lake);
   } finally {
-    db.close();
+    await db.close();
   }
 }
 
@@ -206,7 +206,7 @@ describe('verify finds', () => {
     const checkpoint = inLake('datasets', '_delta_log', '00000000000000000010.checkpoint.parquet');
     const db = await Database.open();
     await db.run(`COPY (FROM read_parquet('${checkpoint}') WHERE txn IS NULL) TO '${checkpoint}.new' (FORMAT parquet)`);
-    db.close();
+    await db.close();
     await rm(checkpoint);
     await cp(`${checkpoint}.new`, checkpoint);
     const logs = (await verify()).get('logs');

@@ -113,7 +113,7 @@ async function execute(request: LoadRequest, lake: Lake, tables: TableName[], co
   } finally {
     context.signal.removeEventListener('abort', stop);
     await client.end().catch(() => {});
-    db.close();
+    await db.close();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -221,6 +221,6 @@ async function measureLag(db: Database, pointer: Pointer | undefined, { newest }
 }
 
 async function readRows(db: Database, sql: string): Promise<Rows> {
-  const reader = await db.connection.runAndReadAll(sql);
+  const reader = await db.read(sql);
   return { names: reader.columnNames(), rows: reader.getRows() };
 }

@@ -43,7 +43,7 @@ async function readCurrentAt(lake: Lake): Promise<number | undefined> {
     const row = await db.row('SELECT epoch_ms(max(caught_up_at)) AS at FROM runs');
     return typeof row?.at === 'bigint' ? Number(row.at) : undefined;
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

@@ -38,7 +38,7 @@ export class WorldDatabase {
 
   async close(): Promise<void> {
     await this.#queue;
-    this.#database.close();
+    await this.#database.close();
   }
 }
 
