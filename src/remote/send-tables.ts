@@ -8,7 +8,7 @@ import { decodeLogPath, parseAction } from '../lake/delta-actions.js';
 import { logPath, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
 import { refusePartial } from '../lake/partial.js';
-import { COMMIT_ORDER, type TableName } from '../tables/table.js';
+import { COMMIT_STEPS, type TableName } from '../tables/table.js';
 import type { ObjectStore } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 
@@ -98,7 +98,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
 /** By the time of the commit; those of one time as a run commits its tables. */
 function* inOrder(pending: Pending[][]): Generator<Pending> {
   const left = pending.filter((versions) => versions.length > 0).map((versions) => [...versions]);
-  const rank = ({ table }: Pending) => COMMIT_ORDER.indexOf(table);
+  const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
   for (;;) {
     const heads = left.flatMap(([head]) => (head === undefined ? [] : [head]));
     const next = heads.sort((a, b) => a.at - b.at || rank(a) - rank(b))[0];

@@ -1,5 +1,6 @@
 import { removeBackfill } from '../backfill/land-histories.js';
 import { listLandedEvents } from '../extract/events.js';
+import { settleAll } from '../io/settle-all.js';
 import { describeAttributions } from '../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';
@@ -10,12 +11,12 @@ import { selectColumns } from '../merge/batch.js';
 import { clearIdleRuns } from '../run/idle-runs.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
-import { type CheckResult, COMMIT_ORDER, TABLE_NAMES } from '../tables/table.js';
+import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
 import type { Staged } from './stage.js';
 
 /**
- * Commits table by table in COMMIT_ORDER.
+ * Commits the tables of one of COMMIT_STEPS after the other: those of a step side by side, as they wait for the disk.
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
 export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
@@ -24,10 +25,10 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
   await stageLedger(run, staged, checks);
   const totalRows = BigInt(Object.keys(staged.candidate).length);
   let committed = 0n;
-  for (const table of COMMIT_ORDER) {
+  const commit = async (table: TableName) => {
     const change = staged.candidate[table];
     // The commit point of each table is inside commitTable.
-    if (change === undefined) continue;
+    if (change === undefined) return;
     const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
     io.log('debug', 'committed', { table, version });
     committed += 1n;
@@ -39,7 +40,8 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
       unit: 'tables',
       done: committed === totalRows,
     });
-  }
+  };
+  for (const tables of COMMIT_STEPS) await settleAll(tables.map(commit));
   await fillTables(run, staged, info);
   await clearIdleRuns(lake);
   await publishPointer(lake, {
@@ -79,10 +81,11 @@ async function stageLedger(run: Run, staged: Staged, checks: CheckResult[]): Pro
     checked_at: io.now().toISOString(),
   }));
   await loadRows(db, 'next_check_results', 'check_results', checked);
-  for (const table of ['check_results', 'runs'] as const) {
-    if (isCommitted(run, table)) continue;
+  const stage = async (table: TableName) => {
+    if (isCommitted(run, table)) return;
     const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
     const add = await stageTable(db, lake, { table, runId, select });
     staged.candidate[table] = { table, add, remove: [], applied: { run: runNumber } };
-  }
+  };
+  await settleAll([stage('check_results'), stage('runs')]);
 }

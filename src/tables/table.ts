@@ -11,7 +11,7 @@ interface Derived {
 }
 
 /**
- * Tables of the lake, in commit order: `history` is the log, everything else follows from it. `landed` rows come from
+ * Tables of the lake: `history` is the log, everything else follows from it. `landed` rows come from
  * what the service sent, derived ones from other tables alone, `kept` ones from days that closed, and `recorded` ones
  * describe runs.
  */
@@ -37,12 +37,18 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * History first: it is the log, and everything else follows from it. The closed days come before items: which products
- * an item has left is known only while the previous rows exist.
+ * Steps of a run's commits; the tables of a step, in any order. History first: it is the log, and everything else follows
+ * from it. The closed days come before items: which products an item has left is known only while the previous rows
+ * exist. The ledger is last.
  */
-export const COMMIT_ORDER: readonly TableName[] = [
-  ...new Set<TableName>(['history', 'price_spread_daily', ...TABLE_NAMES]),
-];
+export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
+
+function orderCommits(): TableName[][] {
+  const first: TableName[] = ['history', 'price_spread_daily', 'stale_items', 'items'];
+  const last = TABLE_NAMES.filter((table) => TABLE_KINDS[table] === 'recorded');
+  const others = TABLE_NAMES.filter((table) => !first.includes(table) && !last.includes(table));
+  return [...first.map((table) => [table]), others, ...last.map((table) => [table])];
+}
 
 /** Tables that follow from others alone. */
 export type DerivedTableName = { [K in TableName]: TableKinds[K] extends Derived ? K : never }[TableName];
