@@ -1,7 +1,8 @@
 /**
- * npm run bench:restore [-- --items 50000 --runs 20 --changes 100]
+ * npm run bench:restore [-- --items 50000 --runs 20 --changes 100 --delay 0]
  * What runs fetch from object storage: a first copy and some runs are published by one machine, then others run. The
- * store is the S3 server of the tests, in this process. Prints Markdown.
+ * store is the S3 server of the tests, in this process; `--delay` is how many milliseconds each of its answers is late.
+ * Prints Markdown.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     items: { type: 'string', default: '50000' },
     runs: { type: 'string', default: '20' },
     changes: { type: 'string', default: '100' },
+    delay: { type: 'string', default: '0' },
   },
 });
 const [items, runs, changes] = [Number(values.items), Number(values.runs), Number(values.changes)];
@@ -40,10 +42,14 @@ const sync = (name: string) => syncPipeline(machine(name), io);
 const advance = () => sandbox.advance({ hours: 6, changes });
 const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
 
-/** A row of the table: objects that `work` got, data files and others, and all its requests. */
+/** A row of the table: objects that `work` got, data files and others, all its requests and its seconds. */
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   s3.asked.length = 0;
+  s3.delayMs = Number(values.delay);
+  const start = performance.now();
   await work();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  s3.delayMs = 0;
   const got = s3.asked.flatMap(({ method, key }) => {
     const bytes = method === 'GET' && key !== '' ? s3.objects.get(key)?.bytes.length : undefined;
     return bytes === undefined ? [] : [{ key, bytes }];
@@ -53,7 +59,9 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<void
     return `${some.length} | ${megabytes.toFixed(megabytes < 10 ? 2 : 0)} MB`;
   };
   const data = describe(got.filter(({ key }) => isDataFile(key)));
-  console.log(`| ${what} | ${data} | ${describe(got.filter(({ key }) => !isDataFile(key)))} | ${s3.asked.length} |`);
+  console.log(
+    `| ${what} | ${data} | ${describe(got.filter(({ key }) => !isDataFile(key)))} | ${s3.asked.length} | ${seconds} |`,
+  );
 }
 
 try {
@@ -61,7 +69,7 @@ try {
     if (run > 0) await advance();
     await sync('one');
   }
-  console.log('| run | data files | | other objects | | requests |\n| --- | --- | --- | --- | --- | --- |');
+  console.log('| run | data files | | other objects | | requests | s |\n| --- | --- | --- | --- | --- | --- | --- |');
   await measure('empty disk, nothing new', () => sync('idle'));
   await measure('the whole lake (`restore`)', () =>
     withRemote(machine('whole').lake, io, undefined, async (held) => held?.bringAll()),

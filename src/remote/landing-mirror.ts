@@ -1,9 +1,11 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import pLimit from 'p-limit';
+import { settleAll } from '../io/settle-all.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../lake/layout.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
-import type { Ends } from './send-tables.js';
+import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
 /** Folders of the remote that hold what was paid for and is in no table yet. */
@@ -54,12 +56,10 @@ export class LandingMirror {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
     const whole = journal.subarray(0, journal.lastIndexOf('\n') + 1);
-    const keys: string[] = [];
-    for (const path of await listFiles(folder)) {
-      if (path === join(folder, JOURNAL)) continue;
-      const key = await this.#sendFile(path);
-      if (key !== undefined) keys.push(key);
-    }
+    const limit = pLimit(FILES);
+    const files = (await listFiles(folder)).filter((path) => path !== join(folder, JOURNAL));
+    const sent = await settleAll(files.map((path) => limit(() => this.#sendFile(path))));
+    const keys = sent.filter((key) => key !== undefined);
     const key = this.#keyOf(join(folder, JOURNAL));
     if (this.#sent.get(key) !== String(whole.length)) await this.#ends.store.write(key, whole);
     this.#note(key, String(whole.length));

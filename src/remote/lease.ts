@@ -33,6 +33,8 @@ export interface Lease {
   inLine: boolean;
   /** Aborted when another writer took over, or when it may have: the lease could not be renewed in time. */
   lost: AbortSignal;
+  /** Looks whether another writer took over: a process that slept learns of it here. @throws the reason of `lost` */
+  confirm(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -118,23 +120,29 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
     io.log('error', 'remote.lease_lost', { reason });
     lost.abort(new PricelakeError('lake_locked', `${store.url}: ${reason}`, { hint: 'Run the same command again.' }));
   };
+  const confirm = async () => {
+    lost.signal.throwIfAborted();
+    if (((await listGenerations(store)).at(-1) ?? 0) > generation) lose('another process took the lease over');
+    lost.signal.throwIfAborted();
+  };
   const beat = async () => {
-    if (((await listGenerations(store)).at(-1) ?? 0) > generation) return lose('another process took the lease over');
+    await confirm();
     const asked = performance.now();
     await store.write(leaseKey(generation), toBytes(record));
     renewedAt = asked;
   };
   const timer = setInterval(() => {
     if (performance.now() - renewedAt > STOP_MS) return lose('the lease could not be renewed in time');
-    beating = beating
-      .then(beat)
-      .catch((error: unknown) => io.log('warn', 'remote.beat_missed', { error: String(error) }));
+    beating = beating.then(beat).catch((error: unknown) => {
+      if (!lost.signal.aborted) io.log('warn', 'remote.beat_missed', { error: String(error) });
+    });
   }, BEAT_MS);
   timer.unref();
   return {
     generation,
     inLine: record.inLine,
     lost: lost.signal,
+    confirm,
     async release() {
       clearInterval(timer);
       await beating;

@@ -13,7 +13,7 @@ import { LandingMirror } from './landing-mirror.js';
 import { type Lease, takeLease } from './lease.js';
 import type { ObjectStore } from './object-store.js';
 import { refuseUnconditional } from './probe.js';
-import { listTables } from './remote-table.js';
+import { listLocalLog, listTables } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { type Ends, sendTables } from './send-tables.js';
 import { MARKER, sendSmallFiles } from './small-files.js';
@@ -81,6 +81,8 @@ class HeldRemote implements Remote {
   readonly #ends: Ends;
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
+  /** The logs of the tables as they were sent: while the lease is held, the remote's are no others. */
+  #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease) {
     this.#ends = ends;
@@ -150,11 +152,13 @@ class HeldRemote implements Remote {
   }
 
   async #send(): Promise<boolean> {
-    const { store } = this.#ends;
+    const { store, lake } = this.#ends;
     this.#lease.lost.throwIfAborted();
-    const before = await listTables(store);
+    const logs = await nameLogs(lake);
+    const before = logs === this.#sentLogs ? [] : await listTables(store);
     if (!(await sendTables(this.#ends, before))) return false;
-    this.#lease.lost.throwIfAborted();
+    this.#sentLogs = logs;
+    await this.#lease.confirm();
     await sendSmallFiles(this.#ends);
     await this.#landing.settle();
     await expireRemote(this.#ends, before);
@@ -164,6 +168,12 @@ class HeldRemote implements Remote {
   #warn(event: string, error: unknown): void {
     this.#ends.io.log('warn', event, { reason: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** The names of all files of the tables' logs, as one text. */
+async function nameLogs(lake: Lake): Promise<string> {
+  const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLocalLog(lake, table)]));
+  return JSON.stringify(logs);
 }
 
 /** A prefix that holds something else is left untouched. */

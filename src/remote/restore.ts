@@ -25,8 +25,8 @@ const FETCHES = 8;
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   const { store, io } = ends;
-  const landed = await store.list(`${PRIVATE_FOLDER}/landing/`);
-  const backfill = await store.list(`${PRIVATE_FOLDER}/backfill/`);
+  const list = (name: string) => store.list(`${PRIVATE_FOLDER}/${name}/`);
+  const [landed, backfill] = await settleAll([list('landing'), list('backfill')]);
   await refuseHalfSent(ends, remote, landed);
   await fetchLogs(ends, remote);
   if ((await readPartial(ends.lake)) === undefined) await fetchTables(ends, TABLE_NAMES);
@@ -41,7 +41,7 @@ export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Pro
   await mkdir(privatePath(ends.lake, 'tmp'), { recursive: true });
   await rm(privatePath(ends.lake, 'aside'), { recursive: true, force: true });
   await fetchSmallFiles(ends);
-  for (const table of remote) await restoreLog(ends, table);
+  await settleAll(remote.map((table) => restoreLog(ends, table)));
 }
 
 async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], landed: ListedObject[]): Promise<void> {
@@ -56,7 +56,9 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
-  const here = findVersions(await listLocalLog(lake, table), 'json').at(-1) ?? -1n;
+  const versions = findVersions(await listLocalLog(lake, table), 'json');
+  // Without a gap before it, which earlier versions left where they were killed.
+  const here = versions.findLast((version, place) => version === (versions[0] as bigint) + BigInt(place)) ?? -1n;
   const isBehind = here >= 0n && here <= newest && (await hasSameEntry(store, lake, table, here));
   if (!isBehind && here >= 0n) await moveAside(ends, tablePath(lake, table), table);
   if (newest < 0n) return;
@@ -69,10 +71,8 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   // The one file of a log that is replaced.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  await fetchAll(
-    ends,
-    found.map(({ key, bytes }) => ({ key, bytes, name: key })),
-  );
+  // In their order: where a kill ends this, no entry is missing before another.
+  for (const { key, bytes } of found) await fetchAll(ends, [{ key, bytes, name: key }]);
 }
 
 /** What a folder lacked. */

@@ -13,7 +13,7 @@ import type { ObjectStore } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 
 /** Files under way side by side. */
-const FILES = 4;
+export const FILES = 4;
 
 /** A version that the remote lacks. */
 interface Pending {
@@ -44,18 +44,16 @@ export interface Ends {
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
-  const pending: Pending[][] = [];
-  for (const table of remote) {
-    const versions = await findPending(ends, table);
-    if (versions === undefined) return false;
-    pending.push(versions);
-  }
+  const found = await settleAll(remote.map((table) => findPending(ends, table)));
+  const pending = found.filter((versions) => versions !== undefined);
+  if (pending.length < remote.length) return false;
   await sendFiles(ends, remote, pending.flat());
-  for (const version of inOrder(pending)) {
-    if (!(await sendEntry(ends, version))) return false;
-    io.log('debug', 'remote.entry', { table: version.table, version: version.version });
+  for (const step of inOrder(pending)) {
+    const created = await settleAll(step.map((version) => sendEntry(ends, version)));
+    if (created.includes(false)) return false;
+    for (const { table, version } of step) io.log('debug', 'remote.entry', { table, version });
   }
-  for (const { table, log } of remote) await sendCheckpoint(store, lake, table, log);
+  await settleAll(remote.map(({ table, log }) => sendCheckpoint(store, lake, table, log)));
   return true;
 }
 
@@ -95,16 +93,18 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** By the time of the commit; those of one time as a run commits its tables. */
-function* inOrder(pending: Pending[][]): Generator<Pending> {
-  const left = pending.filter((versions) => versions.length > 0).map((versions) => [...versions]);
+/** By the time of the commit; those of one time in the steps of a run's commits, side by side. */
+function* inOrder(pending: Pending[][]): Generator<Pending[]> {
+  const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
+  const compare = (a: Pending, b: Pending) => a.at - b.at || rank(a) - rank(b);
   for (;;) {
     const heads = left.flatMap(([head]) => (head === undefined ? [] : [head]));
-    const next = heads.sort((a, b) => a.at - b.at || rank(a) - rank(b))[0];
+    const next = heads.sort(compare)[0];
     if (next === undefined) return;
-    left.find(([head]) => head === next)?.shift();
-    yield next;
+    const step = heads.filter((head) => compare(head, next) === 0);
+    for (const versions of left) if (step.includes(versions[0] as Pending)) versions.shift();
+    yield step;
   }
 }
 

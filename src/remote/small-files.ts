@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { settleAll } from '../io/settle-all.js';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, PRIVATE_FOLDER } from '../lake/layout.js';
 import type { ObjectStore } from './object-store.js';
@@ -7,19 +8,26 @@ import type { Ends } from './send-tables.js';
 
 /** Says that a prefix holds a lake. */
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** What the newest run published; `lake.json` last. */
-const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
 /** What runs remember beside the tables. */
 const REMEMBERED = ['idle-runs.ndjson', 'histories.ndjson', 'plan.json', 'broken-exports.json', 'check-counts.json'];
-export const SMALL_FILES = [MARKER, ...REMEMBERED.map((name) => `${PRIVATE_FOLDER}/${name}`), ...PUBLISHED];
+/** In the order in which they count: `lake.json` says what the newest run published. */
+const STEPS = [
+  [MARKER],
+  [...REMEMBERED.map((name) => `${PRIVATE_FOLDER}/${name}`), 'ATTRIBUTION.md', 'catalog.sql'],
+  ['lake.json'],
+];
+export const SMALL_FILES = STEPS.flat();
 
-/** Makes the remote's small files like those of this folder, in the order in which they count. */
+/** Makes the remote's small files like those of this folder. */
 export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
-  for (const { name, there } of await readAll(store)) {
+  const present = new Map((await readAll(store)).map(({ name, there }) => [name, there]));
+  const send = async (name: string) => {
+    const there = present.get(name);
     const here = await readFile(join(lake.root, name)).catch(ignoreMissing);
     if (here === undefined && there !== undefined) await store.remove([name]);
     if (here !== undefined && (there === undefined || !here.equals(there))) await store.write(name, here);
-  }
+  };
+  for (const names of STEPS) await settleAll(names.map(send));
 }
 
 /** Makes the small files of this folder like the remote's. */

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
+import type { Lake } from '../../src/lake/lake.js';
 import { beginRun, peekUnfinishedRun } from '../../src/landing/landing.js';
 import { readHolder } from '../../src/remote/lease.js';
 import type { ObjectStore } from '../../src/remote/object-store.js';
+import type { Remote } from '../../src/remote/remote.js';
+import { select, write } from '../lake/items.js';
 import { createSeeded } from '../seeded.js';
 import { openRemoteWorld } from './fixture.js';
 import { killAtRequests } from './kill-scenario.js';
@@ -88,6 +91,97 @@ test('a machine that lost its lease while it worked publishes nothing, and takes
   expect(await readVersions(slow)).toEqual({ runs: 2, datasets: 2 });
   expect(io.events).toContain('remote.moved_aside');
   expect(await readdir(join(slow.path, '_pricelake', 'aside'))).toEqual(['datasets', 'runs']);
+});
+
+test('a machine that slept while another one published finds out, also where it has nothing to send', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [slow, fast] = [await machine(), await machine()];
+  await slow.run(1);
+  const late = slow.hold(async () => {
+    store.aheadMs += 120_000;
+    await fast.run(2);
+  });
+  expect(await failure(late)).toMatchObject({ code: 'lake_locked' });
+  expect(await readPublished(store)).toEqual({ runs: 1, datasets: 1 });
+});
+
+test('what was sent is not looked at again while the lease is held', async () => {
+  const { store, machine, db } = await openRemoteWorld();
+  const one = await machine();
+  const { list } = store;
+  const listed: string[] = [];
+  store.list = (prefix, ...more) => {
+    listed.push(prefix);
+    return list(prefix, ...more);
+  };
+  await one.run(1);
+  const countLists = async (work: Parameters<typeof one.hold>[0]) => {
+    listed.length = 0;
+    await one.hold(work);
+    return listed.filter((prefix) => prefix === 'runs/').length;
+  };
+  expect(await countLists(async () => {})).toBe(1);
+  const publishTwice = async (lake: Lake, remote: Remote) => {
+    await commitRun(db, lake, 2);
+    await remote.publish();
+  };
+  expect(await countLists(publishTwice)).toBe(2);
+  expect(await readPublished(store)).toEqual({ runs: 1, datasets: 1 });
+});
+
+test('entries of tables that a run commits side by side are sent side by side, the others in their order', async () => {
+  const { store, machine, db } = await openRemoteWorld();
+  const one = await machine();
+  const { create } = store;
+  const sent: string[] = [];
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  store.create = async (key, bytes) => {
+    const table = /^(\w+)\/_delta_log\//.exec(key)?.[1];
+    if (table === undefined) return create(key, bytes);
+    sent.push(table);
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      most = Math.max(most, waiting.length);
+      setImmediate(() => waiting.splice(0).forEach((go) => void go()));
+    });
+    return create(key, bytes);
+  };
+  await one.hold(async (lake) => {
+    const at = new Date();
+    const info = { at, applied: { run: 1n } };
+    await write(db, lake, { table: 'runs', select: select('runs', { run_id: "'r'" }), ...info });
+    for (const table of ['datasets', 'rejects', 'history'] as const)
+      await write(db, lake, { table, select: select(table, {}), ...info });
+  });
+  expect(sent[0]).toBe('history');
+  expect(sent.slice(1, 3).sort()).toEqual(['datasets', 'rejects']);
+  expect(sent[3]).toBe('runs');
+  expect(most).toBe(2);
+});
+
+test('where fetching a log ends early, no entry is missing before another', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  await one.run(1);
+  await two.hold();
+  await one.run(2);
+  await one.run(3);
+  const { download } = store;
+  store.download = async (key, path) => {
+    if (key !== 'runs/_delta_log/00000000000000000001.json') return download(key, path);
+    await setTimeout(50);
+    throw new Error('dead');
+  };
+  expect(String(await failure(two.hold()))).toContain('dead');
+  store.download = download;
+  await two.run(4);
+  expect(await readVersions(two)).toEqual({ runs: 3, datasets: 3 });
+  // Earlier versions may have left one.
+  await one.run(5);
+  await rm(join(two.path, 'runs', '_delta_log', '00000000000000000002.json'));
+  await two.run(6);
+  expect(await readVersions(two)).toEqual({ runs: 5, datasets: 5 });
 });
 
 test('a lake that is no copy of the remote is left untouched, and so is a prefix that holds no lake', async () => {

@@ -36,6 +36,8 @@ export interface S3Server {
   ignoresConditions: boolean;
   /** By which its clock is ahead. */
   aheadMs: number;
+  /** By which each answer is late. */
+  delayMs: number;
   close(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export async function startS3(): Promise<S3Server> {
     fault: () => undefined,
     ignoresConditions: false,
     aheadMs: 0,
+    delayMs: 0,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
@@ -92,6 +95,7 @@ async function answer(s3: S3Server, uploads: Uploads, request: IncomingMessage, 
   s3.asked.push(asked);
   s3.headers.push(JSON.stringify(request.headers));
   const fault = s3.fault(asked);
+  if (s3.delayMs > 0) await setTimeout(s3.delayMs);
   if (fault === 'reset') return void response.destroy();
   if (fault === 'hang') return undefined;
   const bytes = decodeBody(Buffer.concat(await request.toArray()), request);
