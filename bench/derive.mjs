@@ -24,5 +24,5 @@ if (what === 'daily') {
   );
   await eachDailySpread(db, range, stage('price_spread_daily'));
 } else for (const { table, select } of derivedSelects()) if (table === 'price_spread') await stage(table)(select);
-db.close();
+await db.close();
 await rm(`${path}/_pricelake/staging/bench`, { recursive: true });

@@ -64,4 +64,4 @@ const work = {
   },
 };
 await work[what]();
-db.close();
+await db.close();

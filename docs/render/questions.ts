@@ -26,7 +26,7 @@ export async function renderQuestions(text: string, folder: string): Promise<str
       return output;
     });
   } finally {
-    db.close();
+    await db.close();
   }
 }
 

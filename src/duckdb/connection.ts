@@ -74,7 +74,8 @@ export class Database {
 
   /** A further session on the same tables, views and macros, for work side by side; its variables are this one's as they are now. */
   async fork(): Promise<Database> {
-    const fork = new Database(this.#instance, await connect(this.#instance), { signal: this.#signal, main: this });
+    const connection = await this.#track(() => connect(this.#instance));
+    const fork = new Database(this.#instance, connection, { signal: this.#signal, main: this });
     this.#forks.add(fork);
     const names = (await this.rows('SELECT name FROM duckdb_variables()')).map(({ name }) => String(name));
     if (names.length === 0) return fork;
@@ -232,7 +233,10 @@ export class Database {
     return this.#closing;
   }
 
-  /** A statement that still runs is interrupted and waited for: DuckDB does not return where it is closed beneath one. */
+  /**
+   * A statement of `run`, `read` or `rows` that is under way is interrupted and waited for: DuckDB does not return where it
+   * is closed beneath one.
+   */
   async #close(): Promise<void> {
     const release = interruptOnAbort(this.connection, AbortSignal.abort());
     await Promise.allSettled([...this.#forks].map((fork) => fork.close()));

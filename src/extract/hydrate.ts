@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import type { RowSlice } from '../landing/row-file.js';
@@ -15,7 +16,6 @@ import { type DatasetPart, listParts } from './dataset-client.js';
 import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
-import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
 /** Requests side by side; the rate stays the client's. */

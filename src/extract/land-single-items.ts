@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
 import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import type { Landing } from '../landing/landing.js';
 import type { DatasetPart } from './dataset-client.js';
 import { ItemFiles, type PageEntry } from './item-files.js';
-import { runSideBySide } from './side-by-side.js';
 import { readItem } from './single-item.js';
 
 /** Requests side by side; the rate stays the client's. */

@@ -1,4 +1,5 @@
 import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import type { Landing } from '../landing/landing.js';
 import type { ExportFormat } from '../landing/row-scanner.js';
 import type { ExportGate } from '../plan/export-gate.js';
@@ -6,7 +7,6 @@ import type { Shard } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
 import { listSegments } from './export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
-import { runSideBySide } from './side-by-side.js';
 
 /** Exports side by side; the rate stays the client's. */
 const CONCURRENCY = 4;

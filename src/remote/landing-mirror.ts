@@ -1,8 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import pLimit from 'p-limit';
-import { settleAll } from '../io/settle-all.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../lake/layout.js';
 import { peekUnfinishedRun } from '../landing/landing.js';
 import { type Ends, FILES } from './send-tables.js';
@@ -48,7 +47,9 @@ export class LandingMirror {
     this.#present ??= new Set((await Promise.all(MIRRORED.map((key) => store.list(key)))).flat().map(({ key }) => key));
     const run = await peekUnfinishedRun(lake.root);
     const folders = [privatePath(lake, 'backfill'), ...(run === undefined ? [] : [run.folder])];
-    return new Set((await Promise.all(folders.map((folder) => this.#sendFolder(folder)))).flat());
+    const keys = new Set<string>();
+    for (const folder of folders) for (const key of await this.#sendFolder(folder)) keys.add(key);
+    return keys;
   }
 
   /** @returns the keys of all that the folder holds */
@@ -56,9 +57,8 @@ export class LandingMirror {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
     const whole = journal.subarray(0, journal.lastIndexOf('\n') + 1);
-    const limit = pLimit(FILES);
     const files = (await listFiles(folder)).filter((path) => path !== join(folder, JOURNAL));
-    const sent = await settleAll(files.map((path) => limit(() => this.#sendFile(path))));
+    const sent = await runSideBySide(FILES, files, (path) => this.#sendFile(path));
     const keys = sent.filter((key) => key !== undefined);
     const key = this.#keyOf(join(folder, JOURNAL));
     if (this.#sent.get(key) !== String(whole.length)) await this.#ends.store.write(key, whole);

@@ -56,9 +56,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
-  const versions = findVersions(await listLocalLog(lake, table), 'json');
-  // Without a gap before it, which earlier versions left where they were killed.
-  const here = versions.findLast((version, place) => version === (versions[0] as bigint) + BigInt(place)) ?? -1n;
+  const here = findWholeVersion(await listLocalLog(lake, table));
   const isBehind = here >= 0n && here <= newest && (await hasSameEntry(store, lake, table, here));
   if (!isBehind && here >= 0n) await moveAside(ends, tablePath(lake, table), table);
   if (newest < 0n) return;
@@ -73,6 +71,17 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const found = names.flatMap((name) => log.get(name) ?? []);
   // In their order: where a kill ends this, no entry is missing before another.
   for (const { key, bytes } of found) await fetchAll(ends, [{ key, bytes, name: key }]);
+}
+
+/**
+ * The newest version with all that it follows from, by the names of a log's files; -1n where there is none. Earlier
+ * versions of pricelake could leave gaps where they were killed.
+ */
+function findWholeVersion(names: readonly string[]): bigint {
+  const versions = findVersions(names, 'json');
+  const [first = -1n] = versions;
+  if (first > 0n && !names.includes(nameEntry(first, 'checkpoint.parquet'))) return -1n;
+  return versions.findLast((version, place) => version === first + BigInt(place)) ?? -1n;
 }
 
 /** What a folder lacked. */

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { settleAll } from '../io/settle-all.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import { writeCheckpoint } from '../lake/checkpoint.js';
 import { decodeLogPath, parseAction } from '../lake/delta-actions.js';
 import { logPath, REBUILD_HINT, readLog } from '../lake/delta-log.js';
@@ -14,6 +15,8 @@ import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, 
 
 /** Files under way side by side. */
 export const FILES = 4;
+/** Entries read side by side: a folder may have hundreds that were not sent. */
+const ENTRIES = 16;
 
 /** A version that the remote lacks. */
 interface Pending {
@@ -44,7 +47,9 @@ export interface Ends {
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
-  const found = await settleAll(remote.map((table) => findPending(ends, table)));
+  const limit = pLimit(ENTRIES);
+  const read: ReadPending = (table, version) => limit(() => readPending(lake, table, version));
+  const found = await settleAll(remote.map((table) => findPending(ends, table, read)));
   const pending = found.filter((versions) => versions !== undefined);
   if (pending.length < remote.length) return false;
   await sendFiles(ends, remote, pending.flat());
@@ -57,8 +62,14 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
+type ReadPending = (table: TableName, version: bigint) => Promise<Pending>;
+
 /** Undefined where the two logs differ, or the remote's is ahead. */
-async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
+async function findPending(
+  { store, lake, io }: Ends,
+  remote: RemoteTable,
+  read: ReadPending,
+): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLocalLog(lake, table);
   const versions = findVersions(names, 'json');
@@ -72,12 +83,12 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    return Promise.all(missing.map((version) => readPending(lake, table, version)));
+    return Promise.all(missing.map((version) => read(table, version)));
   }
   // The remote has nothing before: the newest version alone, behind a checkpoint of it.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
-  const last = await readPending(lake, table, newest);
+  const last = await read(table, newest);
   return [{ ...last, files: [...state.files.keys()], isFirst: true }];
 }
 
@@ -111,14 +122,13 @@ function* inOrder(pending: Pending[][]): Generator<Pending[]> {
 async function sendFiles(
   { store, lake, stop }: Ends,
   remote: readonly RemoteTable[],
-  pending: Pending[],
+  pending: readonly Pending[],
 ): Promise<void> {
-  const limit = pLimit(FILES);
-  const sends = remote.map(async ({ table, files: there }) => {
+  const sends: (() => Promise<void>)[] = [];
+  for (const { table, files: there } of remote) {
     const versions = pending.filter((version) => version.table === table);
-    if (versions.length === 0) return;
+    if (versions.length === 0) continue;
     const { files: current } = await readLog(lake, table);
-    const wanted = new Set(versions.flatMap(({ files }) => files));
     const sendOne = async (path: string) => {
       stop?.throwIfAborted();
       const file = tablePath(lake, table, path);
@@ -129,9 +139,9 @@ async function sendFiles(
       if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
       if (there.get(path)?.bytes !== info.size) await store.upload(`${table}/${path}`, file, info.size);
     };
-    await settleAll([...wanted].map((path) => limit(() => sendOne(path))));
-  });
-  await settleAll(sends);
+    for (const path of new Set(versions.flatMap(({ files }) => files))) sends.push(() => sendOne(path));
+  }
+  await runSideBySide(FILES, sends, (send) => send());
 }
 
 async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {

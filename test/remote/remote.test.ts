@@ -182,6 +182,29 @@ test('where fetching a log ends early, no entry is missing before another', asyn
   await rm(join(two.path, 'runs', '_delta_log', '00000000000000000002.json'));
   await two.run(6);
   expect(await readVersions(two)).toEqual({ runs: 5, datasets: 5 });
+  await one.run(7);
+  await rm(join(two.path, 'runs', '_delta_log', '00000000000000000000.json'));
+  await two.run(8);
+  expect(await readVersions(two)).toEqual({ runs: 7, datasets: 7 });
+});
+
+test('while the store is away, sending what has landed ends with the first files that it refuses', async () => {
+  const { store, machine, io } = await openRemoteWorld();
+  const one = await machine();
+  await one.run(1);
+  let tries = 0;
+  store.upload = async () => {
+    tries += 1;
+    throw new Error('away');
+  };
+  const save = one.hold(async (lake, remote) => {
+    const { folder, journal } = await beginRun(lake.root, { runNumber: 1n, pipeline: 'test', cursorFrom: null }, io);
+    for (let i = 0; i < 40; i++) await writeFile(join(folder, `${i}.ndjson`), '{}');
+    await journal.close();
+    await remote.saveLanding();
+  });
+  expect(String(await failure(save))).toContain('away');
+  expect(tries).toBeLessThanOrEqual(8);
 });
 
 test('a lake that is no copy of the remote is left untouched, and so is a prefix that holds no lake', async () => {

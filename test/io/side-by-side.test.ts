@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runSideBySide } from '../../src/extract/side-by-side.js';
+import { runSideBySide } from '../../src/io/side-by-side.js';
 
 test('results come in the order of the list, whichever ends first', async () => {
   const waits = [20, 0, 10];
