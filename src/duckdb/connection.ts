@@ -42,6 +42,7 @@ export class Database {
   readonly #release: () => void;
   readonly #isFork: boolean;
   readonly #forks = new Set<Database>();
+  /** Statements under way. */
   readonly #running = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
   readonly #shared: Shared;
@@ -95,6 +96,16 @@ export class Database {
   /** All rows of a statement, with the types of DuckDB. */
   read(sql: string, values?: DuckDBValue[]): Promise<DuckDBResultReader> {
     return this.#track(() => this.connection.runAndReadAll(sql, values));
+  }
+
+  /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
+  async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
+    return (await this.read(sql, values)).getRowObjects();
+  }
+
+  /** The first row, or undefined. */
+  async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
+    return (await this.rows(sql, values))[0];
   }
 
   async #track<T>(start: () => Promise<T>): Promise<T> {
@@ -210,16 +221,6 @@ export class Database {
   ): Promise<T> {
     if (name === undefined) return work();
     return this.substitute(name, select(name), () => this.substituteEach(others, select, work));
-  }
-
-  /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
-  async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
-    return (await this.read(sql, values)).getRowObjects();
-  }
-
-  /** The first row, or undefined. */
-  async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
-    return (await this.rows(sql, values))[0];
   }
 
   /** For long work between two statements. */

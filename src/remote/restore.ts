@@ -80,7 +80,8 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
-  if (first > 0n && !names.includes(nameEntry(first, 'checkpoint.parquet'))) return -1n;
+  const hasCheckpoint = [first - 1n, first].some((version) => names.includes(nameEntry(version, 'checkpoint.parquet')));
+  if (first > 0n && !hasCheckpoint) return -1n;
   return versions.findLast((version, place) => version === first + BigInt(place)) ?? -1n;
 }
 

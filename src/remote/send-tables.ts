@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises';
-import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { settleAll } from '../io/settle-all.js';
@@ -15,8 +14,6 @@ import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, 
 
 /** Files under way side by side. */
 export const FILES = 4;
-/** Entries read side by side: a folder may have hundreds that were not sent. */
-const ENTRIES = 16;
 
 /** A version that the remote lacks. */
 interface Pending {
@@ -47,9 +44,7 @@ export interface Ends {
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
-  const limit = pLimit(ENTRIES);
-  const read: ReadPending = (table, version) => limit(() => readPending(lake, table, version));
-  const found = await settleAll(remote.map((table) => findPending(ends, table, read)));
+  const found = await settleAll(remote.map((table) => findPending(ends, table)));
   const pending = found.filter((versions) => versions !== undefined);
   if (pending.length < remote.length) return false;
   await sendFiles(ends, remote, pending.flat());
@@ -62,14 +57,8 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-type ReadPending = (table: TableName, version: bigint) => Promise<Pending>;
-
 /** Undefined where the two logs differ, or the remote's is ahead. */
-async function findPending(
-  { store, lake, io }: Ends,
-  remote: RemoteTable,
-  read: ReadPending,
-): Promise<Pending[] | undefined> {
+async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLocalLog(lake, table);
   const versions = findVersions(names, 'json');
@@ -83,12 +72,15 @@ async function findPending(
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    return Promise.all(missing.map((version) => read(table, version)));
+    // One after the other: a folder may have hundreds that were never sent, and each is an open file.
+    const pending: Pending[] = [];
+    for (const version of missing) pending.push(await readPending(lake, table, version));
+    return pending;
   }
   // The remote has nothing before: the newest version alone, behind a checkpoint of it.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
-  const last = await read(table, newest);
+  const last = await readPending(lake, table, newest);
   return [{ ...last, files: [...state.files.keys()], isFirst: true }];
 }
 

@@ -16,7 +16,7 @@ import { removeEvents } from '../webhook/event-files.js';
 import type { Staged } from './stage.js';
 
 /**
- * Commits the tables of one of COMMIT_STEPS after the other: those of a step side by side, as they wait for the disk.
+ * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
 export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
