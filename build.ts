@@ -1,64 +1,89 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * npm run build: compiles `src` to `dist`, and bundles the command with the packages that each command loads. They are
- * 500 files, and finding them takes longer than all else before a command begins.
+ * npm run build: bundles the command with most of its packages as one CommonJS module, and lets Node keep what it
+ * compiles of it (`src/cli/load-program.ts`). Finding, reading and compiling hundreds of modules would take longer than
+ * all else before a command begins.
  */
 
 /** Stay packages: native, patched in place (src/duckdb, src/lake), optional, or loaded by few commands. */
 const NOT_BUNDLED = [
-  ...[
-    '@duckdb/node-bindings',
-    'parquetjs-lite',
-    '@aws-sdk/*',
-    'pg',
-    'pg-copy-streams',
-    'apache-arrow',
-    'vega',
-    'vega-lite',
-  ],
-  ...['hyparquet', 'hyparquet-compressors', 'hono', 'hono/*', '@hono/*'],
+  ...['@duckdb/node-bindings', 'parquetjs-lite', '@aws-sdk/*', 'pg', 'pg-copy-streams'],
+  ...['apache-arrow', 'hono', 'hono/*', '@hono/*'],
 ];
+/** ECMAScript modules that only the report loads: each is a bundle of its own, because a CommonJS module requires it. */
+const CHARTS = ['vega', 'vega-lite'];
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const inRoot = (name: string) => path.join(root, name);
-/** Beside the compiled modules: what modules find by their own place is as far from there. */
+/** As deep as `src/cli`: what modules find by their own place is as far from there. */
 const COMMAND = 'dist/cli';
+
+const SHARED: BuildOptions & { metafile: true } = {
+  absWorkingDir: root,
+  outdir: COMMAND,
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+};
+
+const chartsApart: Plugin = {
+  name: 'charts apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^vega(-lite)?$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: `./${path}.cjs`, external: true } : undefined,
+    );
+  },
+};
 
 /** Files are overwritten in place: other processes may use them. */
 export async function buildDist(): Promise<void> {
-  execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: ['src/cli/main.ts'],
-    outdir: COMMAND,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    external: NOT_BUNDLED,
-    // yargs brings three copies, and each prepares for all of Unicode before a command begins.
-    alias: { 'string-width': inRoot('src/cli/output/string-width.ts') },
-    // Bundled CommonJS packages ask for Node's own modules.
-    banner: {
-      js: "import { createRequire as createRequireOf } from 'node:module';\nconst require = createRequireOf(import.meta.url);",
-    },
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
-  });
+  for (const name of readBuilt().filter((name) => name.endsWith('.cache'))) rmSync(inRoot(`${COMMAND}/${name}`));
+  const built = await Promise.all([
+    build({
+      ...SHARED,
+      entryPoints: { program: 'src/cli/program.ts', ...Object.fromEntries(CHARTS.map((name) => [name, name])) },
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      plugins: [chartsApart],
+      external: NOT_BUNDLED,
+      supported: { 'dynamic-import': false },
+      alias: {
+        // yargs brings three copies, and each prepares for all of Unicode before a command begins.
+        'string-width': inRoot('src/cli/output/string-width.ts'),
+        // Charts are drawn as SVG. The one for Node would load a native canvas if there is one.
+        'vega-canvas': inRoot('node_modules/vega-canvas/build/vega-canvas.browser.js'),
+      },
+      define: { 'import.meta.url': 'importMetaUrl' },
+      banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+    }),
+    build({
+      ...SHARED,
+      entryPoints: ['src/cli/main.ts', 'src/cli/cache-code.ts'],
+      format: 'esm',
+      external: ['./program.js'],
+    }),
+  ]);
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
-  writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences(metafile));
+  writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences(built.map(({ metafile }) => metafile)));
+  execFileSync(process.execPath, [inRoot(`${COMMAND}/cache-code.js`)], { stdio: 'ignore' });
+}
+
+function readBuilt(): string[] {
+  return existsSync(inRoot(COMMAND)) ? readdirSync(inRoot(COMMAND)) : [];
 }
 
 /** The licence texts of the packages in the bundle. */
-function collectLicences({ inputs }: Metafile): string {
-  const folders = Object.keys(inputs).flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/u.exec(input) ?? []);
+function collectLicences(built: Metafile[]): string {
+  const inputs = built.flatMap((one) => Object.keys(one.inputs));
+  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/u.exec(input) ?? []);
   return [...new Set(folders.map(readLicence))].sort().join('\n\n');
 }
 
