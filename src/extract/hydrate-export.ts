@@ -25,12 +25,14 @@ export interface HydrationExport {
 /**
  * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and takes what it
  * holds off `itemIds`. One that breaks off or was cut is no loss but of its rows: what it lacks is read in other ways.
+ * `onLanded` is told of each file, while the rest is on its way.
  */
 export async function landHydrationExport(
   { client, dataset }: DatasetPart,
   landing: Landing,
   { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
   { format, isId, gate }: HydrationExport,
+  onLanded: () => void,
   io: Io,
 ): Promise<void> {
   const { journal, folder } = landing;
@@ -58,6 +60,7 @@ export async function landHydrationExport(
         });
         await takeOff(itemIds, path.join(folder, file), isId);
         io.log('debug', 'landed', { what: 'hydration', rows });
+        onLanded();
       },
     });
     if (landed.rows === announced) return await remembered.forget();

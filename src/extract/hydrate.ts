@@ -124,7 +124,7 @@ export async function landHydration(
       });
       if (!isExported || means.gate === undefined) continue;
       await files.close();
-      await landHydrationExport(part, landing, need, { ...asked, gate: means.gate }, io);
+      await landHydrationExport(part, landing, need, { ...asked, gate: means.gate }, handOver, io);
       // What a broken export lacks.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { ApiClient, Query } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { type HydrationMeans, landHydration } from '../../src/extract/hydrate.js';
@@ -154,6 +154,32 @@ test('a file that is full is handed over while more items are read', async () =>
   expect([handedBefore, handed]).toEqual([1, ['hydrate-00001.ndjson', 'hydrate-00002.ndjson']]);
 });
 
+test('a file of an export is handed over while the rest of it is on its way', async () => {
+  const landing = await openLanding();
+  const handed: string[] = [];
+  let handedBefore: string[] | undefined;
+  const page = { content: [{ id: 1 }], totalElements: 3, totalPages: 900 };
+  const body = (async function* () {
+    yield Buffer.from(`{"id":2,"text":"${'x'.repeat(48 * 1024 * 1024)}"}\n`);
+    yield Buffer.from('{"id":3}\n');
+    await vi.waitFor(() => expect(handed).toHaveLength(2), { timeout: 10_000 });
+    handedBefore = [...handed];
+  })();
+  const client = {
+    calls: () => 0,
+    bytes: async () => ({ body: Buffer.from(JSON.stringify(page)) }),
+    stream: async () => ({ body, headers: { 'x-export-rows': '2' } }),
+  } as unknown as ApiClient;
+  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, createFakeIo());
+  const onFile = (file: { path: string }) => void handed.push(path.basename(file.path));
+  await landHydration(client, landing, needOf(range(1, 4)), onFile, createFakeIo(), { gate, ratePerSecond: null });
+  const [first, second] = ['hydrate-export-1-00001.ndjson', 'hydrate-export-1-00002.ndjson'];
+  expect([handedBefore, handed]).toEqual([
+    ['hydrate-00001.ndjson', first],
+    ['hydrate-00001.ndjson', first, second],
+  ]);
+});
+
 test('pages alone take no export, whatever is allowed', async () => {
   const service = serve(range(0, 1000));
   const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
@@ -208,8 +234,11 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
   const client = { stream, calls: () => 1 } as unknown as ApiClient;
   const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
   const need = { itemIds: new Set([1n, 2n, 3n]), changedSince: SINCE };
+  const onLanded = () => {};
   const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;
-  const error = await landHydrationExport({ client, dataset }, landing, need, exports, io).catch((error) => error);
+  const error = await landHydrationExport({ client, dataset }, landing, need, exports, onLanded, io).catch(
+    (error) => error,
+  );
   return { landing, io, asked, noted, error, left: [...need.itemIds] };
 }
 
