@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * npm run build: bundles the command with most of its packages as one CommonJS module, and lets Node keep what it
- * compiles of it (`src/cli/load-program.ts`). Finding, reading and compiling hundreds of modules would take longer than
- * all else before a command begins.
+ * npm run build: compiles `src` to `dist`, bundles the command with most of its packages as one CommonJS module, and lets
+ * Node keep what it compiles of it (`src/cli/load-program.ts`). Finding, reading and compiling hundreds of modules would
+ * take longer than all else before a command begins.
  */
 
 /** Stay packages: native, patched in place (src/duckdb, src/lake), optional, or loaded by few commands. */
@@ -22,6 +22,9 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const inRoot = (name: string) => path.join(root, name);
 /** As deep as `src/cli`: what modules find by their own place is as far from there. */
 const COMMAND = 'dist/cli';
+
+/** For the code cache, which takes some seconds. */
+const CACHE_MS = 120_000;
 
 const SHARED: BuildOptions & { metafile: true } = {
   absWorkingDir: root,
@@ -45,7 +48,8 @@ const chartsApart: Plugin = {
 
 /** Files are overwritten in place: other processes may use them. */
 export async function buildDist(): Promise<void> {
-  for (const name of readBuilt().filter((name) => name.endsWith('.cache'))) rmSync(inRoot(`${COMMAND}/${name}`));
+  execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
+  for (const name of readdirSync(inRoot(COMMAND)).filter((name) => name.includes('.cache'))) rmSync(inRoot(`${COMMAND}/${name}`));
   const built = await Promise.all([
     build({
       ...SHARED,
@@ -62,7 +66,7 @@ export async function buildDist(): Promise<void> {
         'vega-canvas': inRoot('node_modules/vega-canvas/build/vega-canvas.browser.js'),
       },
       define: { 'import.meta.url': 'importMetaUrl' },
-      banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+      banner: { js: "'use strict';\nconst importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
     }),
     build({
       ...SHARED,
@@ -73,11 +77,7 @@ export async function buildDist(): Promise<void> {
   ]);
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
   writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences(built.map(({ metafile }) => metafile)));
-  execFileSync(process.execPath, [inRoot(`${COMMAND}/cache-code.js`)], { stdio: 'ignore' });
-}
-
-function readBuilt(): string[] {
-  return existsSync(inRoot(COMMAND)) ? readdirSync(inRoot(COMMAND)) : [];
+  execFileSync(process.execPath, [inRoot(`${COMMAND}/cache-code.js`)], { stdio: 'ignore', timeout: CACHE_MS });
 }
 
 /** The licence texts of the packages in the bundle. */

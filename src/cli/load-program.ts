@@ -1,16 +1,16 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
-import { crc32 } from 'node:zlib';
 
 type Program = typeof import('./program.js');
 
 /** The program and most of its packages as one CommonJS module, made by the build. */
 const BUNDLE = fileURLToPath(new URL('program.cjs', import.meta.url));
-const CHECKSUM_BYTES = 4;
+const SHA256_BYTES = 32;
 
 /** What V8 has compiled of the bundle, and a checksum. Only the same version on the same kind of machine can use it. */
 export const nameCodeCache = (bundle: string): string =>
@@ -21,7 +21,7 @@ export async function loadProgram(): Promise<Program> {
   return existsSync(BUNDLE) ? evaluate(compileBundle(BUNDLE).script) : import('./program.js');
 }
 
-/** Writes the code cache if it is missing: all that V8 has compiled of the bundle when `work` is done. */
+/** Writes the code cache if it is missing: all that V8 has compiled of the bundle when `work` has succeeded. */
 export async function writeCodeCache(work: (program: Program) => Promise<void>): Promise<void> {
   const { source, script } = compileBundle(BUNDLE);
   if (script.cachedDataRejected === false) return;
@@ -29,11 +29,16 @@ export async function writeCodeCache(work: (program: Program) => Promise<void>):
   setFlagsFromString('--no-flush-bytecode');
   await work(evaluate(script));
   setFlagsFromString('--flush-bytecode');
+  if (Number(process.exitCode ?? 0) !== 0) return;
   const code = script.createCachedData();
   const file = nameCodeCache(BUNDLE);
   const part = `${file}.${process.pid}`;
-  writeFileSync(part, Buffer.concat([code, checksum(source, code)]));
-  renameSync(part, file);
+  try {
+    writeFileSync(part, Buffer.concat([code, checksum(source, code)]));
+    renameSync(part, file);
+  } finally {
+    rmSync(part, { force: true });
+  }
 }
 
 /** Compiles what its code cache lacks. */
@@ -45,20 +50,19 @@ export function compileBundle(bundle: string): { source: Buffer; script: Script 
   return { source, script };
 }
 
-/** V8 refuses what another version wrote, but code that a disk has damaged, or that is of another bundle, would crash it. */
+/** Undefined for a cache that is missing, damaged or of another bundle. V8 does not notice the last two, and would crash. */
 function readCodeCache(file: string, source: Buffer): Buffer | undefined {
-  if (!existsSync(file)) return undefined;
-  const bytes = readFileSync(file);
-  const end = Math.max(0, bytes.length - CHECKSUM_BYTES);
-  const code = bytes.subarray(0, end);
-  return checksum(source, code).equals(bytes.subarray(end)) ? code : undefined;
+  try {
+    const bytes = readFileSync(file);
+    const code = bytes.subarray(0, -SHA256_BYTES);
+    return checksum(source, code).equals(bytes.subarray(code.length)) ? code : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/** CRC-32 of both, one after the other. */
 function checksum(source: Buffer, code: Buffer): Buffer {
-  const bytes = Buffer.alloc(CHECKSUM_BYTES);
-  bytes.writeUInt32LE(crc32(code, crc32(source)));
-  return bytes;
+  return createHash('sha256').update(source).update(code).digest();
 }
 
 /** As Node does with a CommonJS module. */

@@ -24,9 +24,8 @@ export async function sealDataFile(path: string, expected: Expectation): Promise
   const file = await open(path, 'r+');
   try {
     await file.sync();
-    const contents = await openContents(file);
-    await checkFooter(path, contents, expected);
-    return await hash(contents);
+    await checkFooter(path, file, expected);
+    return await hashFile(file);
   } finally {
     await file.close();
   }
@@ -46,41 +45,15 @@ export interface FooterFacts {
 export async function readFooterFacts(path: string): Promise<FooterFacts> {
   const file = await open(path, 'r');
   try {
-    return await describeFooter(path, await openContents(file));
+    return await describeFooter(path, file);
   } finally {
     await file.close();
   }
 }
 
-/** The bytes of a data file. */
-interface Contents {
-  bytes: number;
-  /** `buffer`: where they may be put. */
-  read(offset: number, length: number, buffer?: Buffer): Promise<Buffer>;
-}
-
-/** A run writes many small files: one is read once, for its footer and its checksum. */
-async function openContents(file: FileHandle): Promise<Contents> {
+async function describeFooter(path: string, file: FileHandle): Promise<FooterFacts> {
   const { size: bytes } = await file.stat();
-  const read = async (offset: number, length: number, buffer = Buffer.allocUnsafe(length)) => {
-    const { bytesRead } = await file.read(buffer, 0, length, offset);
-    return requireLength(buffer.subarray(0, bytesRead), length, offset);
-  };
-  if (bytes > CHUNK_BYTES) return { bytes, read };
-  const all = await read(0, bytes);
-  const readAgain = async (offset: number, length: number) =>
-    requireLength(all.subarray(Math.max(0, offset), offset + length), length, offset);
-  return { bytes, read: readAgain };
-}
-
-function requireLength(bytes: Buffer, length: number, offset: number): Buffer {
-  if (bytes.length !== length) throw new Error(`${bytes.length} bytes at ${offset}, not ${length}`);
-  return bytes;
-}
-
-async function describeFooter(path: string, contents: Contents): Promise<FooterFacts> {
-  const { bytes } = contents;
-  const footer = await readFooter(path, contents);
+  const footer = await readFooter(path, file, bytes);
   const columns: string[] = [];
   for (let i = 1; i < footer.schema.length; i += countElements(footer.schema, i)) {
     columns.push(footer.schema[i]?.name ?? '');
@@ -90,8 +63,8 @@ async function describeFooter(path: string, contents: Contents): Promise<FooterF
   return { bytes, rows: BigInt(Number(footer.num_rows)), rowsInGroups, columns, codecs: [...codecs] };
 }
 
-async function checkFooter(path: string, contents: Contents, expected: Expectation): Promise<void> {
-  const found = await describeFooter(path, contents);
+async function checkFooter(path: string, file: FileHandle, expected: Expectation): Promise<void> {
+  const found = await describeFooter(path, file);
   expectEqual(path, 'bytes', found.bytes, expected.bytes);
   expectEqual(path, 'rows', found.rows, expected.rows);
   expectEqual(path, 'rows in row groups', found.rowsInGroups, expected.rows);
@@ -115,9 +88,14 @@ async function loadParquet() {
   return (await loaded).default;
 }
 
-async function readFooter(path: string, { bytes, read }: Contents) {
+async function readFooter(path: string, file: FileHandle, size: number) {
+  const read = async (offset: number, length: number) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+    if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
+    return buffer;
+  };
   const parquet = await loadParquet();
-  const reader = new parquet.ParquetEnvelopeReader(read, async () => {}, bytes);
+  const reader = new parquet.ParquetEnvelopeReader(read, async () => {}, size);
   try {
     await reader.readHeader();
     return await reader.readFooter();
@@ -146,17 +124,19 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
 export async function hashDataFile(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
-    return await hash(await openContents(file));
+    return await hashFile(file);
   } finally {
     await file.close();
   }
 }
 
-async function hash({ bytes, read }: Contents): Promise<string> {
-  const sha256 = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(Math.min(bytes, CHUNK_BYTES));
-  for (let offset = 0; offset < bytes; offset += CHUNK_BYTES) {
-    sha256.update(await read(offset, Math.min(CHUNK_BYTES, bytes - offset), buffer));
+async function hashFile(file: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
   }
-  return sha256.digest('hex');
 }
