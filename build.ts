@@ -49,7 +49,8 @@ const chartsApart: Plugin = {
 /** Files are overwritten in place: other processes may use them. */
 export async function buildDist(): Promise<void> {
   execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
-  for (const name of readdirSync(inRoot(COMMAND)).filter((name) => name.includes('.cache'))) rmSync(inRoot(`${COMMAND}/${name}`));
+  const caches = readdirSync(inRoot(COMMAND)).filter((name) => name.includes('.cache'));
+  for (const name of caches) rmSync(inRoot(`${COMMAND}/${name}`));
   const built = await Promise.all([
     build({
       ...SHARED,
