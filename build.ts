@@ -33,6 +33,9 @@ const SHARED: BuildOptions & { metafile: true } = {
   platform: 'node',
   target: 'node20.19',
   legalComments: 'none',
+  minifyWhitespace: true,
+  // Errors name a line.
+  lineLimit: 120,
   metafile: true,
   logLevel: 'warning',
 };
@@ -76,9 +79,20 @@ export async function buildDist(): Promise<void> {
       external: ['./program.js'],
     }),
   ]);
+  wrapProgram(inRoot(`${COMMAND}/program.cjs`));
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
   writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences(built.map(({ metafile }) => metafile)));
   execFileSync(process.execPath, [inRoot(`${COMMAND}/cache-code.js`)], { stdio: 'ignore', timeout: CACHE_MS });
+}
+
+/**
+ * As Node wraps a CommonJS module, and in ASCII: so it need not be decoded, joined or kept as two bytes a character.
+ * esbuild has left regular expressions and tagged templates as they are.
+ */
+function wrapProgram(file: string): void {
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const source = readFileSync(file, 'utf8').replace(/[\u0080-\uffff]/g, escapeUnit);
+  writeFileSync(file, `(function (exports, require, module, __filename, __dirname) {${source}\n})`);
 }
 
 /** The licence texts of the packages in the bundle. */

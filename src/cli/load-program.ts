@@ -8,7 +8,7 @@ import { Script } from 'node:vm';
 
 type Program = typeof import('./program.js');
 
-/** The program and most of its packages as one CommonJS module, made by the build. */
+/** The program and most of its packages as one wrapped CommonJS module in ASCII, made by the build. */
 const BUNDLE = fileURLToPath(new URL('program.cjs', import.meta.url));
 const SHA256_BYTES = 32;
 
@@ -44,9 +44,11 @@ export async function writeCodeCache(work: (program: Program) => Promise<void>):
 /** Compiles what its code cache lacks. */
 export function compileBundle(bundle: string): { source: Buffer; script: Script } {
   const source = readFileSync(bundle);
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source.toString()}\n})`;
   const cachedData = readCodeCache(nameCodeCache(bundle), source);
-  const script = new Script(wrapped, { filename: bundle, ...(cachedData === undefined ? {} : { cachedData }) });
+  const script = new Script(source.toString('latin1'), {
+    filename: bundle,
+    ...(cachedData === undefined ? {} : { cachedData }),
+  });
   return { source, script };
 }
 
