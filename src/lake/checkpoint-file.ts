@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { Database } from '../duckdb/connection.js';
 import { escapeGlob, quoteLiteral } from '../duckdb/quote.js';
 
@@ -11,8 +13,42 @@ const CHECKPOINT_COLUMNS = {
   protocol: 'STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER)',
 };
 
-/** The rows of a checkpoint as JSON lines, each like a line of a commit (with nulls for the other actions). */
-export async function readCheckpoint(path: string): Promise<string[]> {
+/**
+ * The rows of a checkpoint as JSON lines, each like a line of a commit (with nulls for the other actions).
+ * @param copy where `keepLines` may have left them: a process that reads no checkpoint itself need not open a database
+ */
+export async function readCheckpoint(path: string, copy?: string): Promise<string[]> {
+  const kept = copy === undefined ? undefined : await readKept(path, copy);
+  return kept ?? readRows(path);
+}
+
+/** Writes the lines of a checkpoint to `temporary`, and renames that to `copy`: it counts for this very checkpoint alone. */
+export async function keepLines(
+  path: string,
+  lines: readonly string[],
+  temporary: string,
+  copy: string,
+): Promise<void> {
+  const text = lines.join('\n');
+  await writeFile(temporary, `${await hashBoth(path, text)}\n${text}`);
+  await rename(temporary, copy);
+}
+
+/** Undefined for a copy of another checkpoint, or one that is missing or damaged. */
+async function readKept(path: string, copy: string): Promise<string[] | undefined> {
+  const kept = await readFile(copy, 'utf8').catch(() => '');
+  const [hashes, ...lines] = kept.split('\n');
+  if (lines.length === 0) return undefined;
+  const wanted = await hashBoth(path, kept.slice(kept.indexOf('\n') + 1)).catch(() => undefined);
+  return hashes === wanted ? lines : undefined;
+}
+
+async function hashBoth(path: string, text: string): Promise<string> {
+  const hash = (data: Buffer | string) => createHash('sha256').update(data).digest('hex');
+  return `${hash(await readFile(path))} ${hash(text)}`;
+}
+
+async function readRows(path: string): Promise<string[]> {
   return withDatabase(async (db) => {
     const rows = await db.rows(
       `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`,

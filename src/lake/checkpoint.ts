@@ -1,9 +1,9 @@
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TableName } from '../tables/table.js';
-import { convertToCheckpoint } from './checkpoint-file.js';
+import { convertToCheckpoint, keepLines } from './checkpoint-file.js';
 import { encodeLogPath, writeAdd, writeTxn } from './delta-actions.js';
-import { logPath, readLog } from './delta-log.js';
+import { copyPath, logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { syncFile, syncFolder, writeDurably } from './durable.js';
 import { type Lake, temporaryPath } from './layout.js';
@@ -33,6 +33,9 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     numOfAddFiles: state.files.size,
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
+  const copy = copyPath(lake, table);
+  await mkdir(dirname(copy), { recursive: true });
+  await keepLines(path, lines, temporaryPath(lake, copy), copy);
 }
 
 function writeActions(state: LogState, at: Date): string[] {

@@ -4,13 +4,16 @@ import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import { type Action, decodeLogPath, parseAction, readAdd } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
-import { ignoreMissing, type Lake, tablePath } from './layout.js';
+import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 import type { LogState } from './log-state.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
   return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
 }
+
+/** The lines of a table's newest checkpoint that was written here. */
+export const copyPath = (lake: Lake, table: TableName): string => privatePath(lake, 'checkpoints', `${table}.jsonl`);
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
@@ -92,7 +95,8 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
-    for (const action of parseLines(await readLines(path), path)) applyAction(state, action);
+    for (const action of parseLines(await readLines(path, copyPath(lake, state.table)), path))
+      applyAction(state, action);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
@@ -102,9 +106,9 @@ async function replayLog(lake: Lake, names: string[], state: LogState): Promise<
   return state;
 }
 
-async function readLines(path: string): Promise<string[]> {
+async function readLines(path: string, copy: string): Promise<string[]> {
   try {
-    return await readCheckpoint(path);
+    return await readCheckpoint(path, copy);
   } catch (cause) {
     throw new PricelakeError('lake_invalid', `${path}: the checkpoint is damaged`, { hint: REBUILD_HINT }, { cause });
   }
