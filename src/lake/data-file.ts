@@ -79,8 +79,8 @@ export function describeCodecs(rows: bigint): string {
 
 let loaded: Promise<typeof import('parquetjs-lite')> | undefined;
 
-/** Loads parquetjs-lite once there is a file to read: a run without news has none. */
-async function loadParquet() {
+/** Loads the reader of footers, which takes some 20 ms: a run begins it as soon as it has news. */
+export async function loadFooterReader() {
   if (loaded === undefined) {
     allocateInt64();
     loaded = import('parquetjs-lite');
@@ -94,7 +94,7 @@ async function readFooter(path: string, file: FileHandle, size: number) {
     if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
     return buffer;
   };
-  const parquet = await loadParquet();
+  const parquet = await loadFooterReader();
   const reader = new parquet.ParquetEnvelopeReader(read, async () => {}, size);
   try {
     await reader.readHeader();

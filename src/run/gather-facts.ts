@@ -98,8 +98,7 @@ async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: 
     selection: readLakeSelection(tables.items),
     copied,
     seen: seen.map(({ id }) => id),
-    caughtUpAt: await findCaughtUp(db, idleRuns),
-    snapshotAt: await findLastSnapshot(db, idleRuns),
+    ...(await findLastRuns(db, idleRuns)),
     isDamaged: Object.keys(repairs).length > 0,
   };
 }
@@ -127,21 +126,24 @@ async function countKnownRows({
   return row?.n as bigint;
 }
 
-/** Up to when the lake is current; a run without news waits among the idle ones. */
-async function findCaughtUp(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
+/**
+ * Up to when the lake is current, and when it was last copied whole. A run without news, even a complete copy, waits
+ * among the idle ones.
+ */
+async function findLastRuns(
+  db: Database,
+  idleRuns: readonly RunRow[],
+): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
-  if (idle !== null) return new Date(idle);
+  const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
   // Older rows do not say when the feed's end was reached: not before the run began.
   const row = await db.row(
-    'SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS at FROM runs',
+    `SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
+      epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM runs`,
   );
-  return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
-}
-
-/** A complete copy that showed nothing new waits among the idle runs. */
-async function findLastSnapshot(db: Database, idleRuns: readonly RunRow[]): Promise<Date | undefined> {
-  const idle = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  if (idle !== undefined) return new Date(idle.started_at);
-  const row = await db.row("SELECT epoch_ms(max(started_at)) AS at FROM runs WHERE mode = 'snapshot'");
-  return typeof row?.at === 'bigint' ? new Date(Number(row.at)) : undefined;
+  const read = (value: unknown) => (typeof value === 'bigint' ? new Date(Number(value)) : undefined);
+  return {
+    caughtUpAt: idle === null ? read(row?.caught_up_at) : new Date(idle),
+    snapshotAt: idleSnapshot === undefined ? read(row?.snapshot_at) : new Date(idleSnapshot.started_at),
+  };
 }

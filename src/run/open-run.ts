@@ -11,7 +11,7 @@ import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { openSession, type Session } from '../lake/session.js';
 import { finishSwap } from '../lake/swap-lake.js';
-import { createTableViews, FEW_ROWS } from '../lake/views.js';
+import { createTableViews } from '../lake/views.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
 import type { DatasetSelection, TableName } from '../tables/table.js';
@@ -115,7 +115,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const { db, workFolder } = session;
     await db.run('SET preserve_insertion_order = false');
     const tables = await placeFiles(db, lake, found, repairs, io);
-    await createTableViews(db, lake, {}, { tables: FACT_TABLES, readOnce: FEW_ROWS });
+    await createTableViews(db, lake, {}, { tables: FACT_TABLES });
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);

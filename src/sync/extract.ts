@@ -51,7 +51,8 @@ async function landByPlan(
   const { client, landing, io } = run;
   const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
   const { mode, added = [] } = decision;
-  await reportPace(run, mode);
+  const reporting = reportPace(run, mode);
+  reporting.catch(() => {}); // reported below
   if (checksDatasets && planned !== undefined) await checkSelection(client, run.selection, planned.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const backfill = await takeBackfill(landing, run.lake.root);
@@ -66,6 +67,7 @@ async function landByPlan(
     planner.note({ cursorRefused: error.message });
     return 'refused' as const;
   });
+  await reporting;
   if (feed === 'refused') return undefined;
   const applied = run.tables.items.applied.cursor;
   const start = lowWatermark?.cursor ?? 0n;

@@ -31,6 +31,27 @@ interface DerivedSessions {
   addBeside: AddTable;
 }
 
+/** The products whose rows of derived tables may become different. */
+export interface ChangedProducts {
+  count: bigint;
+  /** False where so many changed that all are computed. */
+  few: boolean;
+}
+
+/** Finds the products that changed, and reads their rows of derived tables: that needs nothing of the next items. */
+export async function prepareDerived(run: Run, batch: Batch): Promise<ChangedProducts> {
+  const { db, lake, tables } = run;
+  const made = listDerivedLevels()
+    .flat()
+    .filter(({ table, query }) => isMadeOfItems(run, table, query));
+  const count = batch.merge.changed === 0n || made.length === 0 ? 0n : await createChangedProducts(db);
+  const few = count * FEW_PRODUCTS <= countRows(tables.products);
+  if (few && count > 0n) {
+    for (const { table, byProduct } of made) if (byProduct) await storeRows(db, lake.root, tables[table]);
+  }
+  return { count, few };
+}
+
 /**
  * Stages the derived tables, level by level. Where the lake's rows follow from the items before the run, only products
  * with changed offers are computed, and only files that hold rows which became different are written again.
@@ -38,6 +59,7 @@ interface DerivedSessions {
 export async function stageDerived(
   run: Run,
   batch: Batch,
+  { count: changed, few }: ChangedProducts,
   candidate: Candidate,
   { add, beside, addBeside }: DerivedSessions,
 ): Promise<void> {
@@ -45,10 +67,6 @@ export async function stageDerived(
   const itemsVersion = tables.items.version + (candidate.items === undefined ? 0n : 1n);
   const levels = listDerivedLevels();
   const follows = ({ table, query }: DerivedSelect) => isMadeOfItems(run, table, query);
-  const isSame = batch.merge.changed === 0n || !levels.flat().some(follows);
-  const changed = isSame ? 0n : await createChangedProducts(db);
-  // Where many products changed, all are computed.
-  const few = changed * FEW_PRODUCTS <= countRows(tables.products);
   if (few && changed > 0n) await createChangedItems(db, levels.flat());
   const queries = levels.flat().flatMap(({ byProduct, select }) => (byProduct ? [select] : []));
   const parts = new ProductParts(db, { folder: path.join(run.workFolder, 'products'), queries });
@@ -150,18 +168,26 @@ async function makeRows(db: Database, { table, reads, select }: DerivedSelect, k
   await db.substituteEach(changed, rows, () => db.define('table', `made_${table}`, select));
 }
 
-/** The rows of the changed products that take the place of files, and these files. */
-async function renewTable(db: Database, root: string, { table, files, hasOlderFiles }: TableState): Promise<Renewal> {
-  const byPath = new Map(files.map((file) => [path.join(root, table, file.path), file]));
-  const read = (paths: Iterable<string>, more?: string) => {
-    const relations = [...paths].map((path) => toRelationFile(byPath.get(path) as DataFile, path));
-    return tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
-  };
-  await db.define(
-    'table',
-    `stored_${table}`,
-    `SELECT * FROM ${read(byPath.keys(), 'filename = true')} SEMI JOIN changed_products USING (product_id)`,
-  );
+const listPaths = (root: string, { table, files }: TableState) =>
+  new Map(files.map((file) => [path.join(root, table, file.path), file]));
+
+/** SQL of a relation of some files of a table. */
+function relateFiles({ table, hasOlderFiles }: TableState, files: Iterable<[string, DataFile]>, more?: string): string {
+  const relations = [...files].map(([path, file]) => toRelationFile(file, path));
+  return tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
+}
+
+/** Table `stored_<table>`: its rows of the changed products before the run, and their files. */
+async function storeRows(db: Database, root: string, state: TableState): Promise<void> {
+  const stored = relateFiles(state, listPaths(root, state), 'filename = true');
+  const select = `SELECT * FROM ${stored} SEMI JOIN changed_products USING (product_id)`;
+  await db.define('table', `stored_${state.table}`, select);
+}
+
+/** The rows of the changed products that take the place of files, and these files. Needs `made_` and `stored_<table>`. */
+async function renewTable(db: Database, root: string, state: TableState): Promise<Renewal> {
+  const { table } = state;
+  const byPath = listPaths(root, state);
   const values = selectValues(table);
   await db.define(
     'table',
@@ -178,10 +204,11 @@ async function renewTable(db: Database, root: string, { table, files, hasOlderFi
   const smallest = [...byPath].sort(([, a], [, b]) => a.bytes - b.bytes)[0]?.[0];
   const replaced = paths.length > 0 || smallest === undefined ? paths : [smallest];
   const columns = selectColumns(table);
+  const rewritten = replaced.map((path): [string, DataFile] => [path, byPath.get(path) as DataFile]);
   return {
-    select: `SELECT ${columns} FROM ${read(replaced)} ANTI JOIN renewed_${table} USING (product_id)
+    select: `SELECT ${columns} FROM ${relateFiles(state, rewritten)} ANTI JOIN renewed_${table} USING (product_id)
       UNION ALL SELECT ${columns} FROM made_${table} SEMI JOIN renewed_${table} USING (product_id)`,
-    remove: replaced.map((path) => byPath.get(path) as DataFile),
+    remove: rewritten.map(([, file]) => file),
   };
 }
 

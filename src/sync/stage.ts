@@ -15,7 +15,7 @@ import type { Candidate, CopiedDatasets, StagedFile, TableName } from '../tables
 import type { Batch } from './normalize.js';
 import { type Moment, settleServiceTime } from './service-time.js';
 import { stageDaily } from './stage-daily.js';
-import { type AddTable, stageDerived } from './stage-derived.js';
+import { type AddTable, prepareDerived, stageDerived } from './stage-derived.js';
 
 export interface Staged {
   candidate: Candidate;
@@ -79,6 +79,8 @@ async function stageTables(
       candidate[table] = { table, add: files, remove, applied: { ...marks, ...applied } };
     };
   const add = addIn(db);
+  const view = (session: Database, isWanted: (table: TableName) => boolean) =>
+    createTableViews(session, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES.filter(isWanted) });
   const cursor = extract.window.to;
   const history = selectColumns('history');
   const { kept, replaced } = batch.history;
@@ -92,19 +94,21 @@ async function stageTables(
     await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
     await addDatasets(run, datasets, add);
     await add('rejects', batch.rejects, []);
+    await view(db, (table) => table !== 'items');
+    return prepareDerived(run, batch);
   };
-  await settleAll([
-    addIn(side)('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows),
-    addOthers(),
-  ]);
-  await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
+  const addItems = async () => {
+    await addIn(side)('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows);
+    await view(side, (table) => table === 'items');
+  };
+  const [changed] = await settleAll([addOthers(), addItems()]);
   step.done();
   step = openStep(run.io, 'deriving');
   const derive = async () => {
     const deriving = { ...run, db: side };
-    await stageDerived(deriving, batch, candidate, { add: addIn(side), addBeside: add, beside: db });
+    await stageDerived(deriving, batch, changed, candidate, { add: addIn(side), addBeside: add, beside: db });
     if (await addDaily(deriving, candidate, batch.moment, (select) => stage(side, 'price_spread_daily', select)))
-      await createTableViews(db, run.lake, candidate, { readOnce: FEW_ROWS, tables: NEWS_TABLES });
+      await view(db, () => true);
   };
   // The service answers while the tables are made. Chosen meanwhile, the sample would take memory beside them.
   const readSample = await chooseRunSample(run, extract);

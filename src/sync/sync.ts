@@ -8,6 +8,7 @@ import { reportStep } from '../io/report-step.js';
 import { settleAll } from '../io/settle-all.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
+import { loadFooterReader } from '../lake/data-file.js';
 import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
 import { createTableView } from '../lake/views.js';
@@ -122,6 +123,7 @@ async function runSteps(
     pause();
     const itemsBefore = readItemsBefore(run, await run.db.fork());
     ahead.push(itemsBefore.catch(() => {})); // the batch fails of it
+    loadFooterReader().catch(() => {}); // whoever reads a footer waits for it
     const datasets = await extractDatasets(run);
     const facets = await askFacets(run, extract);
     const batch = await step('normalize', () =>
