@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Database } from '../duckdb/connection.js';
 import { escapeGlob, quoteLiteral } from '../duckdb/quote.js';
 
@@ -22,7 +23,10 @@ export async function readCheckpoint(path: string, copy?: string): Promise<strin
   return kept ?? readRows(path);
 }
 
-/** Writes the lines of a checkpoint to `temporary`, and renames that to `copy`: it counts for this very checkpoint alone. */
+/**
+ * Writes the lines of a checkpoint to `temporary`, and renames that to `copy`: it counts for this very checkpoint alone.
+ * Where that fails, there are none.
+ */
 export async function keepLines(
   path: string,
   lines: readonly string[],
@@ -30,8 +34,13 @@ export async function keepLines(
   copy: string,
 ): Promise<void> {
   const text = lines.join('\n');
-  await writeFile(temporary, `${await hashBoth(path, text)}\n${text}`);
-  await rename(temporary, copy);
+  try {
+    await mkdir(dirname(copy), { recursive: true });
+    await writeFile(temporary, `${await hashBoth(path, text)}\n${text}`);
+    await rename(temporary, copy);
+  } catch {
+    await rm(temporary, { force: true });
+  }
 }
 
 /** Undefined for a copy of another checkpoint, or one that is missing or damaged. */

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint, keepLines } from './checkpoint-file.js';
@@ -34,7 +34,6 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
   const copy = copyPath(lake, table);
-  await mkdir(dirname(copy), { recursive: true });
   await keepLines(path, lines, temporaryPath(lake, copy), copy);
 }
 

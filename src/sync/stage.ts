@@ -94,14 +94,20 @@ async function stageTables(
     await add('sites', batch.sites, batch.sites === undefined ? [] : run.tables.sites.files);
     await addDatasets(run, datasets, add);
     await add('rejects', batch.rejects, []);
+  };
+  const addItems = () => addIn(side)('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows);
+  const others = addOthers();
+  const prepare = async () => {
+    await others;
     await view(db, (table) => table !== 'items');
     return prepareDerived(run, batch);
   };
-  const addItems = async () => {
-    await addIn(side)('items', batch.merge.select, batch.merge.replaced, items, batch.merge.maxRows);
+  // What is added beside may read the items as they were.
+  const viewItems = async () => {
+    await settleAll([addItems(), others]);
     await view(side, (table) => table === 'items');
   };
-  const [changed] = await settleAll([addOthers(), addItems()]);
+  const [changed] = await settleAll([prepare(), viewItems()]);
   step.done();
   step = openStep(run.io, 'deriving');
   const derive = async () => {

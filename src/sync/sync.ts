@@ -123,7 +123,7 @@ async function runSteps(
     pause();
     const itemsBefore = readItemsBefore(run, await run.db.fork());
     ahead.push(itemsBefore.catch(() => {})); // the batch fails of it
-    loadFooterReader().catch(() => {}); // whoever reads a footer waits for it
+    loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
     const datasets = await extractDatasets(run);
     const facets = await askFacets(run, extract);
     const batch = await step('normalize', () =>

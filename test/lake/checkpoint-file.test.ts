@@ -93,4 +93,8 @@ test('kept lines of a checkpoint are read in its place, unless they are damaged 
   await keep(await convert(ACTIONS.slice(1)), ['{"kept":1}']);
   expect(await readCheckpoint(path, copy)).toHaveLength(ACTIONS.length);
   expect(await readCheckpoint(path, join(path, 'none'))).toHaveLength(ACTIONS.length);
+
+  // A file is where the folder should be.
+  await keepLines(path, ['{"kept":1}'], `${copy}.new`, join(path, 'none'));
+  await expect(readFile(`${copy}.new`)).rejects.toThrow('ENOENT');
 });
