@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
@@ -34,7 +34,7 @@ const SHARED: BuildOptions & { metafile: true } = {
   target: 'node20.19',
   legalComments: 'none',
   minifyWhitespace: true,
-  // Errors name a line.
+  // Stack traces name a line: one of these, and not one of three million characters.
   lineLimit: 120,
   metafile: true,
   logLevel: 'warning',
@@ -49,14 +49,15 @@ const chartsApart: Plugin = {
   },
 };
 
-/** Files are overwritten in place: other processes may use them. */
+/** Files are overwritten: other processes may use them, and must not find a script half done. */
 export async function buildDist(): Promise<void> {
   execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
   const caches = readdirSync(inRoot(COMMAND)).filter((name) => name.includes('.cache'));
   for (const name of caches) rmSync(inRoot(`${COMMAND}/${name}`));
-  const built = await Promise.all([
+  const [bundles, entries] = await Promise.all([
     build({
       ...SHARED,
+      write: false,
       entryPoints: { program: 'src/cli/program.ts', ...Object.fromEntries(CHARTS.map((name) => [name, name])) },
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
@@ -79,20 +80,28 @@ export async function buildDist(): Promise<void> {
       external: ['./program.js'],
     }),
   ]);
-  wrapProgram(inRoot(`${COMMAND}/program.cjs`));
+  for (const { path: file, text } of bundles.outputFiles) {
+    replaceFile(file, path.basename(file) === 'program.cjs' ? wrapProgram(text) : text);
+  }
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
-  writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences(built.map(({ metafile }) => metafile)));
+  writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences([bundles.metafile, entries.metafile]));
   execFileSync(process.execPath, [inRoot(`${COMMAND}/cache-code.js`)], { stdio: 'ignore', timeout: CACHE_MS });
 }
 
 /**
  * As Node wraps a CommonJS module, and in ASCII: so it need not be decoded, joined or kept as two bytes a character.
- * esbuild has left regular expressions and tagged templates as they are.
+ * esbuild escapes strings itself; in the regular expressions and tagged templates that it leaves, an escape is the same.
  */
-function wrapProgram(file: string): void {
+function wrapProgram(source: string): string {
   const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const source = readFileSync(file, 'utf8').replace(/[\u0080-\uffff]/g, escapeUnit);
-  writeFileSync(file, `(function (exports, require, module, __filename, __dirname) {${source}\n})`);
+  const ascii = source.replace(/[\u0080-\uffff]/g, escapeUnit);
+  return `(function (exports, require, module, __filename, __dirname) {${ascii}\n})`;
+}
+
+function replaceFile(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, file);
 }
 
 /** The licence texts of the packages in the bundle. */

@@ -16,42 +16,45 @@ const CHECKPOINT_COLUMNS = {
 
 /**
  * The rows of a checkpoint as JSON lines, each like a line of a commit (with nulls for the other actions).
- * @param copy where `keepLines` may have left them: a process that reads no checkpoint itself need not open a database
+ * @param keptPath where `keepLines` may have left them. Reading that takes a millisecond; DuckDB must be opened to read a
+ * checkpoint.
  */
-export async function readCheckpoint(path: string, copy?: string): Promise<string[]> {
-  const kept = copy === undefined ? undefined : await readKept(path, copy);
+export async function readCheckpoint(path: string, keptPath?: string): Promise<string[]> {
+  const kept = keptPath === undefined ? undefined : await readKept(path, keptPath);
   return kept ?? readRows(path);
 }
 
 /**
- * Writes the lines of a checkpoint to `temporary`, and renames that to `copy`: it counts for this very checkpoint alone.
- * Where that fails, there are none.
+ * Writes the lines of a checkpoint to `temporary`, and renames that to `keptPath`. They begin with the checksums of both:
+ * once another checkpoint is there, or the lines are damaged, they are not used. If they can't be written, there are none.
  */
 export async function keepLines(
   path: string,
   lines: readonly string[],
   temporary: string,
-  copy: string,
+  keptPath: string,
 ): Promise<void> {
   const text = lines.join('\n');
   try {
-    await mkdir(dirname(copy), { recursive: true });
+    await mkdir(dirname(keptPath), { recursive: true });
     await writeFile(temporary, `${await hashBoth(path, text)}\n${text}`);
-    await rename(temporary, copy);
+    await rename(temporary, keptPath);
   } catch {
     await rm(temporary, { force: true });
   }
 }
 
-/** Undefined for a copy of another checkpoint, or one that is missing or damaged. */
-async function readKept(path: string, copy: string): Promise<string[] | undefined> {
-  const kept = await readFile(copy, 'utf8').catch(() => '');
-  const [hashes, ...lines] = kept.split('\n');
-  if (lines.length === 0) return undefined;
-  const wanted = await hashBoth(path, kept.slice(kept.indexOf('\n') + 1)).catch(() => undefined);
-  return hashes === wanted ? lines : undefined;
+/** Undefined for lines of another checkpoint, or if they are missing or damaged. */
+async function readKept(path: string, keptPath: string): Promise<string[] | undefined> {
+  const kept = await readFile(keptPath, 'utf8').catch(() => '');
+  const end = kept.indexOf('\n');
+  if (end < 0) return undefined;
+  const text = kept.slice(end + 1);
+  const hashes = await hashBoth(path, text).catch(() => undefined);
+  return kept.slice(0, end) === hashes ? text.split('\n') : undefined;
 }
 
+/** SHA-256 of the checkpoint and of its lines. */
 async function hashBoth(path: string, text: string): Promise<string> {
   const hash = (data: Buffer | string) => createHash('sha256').update(data).digest('hex');
   return `${hash(await readFile(path))} ${hash(text)}`;

@@ -13,7 +13,8 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
 }
 
 /** The lines of a table's newest checkpoint that was written here. */
-export const copyPath = (lake: Lake, table: TableName): string => privatePath(lake, 'checkpoints', `${table}.jsonl`);
+export const keptLinesPath = (lake: Lake, table: TableName): string =>
+  privatePath(lake, 'checkpoints', `${table}.jsonl`);
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
@@ -95,7 +96,7 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
-    for (const action of parseLines(await readLines(path, copyPath(lake, state.table)), path))
+    for (const action of parseLines(await readLines(path, keptLinesPath(lake, state.table)), path))
       applyAction(state, action);
     state.version = state.checkpoint;
   }
@@ -106,9 +107,9 @@ async function replayLog(lake: Lake, names: string[], state: LogState): Promise<
   return state;
 }
 
-async function readLines(path: string, copy: string): Promise<string[]> {
+async function readLines(path: string, keptPath: string): Promise<string[]> {
   try {
-    return await readCheckpoint(path, copy);
+    return await readCheckpoint(path, keptPath);
   } catch (cause) {
     throw new PricelakeError('lake_invalid', `${path}: the checkpoint is damaged`, { hint: REBUILD_HINT }, { cause });
   }
