@@ -6,7 +6,7 @@
 -- without an id, those with one, the own row's removal.
 WITH known_changes AS (
   SELECT
-    *,
+    * REPLACE (CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind ELSE 'CHANGED' END AS kind),
     CASE
       WHEN previous_price IS NOT NULL THEN previous_price
       -- A first price: the pair agrees with the change's own price, which an attribute of that name does not.
@@ -17,7 +17,7 @@ WITH known_changes AS (
     END AS last_price
   FROM history
   SEMI JOIN offers USING (item_id)
-  WHERE kind <> 'CHANGED' OR price IS NOT NULL OR previous_price IS NOT NULL
+  WHERE history.kind IN ('NEW', 'REMOVED', 'RELISTED') OR price IS NOT NULL OR previous_price IS NOT NULL
 )
 SELECT
   item_id,

@@ -23,6 +23,8 @@ SELECT item_id, items.removed_at, told.kind AS last_kind, told.observed_at
 FROM items
 JOIN last_told AS told USING (item_id)
 WHERE (items.removed_at IS NOT NULL) <> (told.kind = 'REMOVED')
+  -- A kind that the document does not name says nothing.
+  AND told.kind IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')
   AND items.last_changed_at <= told.observed_at
   -- Neither a removal nor a relisting need move last_changed_at.
   AND coalesce(CASE WHEN items.removed_at IS NULL THEN items.last_seen_at ELSE items.removed_at END <= told.observed_at, true)

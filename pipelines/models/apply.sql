@@ -36,7 +36,7 @@ told AS (
     max(change_id) AS change_id,
     -- The document says of CHANGED alone that it moves lastChangedAt.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
-    max(observed_at) FILTER (WHERE kind <> 'REMOVED') AS seen_at,
+    max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED', 'RELISTED')) AS seen_at,
     arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,
     arg_max({'price': price, 'previous_price': previous_price, 'observed_at': observed_at}, change_id)
       FILTER (WHERE is_price_change(previous_price, price, changes)) AS price_change,

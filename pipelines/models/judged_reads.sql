@@ -2,45 +2,76 @@
 -- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
 -- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row.
 -- A row that a change made has the change's time: by how much that is later than a read's may be known (feed_skew).
--- What pages brought beside the needed items is left to the changes that describe it.
+-- Pages bring items beside the needed ones. Such a read becomes the row if it surely shows all changes: values may have
+-- changed that the changes don't name. Otherwise the changes make the row.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
--- history (the lake's), pending_changes; variable read_at.
--- needs: base_items, history, needed_items, pending_changes, reread_items, stale_items; variables feed_skew_is_known, read_at
+-- history (the lake's), pending_changes; tables rejected_rows (rows that could not be typed) and rejected_items.
+-- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items; variables feed_skew_is_known, read_at
 -- makes: judged_reads
-WITH told AS (
+WITH read_beside AS (
+  SELECT item_id, min(observed_at) AS observed_at
+  FROM pending_changes SEMI JOIN reread_items USING (item_id) ANTI JOIN needed_items USING (item_id)
+  GROUP BY item_id
+),
+asked AS (
+  SELECT item_id, observed_at, false AS is_beside, is_left FROM needed_items
+  UNION ALL
+  SELECT item_id, observed_at, true, false FROM read_beside
+),
+told AS (
   SELECT
     item_id,
     bool_or(is_pending) AS is_pending,
     max(observed_at) FILTER (kind = 'CHANGED') AS changed_at,
-    arg_max(kind, change_id) FILTER (kind <> 'CHANGED') AS listing,
-    arg_max(observed_at, change_id) FILTER (kind <> 'CHANGED') AS listing_at,
+    -- Of a kind that the document does not name nothing says which time of the item it moves.
+    max(observed_at) FILTER (kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')) AS other_at,
+    arg_max({'price': price}, change_id) FILTER (is_price_change(previous_price, price, changes)) AS price_change,
+    arg_max(kind, change_id) FILTER (kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing,
+    arg_max(observed_at, change_id) FILTER (kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing_at,
     max(observed_at) FILTER (kind = 'REMOVED') AS removal_at,
     max(observed_at) FILTER (kind IN ('NEW', 'RELISTED')) AS relisting_at,
     min(change_id) AS first_change_id,
-    max(change_id) AS last_change_id,
+    -- A change that could not be typed is not in history: no row counts as made by it.
+    max(change_id) FILTER (NOT is_rejected) AS last_change_id,
     min(observed_at) AS first_observed_at,
     list(observed_at) AS observed_times
   FROM (
-    SELECT item_id, change_id, kind, observed_at, true AS is_pending FROM pending_changes SEMI JOIN needed_items USING (item_id)
+    SELECT item_id, change_id, kind, observed_at, price, previous_price, changes, true AS is_pending, false AS is_rejected
+    FROM pending_changes SEMI JOIN asked USING (item_id)
     UNION ALL
-    SELECT h.item_id, h.change_id, h.kind, h.observed_at, false
+    SELECT h.item_id, h.change_id, h.kind, h.observed_at, h.price, h.previous_price, h.changes, false, false
     FROM history AS h JOIN stale_items AS s ON s.item_id = h.item_id AND h.change_id >= s.change_id
+    UNION ALL
+    SELECT item_id, change_id, coalesce(kind, ''), observed_at, NULL, NULL, NULL, true, true
+    FROM rejected_rows SEMI JOIN rejected_items USING (item_id)
+    WHERE origin = 'feed' AND change_id IS NOT NULL AND observed_at IS NOT NULL
   )
   GROUP BY item_id
 ),
 judged AS (
   SELECT
     n.item_id,
+    n.is_beside,
     s.item_id IS NOT NULL AND NOT coalesce(t.is_pending, false) AS is_carried,
     s.first_read_at,
     CASE
+      WHEN r.item_id IS NULL AND (n.is_left OR u.item_id IS NOT NULL) THEN untyped()
       WHEN r.item_id IS NULL THEN 'not found'
       WHEN k.item_id IS NOT NULL AND is_older_row(
           r.last_changed_at, r.last_seen_at, r.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
           r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title
             OR getvariable('feed_skew_is_known') AND coalesce(list_contains(t.observed_times, k.last_changed_at), false))
         THEN 'older than the copy'
-      WHEN t.changed_at > r.last_changed_at + feed_skew() THEN 'a change is not shown'
+      WHEN t.changed_at > r.last_changed_at + feed_skew()
+          OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + feed_skew()
+        THEN 'a change is not shown'
+      -- Beside, the changes make a right row without the read: nothing is guessed.
+      WHEN n.is_beside AND NOT coalesce(
+          coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
+            + CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END
+          AND (t.price_change IS NULL OR r.price IS NOT DISTINCT FROM t.price_change.price
+            OR r.last_changed_at > coalesce(t.changed_at, t.first_observed_at) + INTERVAL 2 MINUTE), false)
+        THEN 'a change is not surely shown'
       WHEN t.listing = 'REMOVED'
           AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at)
         THEN 'the removal is not shown'
@@ -51,22 +82,25 @@ judged AS (
     coalesce(s.change_id, t.first_change_id) AS first_change_id,
     greatest(t.last_change_id, k.change_id) AS change_id,
     coalesce(s.observed_at, t.first_observed_at, n.observed_at) AS observed_at
-  FROM needed_items AS n
+  FROM asked AS n
   LEFT JOIN reread_items AS r USING (item_id)
-  LEFT JOIN (FROM base_items SEMI JOIN needed_items USING (item_id)) AS k USING (item_id)
+  LEFT JOIN (FROM base_items SEMI JOIN asked USING (item_id)) AS k USING (item_id)
   LEFT JOIN stale_items AS s USING (item_id)
   LEFT JOIN told AS t USING (item_id)
+  LEFT JOIN (SELECT DISTINCT item_id FROM rejected_rows WHERE origin = 'reread' AND item_id IS NOT NULL) AS u USING (item_id)
 ),
 moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now),
 final AS (
   SELECT * REPLACE (
     -- What an hour of reads shows is taken as it is.
-    CASE WHEN NOT is_carried OR first_read_at > moment.now - INTERVAL 1 HOUR THEN reason END AS reason,
+    CASE WHEN NOT is_carried OR is_untyped(reason) OR first_read_at > moment.now - INTERVAL 1 HOUR THEN reason END AS reason,
     CASE WHEN is_carried THEN first_read_at ELSE moment.now END AS first_read_at
   )
   FROM judged, moment
 )
 SELECT
-  item_id, reason, first_change_id, change_id, observed_at, first_read_at,
-  reason IS NOT NULL AND (reason = 'older than the copy' OR is_carried) AS is_rejected
+  item_id,
+  CASE WHEN NOT is_beside THEN reason END AS reason,
+  first_change_id, change_id, observed_at, first_read_at,
+  reason IS NOT NULL AND (is_beside OR reason = 'older than the copy' OR is_carried) AS is_rejected
 FROM final

@@ -130,6 +130,10 @@ CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, rem
     ELSE removed > observed_at
   END;
 
+-- The reason in stale_items of items whose row can't be typed. Only a row that can be ends it, not time.
+CREATE OR REPLACE MACRO untyped() AS 'its row can not be typed';
+CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
+
 -- Names of datasets from a text that lists them, with ; | or , between (as landed.ts hands it over: a list of the text
 -- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: variable
 -- dataset_pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.

@@ -13,6 +13,9 @@ WITH told AS (
     SELECT max(observed_at) FROM history WHERE origin = 'feed' AND change_id <= getvariable('feed_cursor')
   )
 ),
+unnamed AS (
+  SELECT observed_at FROM new_changes WHERE item_id IS NULL
+),
 told_items AS (
   SELECT item_id, max(observed_at) AS until
   FROM (SELECT item_id, observed_at FROM new_changes UNION ALL SELECT item_id, observed_at FROM pending_changes)
@@ -29,4 +32,9 @@ WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at 
   -- A removal need not move lastChangedAt.
   AND (NOT getvariable('with_feed')
     OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + feed_skew()
-      <= (SELECT until FROM told))
+      <= (SELECT until FROM told)
+    -- The feed has told of it without naming the item.
+    OR EXISTS (
+      SELECT 1 FROM unnamed
+      WHERE unnamed.observed_at BETWEEN greatest(e.last_changed_at, e.removed_at) - feed_skew()
+        AND greatest(e.last_changed_at, e.removed_at) + feed_skew()))

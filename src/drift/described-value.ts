@@ -14,6 +14,8 @@ export interface DescribedValue {
   each?: DescribedValue;
   /** True for a date-time: columns keep it to the microsecond. */
   isTime?: true;
+  /** All texts that the document names. */
+  values?: ReadonlySet<string>;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
@@ -47,7 +49,8 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
     const isFree = schema.valueType instanceof z.ZodUnknown;
     return { kinds: new Set(['object']), ...(isFree ? {} : { each: describeValue(schema.valueType) }) };
   }
-  if (schema instanceof z.ZodString || schema instanceof z.ZodEnum) return { kinds: new Set(['string']) };
+  if (schema instanceof z.ZodEnum) return { kinds: new Set(['string']), values: new Set(schema.options.map(String)) };
+  if (schema instanceof z.ZodString) return { kinds: new Set(['string']) };
   if (schema instanceof z.ZodBoolean) return { kinds: new Set(['boolean']) };
   throw new Error(`the contract has a schema of type ${schema._zod.def.type}, which nobody has described`);
 }

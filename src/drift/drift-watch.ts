@@ -12,6 +12,8 @@ export interface SeenField {
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
   /** Times whose digits beyond the microsecond no column keeps. */
   finer: { rows: number; sample: string } | undefined;
+  /** Texts that the document does not name, where it names all. */
+  unnamed: { rows: number; sample: string } | undefined;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
@@ -57,6 +59,10 @@ export class DriftWatch {
       field.finer ??= { rows: 0, sample: value };
       field.finer.rows++;
     }
+    if (typeof value === 'string' && described?.values?.has(value) === false) {
+      field.unnamed ??= { rows: 0, sample: value };
+      field.unnamed.rows++;
+    }
     if (described === undefined || path === undefined || typeof value !== 'object' || value === null) return;
     if (described.each !== undefined) {
       field.each ??= newField(`${path}[]`, described.each);
@@ -81,7 +87,7 @@ export class DriftWatch {
 }
 
 function newField(path: string | undefined, described: DescribedValue | undefined): SeenField {
-  return { path, described, rows: 0, kinds: new Map(), finer: undefined, members: new Map(), each: undefined };
+  return { path, described, rows: 0, kinds: new Map(), finer: undefined, unnamed: undefined, members: new Map(), each: undefined };
 }
 
 /** Nothing but the document's own name will do. */

@@ -19,6 +19,8 @@ const PAGE_LIMIT = 1000;
 export interface LandedFeed {
   file: string;
   changes: number;
+  /** How many of them don't name their item. */
+  unnamed: number;
   bytes: number;
   /** Every change up to it has landed. Of several datasets, some behind it may have: they come again. */
   cursor: bigint;
@@ -66,7 +68,8 @@ export async function landFeed(
   if (landed === undefined && !hasFeed && journal.last('feed.page') === undefined) return undefined;
   const { cursor, complete, at } = landed ?? (await pullFeed(client, landing, parts, hasFeed, io));
   const { rows, bytes } = sumPages(journal.entries, 'feed.page');
-  return { file: path.join(landing.folder, FEED_FILE), changes: Number(rows), bytes, cursor, complete, at };
+  const unnamed = journal.all('feed.page').reduce((sum, page) => sum + (page.unnamed ?? 0), 0);
+  return { file: path.join(landing.folder, FEED_FILE), changes: Number(rows), unnamed, bytes, cursor, complete, at };
 }
 
 /** Reads what the run lacks of the feed, and journals up to where it is read. */
@@ -186,7 +189,8 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
       await guard.admit(page, cursor);
       const { changes, nextCursor } = page;
       if (changes.length > 0) {
-        const entry = { after: cursor, nextCursor, hasMore: page.hasMore, rows: changes.length, calls: client.calls() };
+        const counts = { rows: changes.length, ...(page.unnamed === 0 ? {} : { unnamed: page.unnamed }) };
+        const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (end) => ({ type: 'feed.page', dataset, ...entry, end }));
         rows += BigInt(changes.length);
       }

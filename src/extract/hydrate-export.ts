@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
+import type { IsId } from '../formats/row-id.js';
 import type { Io } from '../io/io.js';
 import type { Journal } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
@@ -11,7 +12,7 @@ import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
 import { readExportRows } from './export-rows.js';
-import { type IsId, readLandedIds } from './landed-ids.js';
+import { readLandedIds } from './landed-ids.js';
 
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 

@@ -2,9 +2,7 @@ import { extname } from 'node:path';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { findField, readInt64 } from '../formats/json-scan.js';
 import { readLines } from '../formats/ndjson.js';
-
-/** Tells the field of a row that holds the item's id: the document does not show how export rows name it. */
-export type IsId = (name: string) => boolean;
+import type { IsId } from '../formats/row-id.js';
 
 /** Ids of the items of a landed file, JSON lines or CSV. A blank or damaged row has none; typing says what is wrong. */
 export async function* readLandedIds(file: string, isId: IsId): AsyncGenerator<bigint> {

@@ -7,6 +7,8 @@ export interface FeedPage {
   changes: Slice[];
   /** Id of the newest change that it shows; `after` where it shows none. */
   shown: bigint;
+  /** Changes whose item is null: it is gone from the caller's data (section 2, Change). */
+  unnamed: number;
   hasMore: boolean;
   nextCursor: bigint;
 }
@@ -36,6 +38,7 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
     const page = {
       changes,
       shown: readShown(body, changes, after),
+      unnamed: changes.filter((slice) => !hasItem(body, slice)).length,
       hasMore,
       nextCursor: readNextCursor(body, required(fields, 'nextCursor'), isEnd ? after : undefined),
     };
@@ -68,6 +71,11 @@ function readShown(body: Buffer, changes: readonly Slice[], after: bigint): bigi
     shown = id;
   }
   return shown;
+}
+
+function hasItem(body: Buffer, change: Slice): boolean {
+  const item = findField(body, change.start, (name) => name === 'item');
+  return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
 }
 
 /** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */

@@ -103,6 +103,8 @@ export const landedEntries = [
     nextCursor: int64Text,
     hasMore: z.boolean(),
     rows: z.number(),
+    /** Changes whose item is null; absent where all name it. */
+    unnamed: z.number().optional(),
     end: z.number(),
     calls: z.number(),
     ...range,

@@ -145,25 +145,3 @@ export async function countRepeated(db: Database, view: string, key: string): Pr
   const row = await db.row(`SELECT count(*) AS typed, count(*) - count(DISTINCT ${key}) AS repeated FROM ${view}`);
   return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
 }
-
-/** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */
-export function selectRejects(items: TypedFile[], changes: TypedFile[], at: string): string | undefined {
-  const parts = [...rejectParts('items', items), ...rejectParts('history', changes)];
-  if (parts.length === 0) return undefined;
-  return `SELECT CAST(getvariable('run_id') AS VARCHAR) AS run_id, table_name, part, line_number, reason, raw,
-    CAST('${at}' AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
-}
-
-function rejectParts(table: TableName, files: TypedFile[]): string[] {
-  return files.flatMap((file) => {
-    const place = `'${table}' AS table_name, ${quoteList([file.part])}[1] AS part`;
-    const typed = `SELECT ${place}, line_number, reject_reason AS reason, raw
-      FROM read_parquet(${quoteList([file.typedPath])}) WHERE reject_reason IS NOT NULL`;
-    if (file.badPath === undefined) return [typed];
-    return [
-      typed,
-      `SELECT ${place}, n AS line_number, reason, raw FROM read_json(${quoteList([file.badPath])},
-        format = 'newline_delimited', columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR'})`,
-    ];
-  });
-}

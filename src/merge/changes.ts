@@ -37,10 +37,11 @@ export async function createNewChanges(
   await db.define(kind, 'typed_changes', isSelected ? `SELECT * FROM (${good}) WHERE ${own}` : good);
   const feed = "(FROM typed_changes WHERE origin = 'feed')";
   const { typed, repeated } = await countRepeated(db, feed, 'change_id');
-  const first = { name: 'feed_changes', rows: feed, key: 'change_id', order: 'observed_at' };
+  const first = { name: 'feed_changes', rows: feed, key: 'change_id', order: 'item_id IS NULL, observed_at' };
   const once = repeated === 0n ? feed : await leaveOutRepeated(db, first);
-  await db.define(kind, 'feed_changes', `SELECT * FROM ${once} WHERE change_id > CAST('${from}' AS BIGINT)`);
   const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
+  const named = has('webhook') ? nameItems(once) : once;
+  await db.define(kind, 'feed_changes', `SELECT * FROM ${named} WHERE change_id > CAST('${from}' AS BIGINT)`);
   const held = findHeld(window);
   const mayOverlap = has('webhook') || held > from;
   if (mayOverlap) {
@@ -65,6 +66,17 @@ export async function createNewChanges(
   return { typed: all, repeated: all - (counts?.fresh as bigint) };
 }
 
+/** SQL of changes of the feed: where their item is null by now, a webhook may have named it while the caller still saw it. */
+function nameItems(changes: string): string {
+  const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
+  return `(SELECT f.* REPLACE (${values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', ')})
+    FROM (FROM ${changes}) AS f
+    LEFT JOIN (
+      SELECT DISTINCT ON (change_id) change_id, ${values.join(', ')} FROM typed_changes
+      WHERE origin = 'webhook' AND item_id IS NOT NULL ORDER BY change_id
+    ) AS w ON f.item_id IS NULL AND w.change_id = f.change_id)`;
+}
+
 /**
  * Table `pending_changes`: changes that are not yet in items, landed now or standing in history. Whole rows may lag
  * behind the feed: the changes shortly before they were read belong to them as well, of items that are new to the lake.
@@ -84,7 +96,7 @@ export async function createPendingChanges(db: Database, window: CursorWindow): 
   await db.run(`CREATE OR REPLACE TABLE pending_changes AS
     SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} ${published}
       ${watermark === undefined ? '' : `UNION ALL ${recent}`})
-    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY origin = 'webhook', run_id) = 1`);
+    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY item_id IS NULL, origin = 'webhook', run_id) = 1`);
 }
 
 /**

@@ -77,8 +77,9 @@ async function readSkew(db: Database, changes: string[]): Promise<Skew> {
 const SECOND_US = 1_000_000n;
 
 /**
- * Table `judged_reads`: for each needed item, what its whole read lacks; and view `taken_reads`, the reads that become rows. Needs `needed_items` (findNeeds),
- * `reread_items`, `base_items`, `pending_changes`, the lake's views and variable `read_at`.
+ * Table `judged_reads`: what the whole read of each needed item lacks, and of each changed item that was read beside;
+ * and view `taken_reads`, the reads that become rows. Needs `needed_items` (findNeeds), `reread_items`, `base_items`,
+ * `pending_changes`, `rejected_rows`, `rejected_items`, the lake's views and variable `read_at`.
  */
 export async function judgeReads(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE TABLE judged_reads AS ${readModel('judged_reads')}`);
@@ -94,16 +95,19 @@ export async function judgeReads(db: Database): Promise<void> {
 /** Needed items that a read was found of, which shows too little. Needs `judged_reads`. */
 export async function listStaleReads(db: Database): Promise<bigint[]> {
   const rows = await db.rows(`SELECT item_id FROM judged_reads
-    WHERE reason IS NOT NULL AND reason <> 'not found' ORDER BY item_id`);
+    WHERE reason IS NOT NULL AND reason <> 'not found' AND NOT is_untyped(reason) ORDER BY item_id`);
   return rows.map((row) => row.item_id as bigint);
 }
 
-/** What table stale_items becomes. Needs `judged_reads`. */
+/** What table stale_items becomes. Needs `judged_reads`. An item whose row can't be typed stays until one can. */
 export async function selectStaleItems(db: Database): Promise<StaleItems> {
   await db.run(`CREATE OR REPLACE TABLE next_stale_items AS
     SELECT item_id, reason, first_change_id AS change_id, observed_at, first_read_at,
       CAST(getvariable('run_id') AS VARCHAR) AS run_id
-    FROM judged_reads WHERE reason IS NOT NULL`);
+    FROM judged_reads WHERE reason IS NOT NULL
+    UNION ALL BY NAME
+    SELECT * FROM stale_items ANTI JOIN judged_reads USING (item_id) ANTI JOIN exported_items USING (item_id)
+    WHERE is_untyped(reason)`);
   const facts = 'SELECT item_id, reason, change_id, first_read_at';
   const row = await db.row(`SELECT count(*) AS n, (SELECT count(*) FROM stale_items) AS before,
     (SELECT count(*) FROM (${facts} FROM next_stale_items INTERSECT ${facts} FROM stale_items)) AS same

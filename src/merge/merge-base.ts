@@ -24,14 +24,14 @@ export interface LakeBase extends Pick<TableState, 'hasOlderFiles'> {
 }
 
 /**
- * Makes `base_items`: the rows so far of all items that may change. Needs `exported_items`, `pending_changes`, table
- * `different_items` (compareItems), and behind `renamed` the websites of `renamed_sites`.
+ * Makes `base_items`: the rows so far of all items that may change. Needs `exported_items`, `pending_changes`, tables
+ * `different_items` (compareItems) and `rejected_items`, and behind `renamed` the websites of `renamed_sites`.
  */
 export async function createMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<void> {
   if (base.kind === 'first') return db.define('view', 'base_items', 'SELECT * FROM exported_items');
   const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL
     UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
-    UNION SELECT item_id FROM doubted_items`;
+    UNION SELECT item_id FROM doubted_items UNION SELECT item_id FROM rejected_items`;
   const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
   const condition = `item_id IN (${ids})${sites}`;
   if (base.kind === 'lake') return createLakeBase(db, base, condition);

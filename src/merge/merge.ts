@@ -24,11 +24,12 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 /** Table `needed_items`: items that must be read whole, and since when they changed; undefined when there is none. */
 export async function findNeeds(db: Database): Promise<{ itemIds: Set<bigint>; changedSince: string } | undefined> {
   await db.run(`CREATE OR REPLACE TABLE needed_items AS ${readModel('needs')}`);
+  const read = 'needed_items WHERE NOT is_left';
   const since = await db.row(
-    "SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM needed_items HAVING count(*) > 0",
+    `SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since FROM ${read} HAVING count(*) > 0`,
   );
   if (since === undefined || since.since === null) return undefined;
-  const ids = await db.read('SELECT item_id FROM needed_items ORDER BY item_id');
+  const ids = await db.read(`SELECT item_id FROM ${read} ORDER BY item_id`);
   return {
     itemIds: new Set(ids.getColumns()[0] as DuckDBValue[] as bigint[]),
     changedSince: String(since.since),

@@ -1,5 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { RunMode } from '../tables/table.js';
+import type { UnknownListing } from './run-facts.js';
 
 /** What the choice of a run's mode rests on. */
 export interface ModeFacts {
@@ -19,6 +20,8 @@ export interface ModeFacts {
   snapshotAt: Date | undefined;
   /** Milliseconds between two complete comparisons; undefined when none is wanted. */
   reconcileEvery: number | undefined;
+  /** Items of which the runs before did not establish whether they are listed; undefined when there are none. */
+  unknownListing: UnknownListing | undefined;
   /** Why the budget or the plan allows no complete copy now; undefined when it does. */
   copyRefusal: string | undefined;
   now: Date;
@@ -54,6 +57,10 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
   if (!hasFeed) return { mode: 'poll', reason: `the plan has no change feed${later}` };
   if (!facts.hasCursor) return { mode: 'poll', reason: `the lake has no cursor of the feed yet${later}` };
   const lost = explainGap(facts);
+  if (lost === undefined && isLookDue(facts)) {
+    const reason = `which of ${facts.unknownListing?.items} items are still listed is not known`;
+    return { mode: 'poll', reason: `${reason}${later}` };
+  }
   if (lost === undefined) return { mode: 'feed', reason: `the feed continues from the cursor${later}` };
   if (copyRefusal === undefined) return { mode: 'snapshot', reason: lost };
   return { mode: 'poll', reason: `${lost}, and ${copyRefusal}` };
@@ -62,6 +69,20 @@ export function chooseMode(facts: ModeFacts): ModeChoice {
 function isReconcileDue({ reconcileEvery, snapshotAt, now }: ModeFacts): boolean {
   if (reconcileEvery === undefined) return false;
   return snapshotAt === undefined || now.getTime() - snapshotAt.getTime() >= reconcileEvery;
+}
+
+const HOUR_MS = 3600 * 1000;
+
+/**
+ * Items that nothing named are looked for by each run of an hour, since answers may lag behind the feed, and then once a
+ * day: a service whose counts never agree with its pages must not cost a reading in every run.
+ */
+function isLookDue({ unknownListing, now }: ModeFacts): boolean {
+  if (unknownListing === undefined) return false;
+  const { since, lookedAt } = unknownListing;
+  if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
+  // A daily schedule must not miss the day by some seconds.
+  return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
 /** Section 8: the feed reaches back `historyDays`; what changed before that may be missing. */

@@ -36,6 +36,12 @@ export function decideMode(facts: RunFacts): ModeDecision {
     const { added } = decision;
     return { ...keep({ mode: 'snapshot', reason, ...(added === undefined ? {} : { added }) }), isNew: true };
   }
+  if (facts.unnamed !== undefined && decision?.mode === 'feed') {
+    const changes = facts.unnamed === 1n ? 'a change' : `${facts.unnamed} changes`;
+    const reason = `the feed tells of ${changes} without naming the items`;
+    const { added } = decision;
+    return { ...keep({ mode: 'poll', reason, ...(added === undefined ? {} : { added }) }), isNew: true };
+  }
   if (account === undefined) return keep(decision ?? { mode: 'feed', reason: '' });
   if (decision !== undefined && (isDecidedNow || isStillGood(facts, account, decision))) return keep(decision);
   const choice = chooseKnownMode(facts, account);
@@ -84,6 +90,7 @@ function chooseKnownMode(facts: RunFacts, account: AccountFacts): ModeChoice {
       historyDays,
       caughtUpAt: lake.caughtUpAt,
       snapshotAt: lake.snapshotAt,
+      unknownListing: lake.unknownListing,
       reconcileEvery: settings.reconcileEvery,
       copyRefusal: explainNoCopy(facts, account, lake.rows),
       now,

@@ -29,6 +29,8 @@ export interface RunPlan {
   /** Polls behind the copy, in their order. */
   polls: PollPlan[];
   feed: FeedPlan;
+  /** Items of which the runs before did not establish whether they are listed. */
+  unknownListing: bigint;
   comparisons: ComparisonPlan;
 }
 
@@ -86,6 +88,7 @@ export function planRun(facts: RunFacts): RunPlan {
     copy,
     polls,
     feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, mode, parts, added) },
+    unknownListing: facts.lake.unknownListing?.items ?? 0n,
     comparisons: planComparisons(facts, mode, parts),
   };
 }

@@ -28,6 +28,8 @@ export interface RunFacts {
   listed?: ReadonlyMap<Dataset, Counts['listed']> | undefined;
   /** Why the service refused the cursor of the feed. */
   cursorRefused?: string | undefined;
+  /** Changes of the feed that has landed whose items nothing names; undefined where there are none. */
+  unnamed?: bigint | undefined;
   /** An export of this try that the service cut at the monthly limit, or that the gate refused for it. */
   cut?: PricelakeError | undefined;
 }
@@ -60,8 +62,20 @@ export interface LakeFacts {
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
+  /** Undefined where it is known of all items whether they are listed. */
+  unknownListing: UnknownListing | undefined;
   /** True where another program changed tables: only a complete copy repairs them. */
   isDamaged: boolean;
+}
+
+/** What the runs before could not establish: which items are still listed. */
+export interface UnknownListing {
+  /** Items at most. */
+  items: bigint;
+  /** When the first run began that could not establish it. */
+  since: Date;
+  /** When the last run began that read items to find them; undefined when none did. */
+  lookedAt: Date | undefined;
 }
 
 /** The plan of the account, and what is left of it. */

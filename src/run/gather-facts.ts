@@ -6,7 +6,7 @@ import { settleAll } from '../io/settle-all.js';
 import { createTableViews } from '../lake/views.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
-import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
+import type { AccountFacts, LakeFacts, LandedFacts, RunFacts, UnknownListing } from '../plan/run-facts.js';
 import { readLakeSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
@@ -99,6 +99,7 @@ async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: 
     copied,
     seen: seen.map(({ id }) => id),
     ...(await findLastRuns(db, idleRuns)),
+    unknownListing: await findUnknownListing(db, idleRuns),
     isDamaged: Object.keys(repairs).length > 0,
   };
 }
@@ -145,5 +146,26 @@ async function findLastRuns(
   return {
     caughtUpAt: idle === null ? read(row?.caught_up_at) : new Date(idle),
     snapshotAt: idleSnapshot === undefined ? read(row?.snapshot_at) : new Date(idleSnapshot.started_at),
+  };
+}
+
+/** Of the runs since the last one that established which items are listed. Idle ones came behind those of the table. */
+async function findUnknownListing(db: Database, idleRuns: readonly RunRow[]): Promise<UnknownListing | undefined> {
+  const row = await db.row(
+    `WITH known AS (SELECT coalesce(max(run_number) FILTER (listing_unknown = 0), 0) AS run_number FROM runs)
+    SELECT arg_max(listing_unknown, run_number) AS items, epoch_ms(min(started_at)) AS since,
+      (SELECT epoch_ms(max(started_at)) FROM runs WHERE mode <> 'feed') AS looked_at
+    FROM runs WHERE listing_unknown > 0 AND run_number > (SELECT run_number FROM known)`,
+  );
+  const idle = idleRuns.at(-1);
+  if (idle?.listing_unknown === 0n) return undefined;
+  const items = idle?.listing_unknown ?? (row?.items as bigint | null) ?? 0n;
+  if (items === 0n) return undefined;
+  const read = (value: unknown) => (typeof value === 'bigint' ? new Date(Number(value)) : undefined);
+  const looked = idleRuns.findLast(({ mode }) => mode !== 'feed');
+  return {
+    items,
+    since: read(row?.since) ?? new Date(idleRuns.find(({ listing_unknown }) => listing_unknown !== 0n)?.started_at ?? 0),
+    lookedAt: looked === undefined ? read(row?.looked_at) : new Date(looked.started_at),
   };
 }

@@ -32,7 +32,7 @@ export class RunPlanner {
   }
 
   /** Adds what has happened to the facts. */
-  note(news: Pick<RunFacts, 'cut' | 'cursorRefused'>): void {
+  note(news: Pick<RunFacts, 'cut' | 'cursorRefused' | 'unnamed'>): void {
     Object.assign(this.facts, news);
   }
 

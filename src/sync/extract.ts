@@ -3,13 +3,15 @@ import { takeBackfill } from '../backfill/land-histories.js';
 import { PricelakeError } from '../errors/errors.js';
 import { listParts, listSelectedParts } from '../extract/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../extract/datasets.js';
-import { landEvents } from '../extract/events.js';
-import { type FeedPart, isCursorRefused, landFeed, least } from '../extract/feed.js';
+import { type LandedEvents, landEvents } from '../extract/events.js';
+import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../extract/feed.js';
 import { type HydrationNeed, landHydration } from '../extract/hydrate.js';
 import { isExportFile } from '../extract/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-files.js';
 import { hasReadLists, landRereads } from '../extract/reread.js';
+import { listUnnamedChanges } from '../extract/unnamed-changes.js';
 import { landLowWatermark } from '../extract/watermark.js';
+import { createTableViews } from '../lake/views.js';
 import { countCallsLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
 import type { RunPlan } from '../plan/plan-run.js';
@@ -41,7 +43,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   }
 }
 
-/** Undefined where the service refuses the cursor of the feed: then another plan is needed. */
+/** Undefined where the feed asks for another plan: the service refuses its cursor, or it does not name items. */
 async function landByPlan(
   run: Run,
   planner: RunPlanner,
@@ -69,11 +71,26 @@ async function landByPlan(
   });
   await reporting;
   if (feed === 'refused') return undefined;
+  if (mode === 'feed' && planned !== undefined && feed !== undefined && feed.unnamed > 0) {
+    const unnamed = await countUnnamed(run, feed, events);
+    planner.note({ unnamed });
+    if (unnamed > 0n) return undefined;
+  }
   const applied = run.tables.items.applied.cursor;
   const start = lowWatermark?.cursor ?? 0n;
   const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
   const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
   return { mode, lowWatermark, events, backfill, feed, window, added, planned, plan };
+}
+
+/** How many changes of the feed are of items that neither they nor a webhook nor history names. */
+async function countUnnamed({ db, lake }: Run, feed: LandedFeed, events: LandedEvents): Promise<bigint> {
+  const ids = await listUnnamedChanges(feed, events);
+  await createTableViews(db, lake, {}, { tables: ['history'] });
+  const known = await db.row(
+    `SELECT count(*) AS n FROM history WHERE item_id IS NOT NULL AND change_id IN (${ids.join(', ') || 'NULL'})`,
+  );
+  return BigInt(ids.length) - (known?.n as bigint);
 }
 
 /** What was decided holds for all tries, so it is journaled. */

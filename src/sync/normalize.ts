@@ -5,7 +5,7 @@ import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
 import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
 import { foldProgress, LANDED_KINDS, sumLanded } from '../landing/run-progress.js';
-import { createItemViews, createRereads, selectRejects, type Tally } from '../merge/batch.js';
+import { createItemViews, createRereads, type Tally } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges, findAhead } from '../merge/changes.js';
 import { type Comparison, compareItems } from '../merge/compare-rows.js';
 import {
@@ -17,6 +17,7 @@ import {
 } from '../merge/judge-reads.js';
 import { findNeeds, type Merge, mergeItems } from '../merge/merge.js';
 import { createMergeBase, type ItemsFile, type MergeBase } from '../merge/merge-base.js';
+import { countUnnamed, createRejectedItems, createRejectedRows, selectRejects } from '../merge/rejects.js';
 import { selectSites } from '../merge/sites.js';
 import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
 import type { Extract } from '../run/landed-run.js';
@@ -40,6 +41,8 @@ export interface Batch {
   ahead: bigint;
   /** Items that the next run reads again. */
   stale: StaleItems;
+  /** Changes and rows of items that nothing names: whether these are listed is not known. */
+  unnamed: bigint;
   /** Rows of history that give way to changes of this run. */
   history: SupersededDiffs;
   /** Undefined when no website is new or different. */
@@ -97,8 +100,11 @@ export async function normalizeRun(
   // What another program did to items is no change of them.
   if (Object.keys(run.repairs).length > 0) await db.run('DELETE FROM diff_changes');
   if (comparison.unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: comparison.unreadable });
+  await createRejectedRows(db, [...typed, ...changeFiles]);
+  await createRejectedItems(db);
   await createMergeBase(db, base, 'unknown');
-  const { itemFiles, items } = await readNeeded(run, extract, typed, whole);
+  const unnamed = await countUnnamed(db);
+  const { itemFiles, items } = await readNeeded(run, extract, typed, whole, changeFiles);
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const { select: sites, renamed } = await selectSites(db, watermark ?? applyFrom);
@@ -114,9 +120,10 @@ export async function normalizeRun(
     newChanges: changes.typed - changes.repeated,
     ahead: await findAhead(db, window),
     stale,
+    unnamed,
     history: await supersedeDiffs(db, run.lake.root, run.tables.history),
     sites,
-    rejects: typedRows === good ? undefined : selectRejects(itemFiles, changeFiles, at),
+    rejects: typedRows === good ? undefined : selectRejects([...itemFiles, ...changeFiles], at),
     // Counted as the bytes landed, not from the tables: the row equation compares the two.
     tally: {
       received: sumLanded(foldProgress(run.landing.journal.entries), LANDED_KINDS).rows,
@@ -141,16 +148,26 @@ function isSmallRun({ tables, landing }: Run): boolean {
 type WholeItems = Awaited<ReturnType<typeof createItemViews>>;
 
 /** Reads whole what the changes told too little of, and judges the reads: what they don't show yet is read once more. */
-async function readNeeded(run: Run, extract: Extract, typed: TypedFile[], whole: WholeItems) {
+async function readNeeded(
+  run: Run,
+  extract: Extract,
+  typed: TypedFile[],
+  whole: WholeItems,
+  changeFiles: readonly TypedFile[],
+) {
   const { db, typing } = run;
   await hydrateRun(run, extract.planned, await findNeeds(db));
   let itemFiles = await typing.finish();
-  let items = itemFiles.length === typed.length ? whole : { ...whole, reread: await createRereads(db, itemFiles) };
+  const viewReads = async () => {
+    await createRejectedRows(db, [...itemFiles, ...changeFiles]);
+    return { ...whole, reread: await createRereads(db, itemFiles) };
+  };
+  let items = itemFiles.length === typed.length ? whole : await viewReads();
   if (items.reread.typed > 0n) await measureFeedSkew(db);
   await judgeReads(db);
   if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
     itemFiles = await typing.finish();
-    items = { ...whole, reread: await createRereads(db, itemFiles) };
+    items = await viewReads();
     await judgeReads(db);
   }
   return { itemFiles, items };

@@ -100,7 +100,7 @@ export async function describeRun(
   run: Run,
   extract: Extract,
   tally: RowTally = NO_ROWS,
-  stale = 0n,
+  unknown: Pick<Batch, 'stale' | 'unnamed'> | undefined = undefined,
   found?: Findings,
 ): Promise<RunRow> {
   const { landing, io } = run;
@@ -121,7 +121,7 @@ export async function describeRun(
     tries: BigInt(progress.tries),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.window.to ?? begin.cursorFrom,
-    ...describeCurrency(extract, journal, stale),
+    ...describeCurrency(extract, journal, unknown?.stale.count ?? 0n, unknown?.unnamed ?? 0n),
     feed_skew_us: await readFeedSkew(run.db),
     calls: BigInt(progress.calls),
     calls_refused: BigInt(progress.refused),
@@ -150,14 +150,17 @@ function explainRun(journal: Journal): string {
 
 /**
  * Up to when the lake is current: where the feed ended, or where items were read without it. Polled items alone don't
- * tell: the poll may have missed removals.
+ * tell: the poll may have missed removals. Nor do changes and rows that don't name their items. What an earlier run did
+ * not establish, a run by the feed alone does not either.
  */
 function describeCurrency(
-  { mode, feed, lowWatermark }: Extract,
+  { mode, feed, lowWatermark, plan }: Extract,
   journal: Journal,
   stale: bigint,
+  unnamed: bigint,
 ): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
-  const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : 0n;
+  const before = mode === 'feed' ? plan.unknownListing : 0n;
+  const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : before + unnamed;
   const at = feed?.complete === true ? feed.at : lowWatermark?.at;
   const known = unknown === 0n ? at : undefined;
   return {

@@ -149,7 +149,7 @@ async function runSteps(
       facets: counts,
       usage: await countUsage(run),
     };
-    const row = await describeRun(run, extract, tally, batch.stale.count, found);
+    const row = await describeRun(run, extract, tally, batch, found);
     const rows = [...(await readIdleRuns(run.lake)), row];
     const audit = await step('audit', () => auditRun(run, side, staged.candidate, rows, { waived: publishHeld }));
     const { checks } = audit;
@@ -181,7 +181,7 @@ function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
 async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunReport> {
-  const row = await describeRun(run, extract, batch?.tally, batch?.stale.count);
+  const row = await describeRun(run, extract, batch?.tally, batch);
   await dropIdleRun(run);
   await addIdleRun(run.lake, row);
   await refreshPointer(run.lake); // a crash in a compaction leaves it behind

@@ -6,8 +6,9 @@ import { parse } from 'lossless-json';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-depth.js';
 import { readLines } from '../formats/ndjson.js';
+import { findRowId, type IsId, readCellId } from '../formats/row-id.js';
 import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';
-import { structPaths } from './landed.js';
+import { CHANGE_FIELDS, structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
 
 const SAFE_LENGTH = 15;
@@ -25,9 +26,11 @@ export interface BadRowTask {
   path: string;
   fields: Map<string, string>;
   csv?: CsvColumns;
+  /** Tells the field of an item's row that holds its id. */
+  isId: IsId;
   /** Rows that can be read go here, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
-  /** Rows that can't: {"n", "raw", "reason"}. */
+  /** Rows that can't: {"n", "raw", "reason", "id"}. */
   badPath: string;
   /** Called before each row; what it throws ends the work. */
   onRow?: () => void;
@@ -48,7 +51,11 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
     for await (const row of readRows(task)) {
       if (good.destroyed || bad.destroyed) break;
       task.onRow?.();
-      const { line, isGood } = wrapRow(row, (value) => findMismatch(value, structs, task.fields));
+      const { line, isGood } = wrapRow(
+        row,
+        (value) => findMismatch(value, structs, task.fields),
+        () => readRowId(row, task),
+      );
       counts[isGood ? 'good' : 'bad']++;
       const stream = isGood ? good : bad;
       if (!stream.write(line)) await once(stream, 'drain');
@@ -62,12 +69,19 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
 }
 
 /** The line that DuckDB will read: no longer than it reads objects. */
-function wrapRow(row: RawRow, findFault: (value: unknown) => string | undefined): { line: string; isGood: boolean } {
+function wrapRow(
+  row: RawRow,
+  findFault: (value: unknown) => string | undefined,
+  readId: () => string | null,
+): { line: string; isGood: boolean } {
   const value = JSON.stringify(row.value) ?? 'null';
   const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
   const wrap = (last: string, characters = MAX_RAW_CHARACTERS) =>
     `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
-  const refuse = (why: string) => ({ line: wrap(`"reason":${JSON.stringify(why)}`), isGood: false });
+  const refuse = (why: string) => ({
+    line: wrap(`"reason":${JSON.stringify(why)},"id":${JSON.stringify(readId())}`),
+    isGood: false,
+  });
   if (reason !== undefined) return refuse(reason);
   for (const characters of [MAX_RAW_CHARACTERS, FEW_CHARACTERS]) {
     const line = wrap(`"row":${value}`, characters);
@@ -140,6 +154,12 @@ function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
     value[name] = JSON.stringify(parsed.value) ?? null;
   }
   return { value };
+}
+
+/** The id of a bad row's item, as its digits; null where it can't be read for sure. */
+function readRowId({ raw }: RawRow, { fields, csv, isId }: BadRowTask): string | null {
+  if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, isId);
+  return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], isId);
 }
 
 /** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */

@@ -5,6 +5,7 @@ import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
+import type { IsId } from '../formats/row-id.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
 import type { Shape } from './shape.js';
@@ -12,13 +13,15 @@ import type { Shape } from './shape.js';
 /** A landed file typed: Parquet with the model's columns, and the rows that could not even be read. */
 export interface TypedFile {
   typedPath: string;
-  /** NDJSON of {"n", "raw", "reason"}, where there are any. */
+  /** NDJSON of {"n", "raw", "reason", "id"}, where there are any; `id` is that of the item, where it can be read. */
   badPath?: string;
   /** The landed file, or the first of several. */
   part: string;
   origin: Origin;
   /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
   rows: number;
+  /** How many of them could not be typed. */
+  rejected: number;
   /** Landed files whose rows it holds. */
   sources: string[];
 }
@@ -46,6 +49,8 @@ export interface TypingTask {
   sources: readonly [TypingSource, ...TypingSource[]];
   /** Needed for items; holds for all sources. */
   shape?: Shape;
+  /** Tells the field of a row that holds the item's id; default `id`, and `item.id` for changes. */
+  isId?: IsId;
   /** True for items where each source is of one website. */
   isBySite?: boolean;
   runId: string;
@@ -99,7 +104,7 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
     if (error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message)) return undefined;
     throw error;
   }
-  return { typedPath, part, origin, rows, sources: sources.map((source) => source.path) };
+  return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
 }
 
 async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
@@ -110,7 +115,10 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   const objects = task.shape?.objects ?? new Set<string>();
   const csv = columns === undefined ? {} : { csv: { columns, objects } };
   const onRow = () => db.throwIfStopped();
-  const separated = await separateBadRows({ path: source.path, fields, goodPath, badPath, onRow, ...csv });
+  const separated = await separateBadRows({
+    ...{ path: source.path, fields, goodPath, badPath, onRow, ...csv },
+    isId: task.isId ?? ((name) => name === 'id'),
+  });
   const counts = await copyTyped(
     db,
     task,
@@ -125,7 +133,8 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
     });
   }
   const bad = separated.bad > 0 ? { badPath } : {};
-  return { typedPath, part, origin: task.origin, rows, sources: [source.path], ...bad };
+  const rejected = counts.rejected + separated.bad;
+  return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
 /** Small, and websites apart: staging reads the typed files by slices of websites. */

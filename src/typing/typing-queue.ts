@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { Lanes } from '../duckdb/lanes.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
-import type { ItemValue, Mapping } from './item-names.js';
+import { isItemId, type ItemValue, type Mapping } from './item-names.js';
 import { observeRows } from './observe.js';
 import { isCsv, type Look, observeLines, readCsvFile } from './observe-file.js';
 import { quoteFile } from './quote-file.js';
@@ -201,7 +201,8 @@ export class TypingQueue {
     }
     const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
     const isBySite = files.every(({ isOfOneSite }) => isOfOneSite === true);
-    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isBySite, ...this.#run };
+    const isId = (name: string) => isItemId(name, mapping);
+    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isBySite, isId, ...this.#run };
   }
 }
 

@@ -28,7 +28,7 @@ async function writeTyped(part: string, items: Row[], rows: number): Promise<Typ
   const typedPath = path.join(folder, `${part}.parquet`);
   await db.run(`COPY (SELECT *, ${quoteLiteral(part)} AS part, NULL::VARCHAR AS site_attribution, NULL::VARCHAR AS reject_reason
     FROM typed) TO ${quoteLiteral(typedPath)} (FORMAT parquet)`);
-  return { typedPath, part, origin: 'page', rows, sources: [part] };
+  return { typedPath, part, origin: 'page', rows, rejected: 0, sources: [part] };
 }
 
 /** Item 1 moved while pages were read, so that two of them have it; item 3 is twice on one page. */

@@ -235,9 +235,15 @@ describe('a read of an item that changed', () => {
     expect(await judge({ changes: [change({ kind: 'NEW' })] })).toEqual([{ reason: 'not found', isRejected: false }]);
   });
 
-  test('that a list brought beside is no row: what the change tells is', async () => {
-    expect(await judge({ base, reread: [read({ title: 'as read' })], changes: [change({})] })).toEqual([]);
-    expect(await readModelRows(db, 'apply', 'title, change_id')).toEqual([{ title: 'A', change_id: '101' }]);
+  test.each([
+    ['shows the change is the row', { last_changed_at: at(6), price: 11 }, 'as read'],
+    ['shows a later price is the row', { last_changed_at: at(7), price: 12 }, 'as read'],
+    ['does not show the change is none', { last_changed_at: at(5), price: 10 }, 'A'],
+    ['may be of a moment before the change is none', { last_changed_at: '2026-11-20T05:59:00Z', price: 10 }, 'A'],
+    ['shows another price at the time of the change is none', { last_changed_at: at(6), price: 12 }, 'A'],
+  ])('that a list brought beside and that %s', async (_name, values, title) => {
+    await judge({ base, reread: [read({ title: 'as read', ...values })], changes: [change({})] });
+    expect(await readModelRows(db, 'apply', 'title, change_id')).toEqual([{ title, change_id: '101' }]);
   });
 });
 

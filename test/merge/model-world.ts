@@ -122,6 +122,9 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
   await db.run(`CREATE OR REPLACE TABLE different_items AS
     SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
   await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  await db.run('CREATE OR REPLACE TABLE rejected_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
+  await db.run(`CREATE OR REPLACE TABLE rejected_rows
+    (origin VARCHAR, item_id BIGINT, change_id BIGINT, kind VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)`);
   await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
   await db.run(`CREATE OR REPLACE TABLE needed_items AS ${readModel('needs')}`);
   await measureFeedSkew(db);

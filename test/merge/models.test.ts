@@ -15,7 +15,10 @@ describe('items that must be read whole', () => {
   test.each([
     ['a price change alone', {}, false],
     ['a price that vanished', { price: null, changes: '{"price":[10,null]}' }, false],
-    ['a price change told by previousPrice', { changes: '{}' }, false],
+    ['a price change that is named with what follows from it', { changes: '{"price":[10,11],"previousPrice":[null,10]}' }, false],
+    ['a price change told by previousPrice alone', { changes: '{}' }, true],
+    ['a price change without changes', { changes: null }, true],
+    ['a kind that the document does not name', { kind: 'REPRICED' }, true],
     ['a change of another value', { changes: '{"price":[10,11],"stock":[1,2]}' }, true],
     ['a change that names nothing', { previous_price: null, changes: '{}' }, true],
     ['a change without changes', { previous_price: null, changes: null }, true],
@@ -44,6 +47,14 @@ describe('items that must be read whole', () => {
     ['an empty title, where there was none', null, '', false],
   ])('for a price change that names beside it %s', async (_name, before, title, needs) => {
     await loadWorld(db, { base: [item({ title: before })], changes: [change({ title })] });
+    expect((await needed()).length > 0).toBe(needs);
+  });
+
+  test.each([
+    ['has the name of a field', '{"price":"on request"}', true],
+    ['only mentions it', '{"note":"\\"price\\" on request","stock":1}', false],
+  ])('for a price change of an item one of whose attributes %s', async (_name, attributes, needs) => {
+    await loadWorld(db, { base: [item({ attributes })], changes: [change({})] });
     expect((await needed()).length > 0).toBe(needs);
   });
 

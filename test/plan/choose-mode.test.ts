@@ -16,6 +16,7 @@ function facts(differences: Partial<ModeFacts> = {}): ModeFacts {
     caughtUpAt: daysAgo(1 / 24),
     snapshotAt: daysAgo(1),
     reconcileEvery: undefined,
+    unknownListing: undefined,
     copyRefusal: undefined,
     now: NOW,
     ...differences,

@@ -61,6 +61,7 @@ const KNOWN: RunFacts = {
     seen: [],
     caughtUpAt: daysAgo(1),
     snapshotAt: daysAgo(20),
+    unknownListing: undefined,
     isDamaged: false,
   },
   account: ACCOUNT,

@@ -4,6 +4,7 @@ import { viewDatasets } from './endpoints.js';
 import type { LakeRows, TextRow } from './lake-rows.js';
 import type { Service } from './service.js';
 import { describeChange, describeItem, sortedJson } from './truth.js';
+import { isUnnamed } from './views.js';
 import type { Change, Item, World } from './world.js';
 
 const SHOWN = 8;
@@ -140,7 +141,8 @@ export function expectHistory(world: World, lake: LakeRows, { delivered }: Pick<
 
 /** An event that the feed reported stands in history once: no row of origin diff remains beside it. */
 export function expectNoDoubles(world: World, lake: LakeRows, { delivered }: Pick<Service, 'delivered'>): void {
-  const undelivered = new Set(world.changes.filter(({ id }) => !delivered.has(id)).map(({ itemId }) => itemId));
+  const isUntold = (change: Change) => !delivered.has(change.id) || isUnnamed(world.habits, change);
+  const undelivered = new Set(world.changes.filter(isUntold).map(({ itemId }) => itemId));
   const doubles = lake.history.filter((row) => {
     const item = row.change_id === null ? world.items.get(BigInt(row.item_id ?? 0)) : undefined;
     return item !== undefined && !item.hasLeft && !undelivered.has(item.id);
@@ -156,9 +158,10 @@ function compareChange(world: World, change: Change, row: TextRow) {
   const truth = describeChange(world, change);
   const copy: TextRow = Object.fromEntries(Object.keys(truth).map((name) => [name, row[name] ?? null]));
   copy.changes = sortedJson(JSON.parse(row.changes ?? 'null'));
-  const isUnnamed = world.items.get(change.itemId)?.hasLeft === true && row.item_id === null;
-  if (isUnnamed) copy.currency = truth.currency ?? null;
-  const named = { ...copy, item_id: isUnnamed ? String(change.itemId) : (row.item_id ?? null) };
+  const mayBeUnnamed = world.items.get(change.itemId)?.hasLeft === true || isUnnamed(world.habits, change);
+  const isNameless = mayBeUnnamed && row.item_id === null;
+  if (isNameless) copy.currency = truth.currency ?? null;
+  const named = { ...copy, item_id: isNameless ? String(change.itemId) : (row.item_id ?? null) };
   const wanted: TextRow = { ...truth, item_id: String(change.itemId) };
   return Object.entries(named)
     .filter(([name, value]) => value !== wanted[name])

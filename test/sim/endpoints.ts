@@ -3,7 +3,7 @@ import type { Account } from './account.js';
 import { viewPlan } from './plan.js';
 import { viewProductPage } from './products.js';
 import { findChangeTime, isAsked, selectItems } from './select-items.js';
-import { nameChanges, viewChange, viewItem, writeTime } from './views.js';
+import { isBadChange, nameChanges, nameKind, viewChange, viewItem, writeTime } from './views.js';
 import { Money, type Wire } from './wire-json.js';
 import type { Change, Item, View, World } from './world.js';
 
@@ -100,7 +100,7 @@ function viewFeedPage({ world, delivered }: Account, query: URLSearchParams): Wi
   const start = after === 0n || habits.oldCursor !== 'goes on' ? world.historyStart() : 0n;
   const waiting = readFeed(world, query).filter((change) => change.id > after && change.observedAt >= start);
   const page = waiting.slice(0, habits.shortPages ? Math.min(limit, 1 + (waiting.length % 37)) : limit);
-  for (const { id } of page) delivered.add(id);
+  for (const change of page) if (!isBadChange(habits, change)) delivered.add(change.id);
   const hasMore = waiting.length > page.length || (habits.emptyLastPage && page.length > 0);
   const newest = habits.idleCursor === 'newest' ? (world.feed().at(-1)?.id ?? 0n) : after;
   const nextCursor = page.at(-1)?.id ?? (newest > after ? newest : after);
@@ -173,7 +173,7 @@ function viewHistory(world: World, item: Item): Wire {
     .filter((change) => change.itemId === item.id && change.observedAt >= start)
     .map((change) => ({
       id: change.id,
-      kind: change.kind,
+      kind: nameKind(change, world.habits),
       observedAt: writeTime(change.observedAt, world.habits),
       price: change.price === null ? null : new Money(change.price),
       previousPrice: change.previousPrice === null ? null : new Money(change.previousPrice),

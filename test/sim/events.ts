@@ -205,6 +205,16 @@ const changeNamesake: Event = (world, item) => {
   record(world, item, 'CHANGED', { [`attributes.${namesake}`]: [before, value] }, undefined);
 };
 
+/** The price, and the attribute that has its name: a service that names both alike tells of one of them. */
+const changePriceAndNamesake: Event = (world, item) => {
+  const before = item.attributes.price ?? null;
+  if (world.habits.namesake !== 'price' || item.price === null) return;
+  const value = world.random.integer(1000) / 4;
+  item.attributes = { ...item.attributes, price: value };
+  const changes = { 'attributes.price': [before, value] } as Change['changes'];
+  record(world, item, 'CHANGED', changes, setPrice(item, item.price + 100));
+};
+
 /** What can happen to a listed item. */
 export const events = {
   changePrice,
@@ -220,5 +230,6 @@ export const events = {
   changeGtin,
   changeCategory,
   changeNamesake,
+  changePriceAndNamesake,
 };
 export const EVENTS: Event[] = [changePrice, changePrice, changeStock, ...Object.values(events)];

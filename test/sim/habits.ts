@@ -100,6 +100,9 @@ export const READINGS = {
     ['same', 'machine behind', 'machine ahead', 'no Date header'],
     2,
   ),
+  removedItem: gap('the item of a removal in the feed', ['named', 'null'], 3),
+  kinds: gap('kinds of changes that the document does not name', ['none', 'some'], 3),
+  badRows: gap('rows that can not be typed', ['none', 'in exports', 'in the feed'], 4),
   moving: gap('the world goes on while the export runs and pages are read', [false, true]),
 } as const;
 

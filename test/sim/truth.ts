@@ -1,6 +1,6 @@
 /** The world in the columns of the lake, by a way of its own: no SQL, no JSON of the service. */
 import type { TextRow } from './lake-rows.js';
-import { nameChanges } from './views.js';
+import { nameChanges, nameKind } from './views.js';
 import { Money } from './wire-json.js';
 import type { Change, Item, World } from './world.js';
 
@@ -66,7 +66,7 @@ function productKey({ gtin, brand, mpn }: Item): string | null {
 export function describeChange(world: World, change: Change): TextRow {
   return {
     change_id: String(change.id),
-    kind: change.kind,
+    kind: nameKind(change, world.habits),
     observed_at: micros(change.observedAt),
     price: money(change.price),
     previous_price: money(change.previousPrice),

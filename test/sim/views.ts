@@ -100,13 +100,28 @@ export function viewChange(world: World, change: Change): Fields {
   const changes = nameChanges(change, world.habits);
   return {
     id: change.id,
-    kind: change.kind,
+    kind: isBadChange(world.habits, change) ? null : nameKind(change, world.habits),
     observedAt: writeTime(change.observedAt, world.habits),
     price: money(change.price),
     previousPrice: money(change.previousPrice),
     changes,
-    item: item.sight === 'gone' ? null : viewChangeItem(world, item, change),
+    item: item.sight === 'gone' || isUnnamed(world.habits, change) ? null : viewChangeItem(world, item, change),
   };
+}
+
+/** A change that can't be typed. */
+export function isBadChange({ badRows }: Habits, { id }: Change): boolean {
+  return badRows === 'in the feed' && id % 6n === 0n;
+}
+
+/** A removal whose item is gone from the caller's data, as the service sees it, though it can be read by id. */
+export function isUnnamed({ removedItem }: Habits, { kind }: Change): boolean {
+  return removedItem === 'null' && kind === 'REMOVED';
+}
+
+/** Every fifth kind is none of the document's. */
+export function nameKind({ id, kind }: Change, { kinds }: Habits): string {
+  return kinds === 'some' && id % 5n === 0n ? `${kind}_V2` : kind;
 }
 
 function viewChangeItem(world: World, item: Item, change: Change): Fields {
