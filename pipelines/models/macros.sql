@@ -131,7 +131,7 @@ CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, rem
   END;
 
 -- The reason in stale_items of items whose row can't be typed. Only a row that can be ends it, not time.
-CREATE OR REPLACE MACRO untyped() AS 'its row can not be typed';
+CREATE OR REPLACE MACRO untyped() AS 'its row cannot be typed';
 CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
 
 -- Names of datasets from a text that lists them, with ; | or , between (as landed.ts hands it over: a list of the text

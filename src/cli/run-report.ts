@@ -98,9 +98,8 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
     found.push({ what: `not caught up: up to ${countOf(unknown, 'item')} may no longer be listed${why}` });
   }
   if (stale > 0n) {
-    found.push({
-      what: `not caught up: ${countOf(stale, 'item')} behind the feed; the next run reads ${stale === 1n ? 'it' : 'them'} again`,
-    });
+    const command = `pricelake query "FROM stale_items"${lake}`;
+    found.push({ what: `not caught up: ${countOf(stale, 'item')} may be out of date`, command });
   }
   if (!published) return found;
   if (row.rejected > 0n) {

@@ -38,7 +38,8 @@ export async function compareProducts(
   files: ItemFile[] | undefined,
 ): Promise<FoundDifferences> {
   if (files === undefined) return NOTHING_COMPARED;
-  await loadServiceProducts(db, files, workFolder, drift.look);
+  const unreadable = await loadServiceProducts(db, files, workFolder, drift.look);
+  if (unreadable > 0) io.log('warn', 'products.unreadable', { rows: unreadable });
   await db.run(`CREATE OR REPLACE TABLE different_products AS ${readModel('compare_products')}`);
   const found = await readDifferences(
     db,

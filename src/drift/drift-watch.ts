@@ -87,7 +87,16 @@ export class DriftWatch {
 }
 
 function newField(path: string | undefined, described: DescribedValue | undefined): SeenField {
-  return { path, described, rows: 0, kinds: new Map(), finer: undefined, unnamed: undefined, members: new Map(), each: undefined };
+  return {
+    path,
+    described,
+    rows: 0,
+    kinds: new Map(),
+    finer: undefined,
+    unnamed: undefined,
+    members: new Map(),
+    each: undefined,
+  };
 }
 
 /** Nothing but the document's own name will do. */

@@ -1,7 +1,7 @@
 /** Rows that could not be typed: what they leave behind, and which items they are of. */
 import type { Database } from '../duckdb/connection.js';
-import { quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { readModel } from '../duckdb/model-sql.js';
+import { quoteList, quoteLiteral } from '../duckdb/quote.js';
 import type { TableName } from '../tables/table.js';
 import type { Origin, TypedFile } from '../typing/type-file.js';
 
@@ -50,7 +50,9 @@ export async function createRejectedRows(db: Database, files: readonly TypedFile
 function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
   const isChange = CHANGE_ORIGINS.includes(origin);
   const of = `SELECT ${quoteLiteral(origin)} AS origin`;
-  const told = isChange ? 'change_id, kind, observed_at' : 'NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at';
+  const told = isChange
+    ? 'change_id, kind, observed_at'
+    : 'NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at';
   const typed = `${of}, item_id, ${told} FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
   if (badPath === undefined) return [typed];
   return [typed, `${of}, exact_bigint(id), NULL, NULL, NULL FROM ${badRows(badPath)}`];

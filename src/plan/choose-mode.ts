@@ -1,6 +1,5 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { RunMode } from '../tables/table.js';
-import type { UnknownListing } from './run-facts.js';
 
 /** What the choice of a run's mode rests on. */
 export interface ModeFacts {
@@ -25,6 +24,16 @@ export interface ModeFacts {
   /** Why the budget or the plan allows no complete copy now; undefined when it does. */
   copyRefusal: string | undefined;
   now: Date;
+}
+
+/** What the runs before could not establish: which items are still listed. */
+export interface UnknownListing {
+  /** Items at most. */
+  items: bigint;
+  /** When the first run began that could not establish it. */
+  since: Date;
+  /** When the last run began that read items to find them; undefined when none did. */
+  lookedAt: Date | undefined;
 }
 
 export interface ModeChoice {

@@ -2,7 +2,7 @@ import type { PricelakeError } from '../errors/errors.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
 import type { BrokenExport } from './broken-exports.js';
-import type { ModeChoice } from './choose-mode.js';
+import type { ModeChoice, UnknownListing } from './choose-mode.js';
 import type { Counts, Dataset, Shard } from './plan-shards.js';
 
 /**
@@ -66,16 +66,6 @@ export interface LakeFacts {
   unknownListing: UnknownListing | undefined;
   /** True where another program changed tables: only a complete copy repairs them. */
   isDamaged: boolean;
-}
-
-/** What the runs before could not establish: which items are still listed. */
-export interface UnknownListing {
-  /** Items at most. */
-  items: bigint;
-  /** When the first run began that could not establish it. */
-  since: Date;
-  /** When the last run began that read items to find them; undefined when none did. */
-  lookedAt: Date | undefined;
 }
 
 /** The plan of the account, and what is left of it. */

@@ -118,7 +118,7 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
     const stale = countOf(last.stale_items, 'item');
     return {
       state: 'attention',
-      text: `The copy holds ${held}. ${stale} may be out of date: the service lags behind its feed.`,
+      text: `The copy holds ${held}. ${stale} may be out of date: no row of the service shows all their changes yet.`,
     };
   }
   if (!last.caught_up) return { state: 'attention', text: `The copy holds ${held}, and more changes were waiting.` };

@@ -6,7 +6,8 @@ import { settleAll } from '../io/settle-all.js';
 import { createTableViews } from '../lake/views.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
-import type { AccountFacts, LakeFacts, LandedFacts, RunFacts, UnknownListing } from '../plan/run-facts.js';
+import type { UnknownListing } from '../plan/choose-mode.js';
+import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
 import { readLakeSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
@@ -165,7 +166,8 @@ async function findUnknownListing(db: Database, idleRuns: readonly RunRow[]): Pr
   const looked = idleRuns.findLast(({ mode }) => mode !== 'feed');
   return {
     items,
-    since: read(row?.since) ?? new Date(idleRuns.find(({ listing_unknown }) => listing_unknown !== 0n)?.started_at ?? 0),
+    since:
+      read(row?.since) ?? new Date(idleRuns.find(({ listing_unknown }) => listing_unknown !== 0n)?.started_at ?? 0),
     lookedAt: looked === undefined ? read(row?.looked_at) : new Date(looked.started_at),
   };
 }

@@ -114,7 +114,7 @@ export async function describeRun(
     run_id: landing.runId,
     pipeline: begin.pipeline,
     mode: extract.mode,
-    reason: explainRun(journal),
+    reason: explainRun(extract, journal, unknown?.unnamed ?? 0n),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
@@ -138,12 +138,15 @@ export async function describeRun(
 }
 
 /** Why the run went as it did, and what it left for want of calls, or does not know. */
-function explainRun(journal: Journal): string {
+function explainRun({ mode, plan }: Extract, journal: Journal, unnamed: bigint): string {
+  const before = mode === 'feed' ? plan.unknownListing : 0n;
   const left = journal.last('backfill')?.left ?? 0;
   const reasons = [
     journal.last('decision')?.reason ?? '',
     left === 0 ? '' : `the histories of ${left} items are left`,
     journal.last('listing.done')?.reason ?? '',
+    mode === 'poll' || unnamed === 0n ? '' : `${unnamed} changes or rows do not name their items`,
+    before === 0n ? '' : `an earlier run could not establish whether up to ${before} items are listed`,
   ];
   return reasons.filter((reason) => reason !== '').join('; ');
 }

@@ -98,7 +98,7 @@ export function landedChangesSql(file: LandedFile): string {
 FROM ${rowsSql([file], CHANGE_FIELDS)}`;
 }
 
-const PRODUCT_FIELDS = new Map([
+export const PRODUCT_FIELDS = new Map([
   ...['id', 'title', 'brand', 'mpn', 'gtin', 'offers', 'shops'].map((name): [string, string] => [name, 'VARCHAR']),
   ['category', 'STRUCT(slug VARCHAR)'],
   ['prices', 'STRUCT(currency VARCHAR, "min" VARCHAR, "max" VARCHAR, offers VARCHAR)[]'],
@@ -106,11 +106,12 @@ const PRODUCT_FIELDS = new Map([
 
 /** SQL of view landed_products over one file (section 2, Product, PriceRange). */
 export function landedProductsSql(file: LandedFile): string {
-  const texts = ['title', 'brand', 'mpn', 'gtin'].join(', ');
-  const counts = ['id', 'offers', 'shops'].map((name) => `${stripMark(name, file)} AS ${name}`).join(', ');
+  const prefix = rowPrefix(file);
+  const texts = ['title', 'brand', 'mpn', 'gtin'].map((name) => `${prefix}${name} AS ${name}`).join(', ');
+  const counts = ['id', 'offers', 'shops'].map((name) => `${stripMark(prefix + name, file)} AS ${name}`).join(', ');
   const amounts = ['min', 'max', 'offers'].map((name) => `'${name}': ${stripMark(`p."${name}"`, file)}`).join(', ');
-  return `SELECT ${texts}, ${counts}, category.slug AS category_slug,
-  list_transform(prices, lambda p: {'currency': p.currency, ${amounts}}) AS prices
+  return `SELECT ${texts}, ${counts}, ${prefix}category.slug AS category_slug,
+  list_transform(${prefix}prices, lambda p: {'currency': p.currency, ${amounts}}) AS prices
 FROM ${rowsSql([file], PRODUCT_FIELDS)}`;
 }
 
@@ -204,6 +205,7 @@ function textAsJson(cell: string): string {
 
 /** Paths of the values that must be objects or null, outer before inner: anything else is a reject. */
 export function structPaths(fields: Map<string, string>): string[] {
-  const paths = [...fields].filter(([, type]) => type.startsWith('STRUCT(')).map(([name]) => name);
+  const isStruct = (type: string) => type.startsWith('STRUCT(') && type.endsWith(')');
+  const paths = [...fields].filter(([, type]) => isStruct(type)).map(([name]) => name);
   return fields === CHANGE_FIELDS ? [...paths, 'item.site'] : paths;
 }

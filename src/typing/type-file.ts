@@ -100,11 +100,15 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
     );
     if (counts.rejected > 0 || counts.rows !== rows) return undefined;
   } catch (error) {
-    // Malformed JSON, or a value of a kind that no column takes; anything else is no fault of the data.
-    if (error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message)) return undefined;
+    if (isFaultOfRows(error)) return undefined;
     throw error;
   }
   return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
+}
+
+/** True for malformed JSON, or a value of a kind that no column takes; anything else is no fault of the rows. */
+export function isFaultOfRows(error: unknown): boolean {
+  return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
 
 async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {

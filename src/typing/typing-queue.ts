@@ -1,7 +1,7 @@
 import type { Database } from '../duckdb/connection.js';
 import { Lanes } from '../duckdb/lanes.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
-import { isItemId, type ItemValue, type Mapping } from './item-names.js';
+import { type ItemValue, isItemId, type Mapping } from './item-names.js';
 import { observeRows } from './observe.js';
 import { isCsv, type Look, observeLines, readCsvFile } from './observe-file.js';
 import { quoteFile } from './quote-file.js';

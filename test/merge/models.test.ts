@@ -15,7 +15,11 @@ describe('items that must be read whole', () => {
   test.each([
     ['a price change alone', {}, false],
     ['a price that vanished', { price: null, changes: '{"price":[10,null]}' }, false],
-    ['a price change that is named with what follows from it', { changes: '{"price":[10,11],"previousPrice":[null,10]}' }, false],
+    [
+      'a price change that is named with what follows from it',
+      { changes: '{"price":[10,11],"previousPrice":[null,10]}' },
+      false,
+    ],
     ['a price change told by previousPrice alone', { changes: '{}' }, true],
     ['a price change without changes', { changes: null }, true],
     ['a kind that the document does not name', { kind: 'REPRICED' }, true],

@@ -5,6 +5,13 @@ const NOW = new Date('2026-11-20T12:00:00Z');
 const DAY_MS = 24 * 3600 * 1000;
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
 
+/** Three items of which it is not known whether they are listed, since some hours; looked for some hours ago. */
+const lost = (since: number, looked: number | undefined) => ({
+  items: 3n,
+  since: daysAgo(since / 24),
+  lookedAt: looked === undefined ? undefined : daysAgo(looked / 24),
+});
+
 /** A lake that the feed kept until an hour ago, on a paid plan. */
 function facts(differences: Partial<ModeFacts> = {}): ModeFacts {
   return {
@@ -27,6 +34,16 @@ describe('a run', () => {
   test.each<[string, Partial<ModeFacts>, string, RegExp]>([
     ['of an empty lake', { hasItems: false, wanted: 'poll' }, 'snapshot', /holds no items/],
     ['of a lake with a cursor', {}, 'feed', /from the cursor/],
+    [
+      'just behind one that lost sight of items',
+      { unknownListing: lost(0.5, 0.1) },
+      'poll',
+      /which of 3 items .* not known/,
+    ],
+    ['hours behind one that lost sight of items', { unknownListing: lost(20, 5) }, 'feed', /from the cursor/],
+    ['a day behind the last that looked for them', { unknownListing: lost(50, 23.99) }, 'poll', /not known/],
+    ['long behind one that lost sight of items', { unknownListing: lost(20, undefined) }, 'poll', /not known/],
+    ['asked for a copy where items are lost', { unknownListing: lost(1, 1), wanted: 'snapshot' }, 'snapshot', /copy/],
     ['on a plan without the feed', { hasFeed: false }, 'poll', /no change feed/],
     ['on a plan that has got the feed since', { hasCursor: false }, 'poll', /no cursor/],
     ['that is asked for a copy', { wanted: 'snapshot' }, 'snapshot', /complete copy was requested/],

@@ -12,6 +12,7 @@ export interface LakeRows {
   datasets: TextRow[];
   products: TextRow[];
   runs: TextRow[];
+  stale_items: TextRow[];
   /** Column `day` of price_spread_daily. */
   days: TextRow[];
 }
@@ -41,6 +42,7 @@ export async function readLakeRows(lakePath: string): Promise<LakeRows> {
       datasets: await read('datasets', 'stored.dataset_id'),
       products: await read('products', 'stored.product_id'),
       runs: await read('runs', 'stored.run_number'),
+      stale_items: await read('stale_items', 'stored.item_id'),
       days: await read('price_spread_daily', 'stored.day'),
     };
   } finally {

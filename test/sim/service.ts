@@ -158,7 +158,8 @@ class Exchange {
     const lines = isCsv
       ? writeCsv(listColumns(habits), rows, habits, this.#write.cell)
       : rows.map((row) => this.#write.line(row));
-    if (habits.badRows === 'in exports') for (let n = 3; n < lines.length; n += 9) lines[n] = breakRow(lines[n] ?? '', isCsv);
+    if (habits.badRows === 'in exports')
+      for (let n = 3; n < lines.length; n += 9) lines[n] = breakRow(lines[n] ?? '', isCsv);
     const end = { ended: habits.lineEnd, open: '', blank: habits.lineEnd.repeat(2) }[habits.lastLine];
     const bytes = Buffer.from(lines.join(habits.lineEnd) + (lines.length === 0 ? '' : end));
     return { bytes, rows: rows.length, matching, left };
@@ -195,7 +196,7 @@ class Exchange {
 
 /** JSON without its end, or a record that has a cell too many. */
 function breakRow(line: string, isCsv: boolean): string {
-  return isCsv ? `${line},` : line.slice(0, -1);
+  return isCsv ? `${line},x` : line.slice(0, -1);
 }
 
 interface WrittenExport {

@@ -17,7 +17,9 @@ test.each([
     const file = path.join(folder, 'rows.ndjson');
     await writeFile(file, rows);
     const paths = { goodPath: path.join(folder, 'good'), badPath: path.join(folder, 'bad'), [full]: '/dev/full' };
-    await expect(separateBadRows({ path: file, fields: new Map([['id', 'BIGINT']]), isId: () => false, ...paths })).rejects.toMatchObject({
+    await expect(
+      separateBadRows({ path: file, fields: new Map([['id', 'BIGINT']]), isId: () => false, ...paths }),
+    ).rejects.toMatchObject({
       code: 'ENOSPC',
     });
   },

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 50a01bb820bf5e09.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 2e6635e136b29e95.
 -- step: offer_prices__past_offers
 SELECT
   item_id,
@@ -35,7 +35,7 @@ WHERE
 SELECT
   change_id,
   item_id,
-  kind,
+  CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind ELSE 'CHANGED' END AS kind,
   observed_at,
   observed_date,
   price,
@@ -60,7 +60,9 @@ FROM history
 SEMI JOIN offer_prices__offers AS offers
   USING (item_id)
 WHERE
-  kind <> 'CHANGED' OR NOT price IS NULL OR NOT previous_price IS NULL;
+  history.kind IN ('NEW', 'REMOVED', 'RELISTED')
+  OR NOT price IS NULL
+  OR NOT previous_price IS NULL;
 -- step: offer_prices__told, kept
 SELECT
   item_id,

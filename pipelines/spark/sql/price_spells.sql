@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 9eeda3a0ab5f2f0c.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source e827cf2b9dcbeeb0.
 -- step: price_spells__offers, kept
 SELECT
   item_id,
@@ -15,7 +15,7 @@ FROM items;
 SELECT
   change_id,
   item_id,
-  kind,
+  CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind ELSE 'CHANGED' END AS kind,
   observed_at,
   observed_date,
   price,
@@ -40,7 +40,9 @@ FROM history
 SEMI JOIN price_spells__offers AS offers
   USING (item_id)
 WHERE
-  kind <> 'CHANGED' OR NOT price IS NULL OR NOT previous_price IS NULL;
+  history.kind IN ('NEW', 'REMOVED', 'RELISTED')
+  OR NOT price IS NULL
+  OR NOT previous_price IS NULL;
 -- step: price_spells__told
 SELECT
   item_id,

@@ -63,11 +63,11 @@ function formatListing({ listing }: Status): string {
   return `not caught up: run ${run} could not establish whether up to ${countOf(unknown, 'item')} are still listed (${reason})`;
 }
 
-/** Empty if reads have shown all changes of the feed. */
+/** Empty if rows of the service have shown all changes. */
 function formatStale({ tables }: Status): string {
   const stale = tables.find(({ table }) => table === 'stale_items')?.rows ?? 0n;
   if (stale === 0n) return '';
-  return `not caught up: the service does not yet show the changes of ${countOf(stale, 'item')} (table stale_items); the next sync reads ${stale === 1n ? 'it' : 'them'} again`;
+  return `not caught up: ${countOf(stale, 'item')} may be out of date (table stale_items says why)`;
 }
 
 function formatLag({ lag }: Status): string {

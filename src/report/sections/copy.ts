@@ -61,11 +61,11 @@ function describeLag({ overview, runs }: LakeFacts): string {
 function describeRun(run: Run | undefined): string {
   if (run === undefined) return '';
   if (run.listing_unknown > 0n) return 'not caught up';
-  if (run.stale_items > 0n) return `${countOf(run.stale_items, 'item')} behind the feed`;
+  if (run.stale_items > 0n) return `${countOf(run.stale_items, 'item')} may be out of date`;
   return run.caught_up ? 'nothing more was waiting' : 'more changes were waiting';
 }
 
-/** What a run without the feed could not establish. */
+/** What the run could not establish. */
 function explainListing(run: Run | undefined): Content {
   if (run === undefined || run.listing_unknown === 0n) return '';
   return html`<p><strong>Run ${run.run_number} could not establish whether up to ${countOf(run.listing_unknown, 'item')} are still listed</strong>: ${foreign(run.reason, 600)}.</p>`;
