@@ -25,9 +25,9 @@ eligible AS (
   WHERE NOT b.is_current
     AND (b.is_reread OR b.change_id IS NULL OR c.change_id > b.change_id)
     AND (b.last_changed_at IS NULL OR c.observed_at >= b.last_changed_at)
-    -- A row that was read after the change shows it, unless it is of an earlier time.
+    -- A row that was read after the change shows it, unless it is of an earlier time. Any row of an item shows that it is NEW.
     AND NOT coalesce(
-      c.change_id <= getvariable('watermark') AND c.observed_at = b.last_changed_at
+      c.change_id <= getvariable('watermark') AND (c.kind = 'NEW' OR c.observed_at = b.last_changed_at)
       AND b.run_id = CAST(getvariable('run_id') AS VARCHAR), false)
 ),
 told AS (
