@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { listOthers, listPages } from './pages.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The pages that docs/README.md links, by its headings: the index and the navigation are one list. */
 function readSidebar() {
-  const index = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
+  const index = readFileSync(path.join(ROOT, 'docs/README.md'), 'utf8');
   const sections = index.split(/^## /m).slice(1);
   return sections.map((section) => {
     const items = [...section.matchAll(/^- \[(.+)\]\((.+)\)$/gm)];
@@ -41,7 +45,9 @@ export default defineConfig({
   // For a site that is not at the root of its host: DOCS_BASE=/pricelake/
   base: process.env.DOCS_BASE ?? '/',
   srcDir: '..',
-  srcExclude: ['test/**', 'dist/**', 'node_modules/**'],
+  srcExclude: listOthers(ROOT, listPages(ROOT)),
+  // A folder `public` of the checkout would be published as it is.
+  vite: { publicDir: false },
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   outDir: './.vitepress/dist',
   cacheDir: './.vitepress/cache',

@@ -6,8 +6,11 @@ import { wrapText } from './output/wrap-text.js';
 import { toPlainLine } from './plain-text.js';
 import { PLAIN, paint, type Style } from './style.js';
 
-/** The report for people, readable in seconds: what changed, what it cost, what to look at, what to do next. */
-export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN): string {
+/**
+ * The report for people, readable in seconds: what changed, what it cost, what to look at, what to do next. `program` is
+ * how the reader starts this program.
+ */
+export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN, program = 'pricelake'): string {
   const { row, published } = report;
   const again = report.resumed ? ', continued after an interruption' : '';
   const attention = listAttention(report, lakePath);
@@ -20,7 +23,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
     ['cost', published ? [describeCost(row)] : []],
     ['proof', published ? describeProof(report) : []],
     ['attention', attention.map(({ what }) => what)],
-    ['next', listNext(report, attention, lakePath)],
+    ['next', listNext(report, attention, lakePath).map((command) => `${program} ${command}`)],
   ];
   const lines = parts.flatMap(([name, texts]) =>
     texts.map((text, at) => `  ${(at === 0 ? name : '').padEnd(10)} ${layOut(toPlainLine(text), name)}`),
@@ -83,7 +86,7 @@ function describeHistories({ histories, row }: RunReport): string[] {
   return [`${countOf(asked, 'item')} read${by}${later}`];
 }
 
-/** Something for a person to look at, and the command that does. */
+/** Something for a person to look at, and the command of this program that does. */
 interface Attention {
   what: string;
   command?: string;
@@ -103,16 +106,16 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
   }
   if (!published) return found;
   if (row.rejected > 0n) {
-    const command = `pricelake query "FROM rejects WHERE run_id = '${row.run_id}'"${lake}`;
+    const command = `query "FROM rejects WHERE run_id = '${row.run_id}'"${lake}`;
     found.push({ what: `${countOf(row.rejected, 'row')} rejected`, command });
   }
   if (row.sample_mismatches > 0n) {
     found.push({
       what: `${countOf(row.sample_mismatches, 'item')} ${row.sample_mismatches === 1n ? 'differs' : 'differ'} from the service`,
-      command: `pricelake verify${lake}`,
+      command: `verify${lake}`,
     });
   }
-  const command = `pricelake check${lake}`;
+  const command = `check${lake}`;
   const failed = checks.filter((check) => check.violations > 0n);
   for (const { severity, name, violations, waived } of failed.filter((check) => check.severity !== 'warn')) {
     found.push({ what: `${severity} ${name}: ${countOf(violations, 'row')}${waived ? ', waived' : ''}`, command });
@@ -127,7 +130,7 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
 function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published) return commands;
-  return row.run_number === 1n ? [`pricelake spread --lake ${lakePath}`, `pricelake report --lake ${lakePath}`] : [];
+  return row.run_number === 1n ? [`spread --lake ${lakePath}`, `report --lake ${lakePath}`] : [];
 }
 
 function describeRead({ asked, left, runId }: NonNullable<RunReport['histories']>): Record<string, unknown> {

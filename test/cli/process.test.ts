@@ -61,6 +61,16 @@ describe('the pricelake command', () => {
     expect(stderr).toMatch(/^pricelake: EMFILE: too many open files.*\n {2}→ Raise the limit/u);
   });
 
+  it('says on Windows that it does not run there', async () => {
+    const windows = 'data:text/javascript,Object.defineProperty(process,`platform`,{value:`win32`})';
+    const env = { NODE_OPTIONS: `--import ${windows}` };
+    expect(await runPricelake(['spread', '--lake', lake], { env })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'pricelake: this runs on Linux and macOS, not on Windows: use WSL or a container\n',
+    });
+  });
+
   it('is quiet when the reader of its output goes', async () => {
     const args = ['query', 'FROM range(3000000)', '--lake', lake, '--format', 'csv'];
     const { code, stderr } = await runPricelake(args, {

@@ -93,10 +93,10 @@ test('the image is of a Node.js that the package asks for, and runs a command of
   expectCommand(JSON.parse(/^CMD (.*)$/m.exec(text)?.[1] ?? '[]') as string[]);
 });
 
-test('lines of the crontab have five fields and a command, and the units have what systemd needs', async () => {
+test('lines of the crontab have five fields, a user and a command, and the units have what systemd needs', async () => {
   const lines = (await read('crontab')).split('\n').filter((line) => line !== '' && !/^(#|\w+=)/.test(line));
   expect(lines.length).toBeGreaterThanOrEqual(2);
-  for (const line of lines) expect(line).toMatch(/^(?:[\d*/,-]+ ){5}\S/);
+  for (const line of lines) expect(line).toMatch(/^(?:[\d*/,-]+ ){5}pricelake \S/);
   expect(await read('pricelake.service')).toMatch(/\[Service\]\nType=oneshot\n[\s\S]*^ExecStart=\/\S+ sync /m);
   expect(await read('pricelake.timer')).toMatch(
     /\[Timer\]\nOnCalendar=\S+\n[\s\S]*^\[Install\]\nWantedBy=timers\.target$/m,
@@ -125,7 +125,7 @@ test('a unit that fails tells somebody, and can write nothing but the lake', asy
 
 test('a line of the crontab prints nothing but a failure', async () => {
   const lines = (await read('crontab')).split('\n').filter((line) => /^[\d*]/.test(line));
-  const [sync = ''] = lines.map((line) => line.replace(/^(?:\S+ ){5}/, ''));
+  const [sync = ''] = lines.map((line) => line.replace(/^(?:\S+ ){6}/, ''));
   const said = async (code: number) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-cron-'));
     try {

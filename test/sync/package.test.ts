@@ -74,6 +74,20 @@ describe('the package', () => {
     expect((await stat(path.join(ROOT, 'dist'))).ino).toBe(ino);
   });
 
+  test('tells after the demo how to start it again: by its name only where that leads to it', async () => {
+    const next = async (demo: Promise<string>) => /^Next:\n {2}(.*) spread /mu.exec(await demo)?.[1];
+    const demo = ['demo', '--items', '60'];
+    expect(await next(npx(demo, project))).toBe('node node_modules/pricelake/dist/cli/main.js');
+    const bin = path.join(project, 'bin');
+    await mkdir(bin);
+    const PATH = `${bin}:${process.env.PATH}`;
+    await writeFile(path.join(bin, 'pricelake'), '#!/bin/sh\n# of somebody else\n');
+    expect(await next(pricelake(demo, { PATH }))).toBe('node node_modules/pricelake/dist/cli/main.js');
+    await rm(path.join(bin, 'pricelake'));
+    await symlink('../node_modules/pricelake/dist/cli/main.js', path.join(bin, 'pricelake'));
+    expect(await next(pricelake(demo, { PATH }))).toBe('pricelake');
+  });
+
   test('syncs, checks and compares from where it is installed', async () => {
     const sandbox = await startSandbox({ items: 100, ratePerSecond: null });
     try {

@@ -8,6 +8,7 @@ import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { findUnfinishedRun } from '../../landing/landing.js';
 import { syncPipeline } from '../../sync/sync.js';
+import { nameOwnCommand, quoteWord } from '../own-command.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 import { type SandboxProcess, startSandboxProcess } from '../sandbox-process.js';
@@ -59,7 +60,7 @@ async function runSteps(
     await say(`\n${title}\n`);
     const report = await syncPipeline(pipeline, io, signal);
     io.close(); // each run has bars of its own
-    await say(formatReport(report, lake, context.style));
+    await say(formatReport(report, lake, context.style, nameOwnCommand(process.env)));
     return describeReport(report, lake);
   };
   const runs = [await sync('2. The first run copies everything.')];
@@ -83,16 +84,18 @@ async function runSteps(
   return { runs, ...checks, lake, report };
 }
 
-function nextSteps(lake: string): string {
+function nextSteps(lakePath: string): string {
+  const program = nameOwnCommand(process.env);
+  const lake = quoteWord(lakePath);
   const shop =
     'SELECT name, count(*) AS cheapest FROM price_spread JOIN sites ON site_id = cheapest_site_id WHERE is_current GROUP BY ALL ORDER BY 2 DESC LIMIT 5';
   return `
 Next:
-  npx pricelake spread --lake ${lake} --currency EUR --min-shops 5
-  npx pricelake report --lake ${lake}     one HTML page about everything
-  npx pricelake query --lake ${lake} "${shop}"
-  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lake}/items/*.parquet') GROUP BY ALL"
-  npx pricelake sandbox     prints a key and a pipeline file to start with
+  ${program} spread --lake ${lake} --currency EUR --min-shops 5
+  ${program} report --lake ${lake}   # one HTML page about everything
+  ${program} query --lake ${lake} "${shop}"
+  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lakePath}/items/*.parquet') GROUP BY ALL"
+  ${program} sandbox   # prints a key and a pipeline file to start with
 `;
 }
 
