@@ -7,8 +7,10 @@ import { parseExactJson } from '../api/exact-json.js';
 import { writeDurably } from '../lake/durable.js';
 import type { Lake } from '../lake/lake.js';
 
-/** A service may leave out what is null. */
-export const seenPlan = planInfo.partial({ status: true, trialEndsAt: true, usage: true });
+/** A service may leave out what is null, and have a status that is new: a run needs the limits. */
+export const seenPlan = planInfo
+  .extend({ status: z.string().nullable() })
+  .partial({ status: true, trialEndsAt: true, usage: true });
 
 /** The plan as the service sent it (section 2, PlanInfo). */
 export type SeenPlan = z.output<typeof seenPlan>;

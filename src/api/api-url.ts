@@ -5,7 +5,13 @@ const API_ROOT = '/api/v1';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-export type Query = Record<string, string | number | bigint | boolean | undefined>;
+type QueryValue = string | number | bigint | boolean | Date;
+
+/**
+ * Parameters by name; undefined is none. A time is a Date, because a service need not parse more than the milliseconds
+ * that it holds. Nothing is lost by what it cuts off: "after this time" is asked from a moment earlier on.
+ */
+export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
 /** `source.baseUrl`, taken apart once. */
 export interface BaseUrl {
@@ -67,8 +73,8 @@ export function resolvePath(path: string): string {
 /** Query string with its `?`, empty without values; undefined values are left out. */
 export function buildQuery(query: Query): string {
   const pairs = Object.entries(query)
-    .filter((pair): pair is [string, string | number | bigint | boolean] => pair[1] !== undefined)
-    .map(([name, value]) => `${encodeValue(name)}=${encodeValue(value)}`);
+    .filter((pair): pair is [string, QueryValue] => pair[1] !== undefined)
+    .map(([name, value]) => `${encodeValue(name)}=${encodeValue(value instanceof Date ? value.toISOString() : value)}`);
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 

@@ -24,6 +24,12 @@ export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleane
 
 function nameFault(code: string | undefined, timeouts: Timeouts): string | undefined {
   switch (code) {
+    case 'ENOTFOUND':
+      return `host not found: ${code}`;
+    case 'EAI_AGAIN':
+      return `the name server does not answer: ${code}`;
+    case 'ECONNREFUSED':
+      return `connection refused: ${code}`;
     case 'UND_ERR_CONNECT_TIMEOUT':
       return `no connection within ${toSeconds(timeouts.connectMs)}`;
     case 'UND_ERR_HEADERS_TIMEOUT':

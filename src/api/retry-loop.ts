@@ -1,3 +1,4 @@
+import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 import { decideRetry, type RetryPolicy, type Tries } from './retry-policy.js';
@@ -17,17 +18,25 @@ export interface RetryContext {
  * comes with Retry-After, is the word of the whole service and pauses every call of the client; a fault only this
  * one. A pause that the policy finds too long ends every call that it would hold.
  *
- * @throws what an attempt throws, a Trouble turned into PricelakeError `unavailable`.
+ * @throws what an attempt throws, a Trouble turned into PricelakeError `unavailable`; `deadline` with the trouble before it.
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
   const { path, policy, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
+  let last: Trouble | undefined;
+  /** What ends a wait says nothing of why the run waited. */
+  const waitFor = (wait: Promise<void>) =>
+    wait.catch((error: unknown) => {
+      const isLate = error instanceof PricelakeError && error.code === 'deadline';
+      throw isLate && last !== undefined ? last.endBy(error, tries.faults + tries.rateLimited) : error;
+    });
   for (;;) {
-    await bucket.take(signal);
+    await waitFor(bucket.take(signal));
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof Trouble) || signal.aborted) throw error;
+      last = error;
       const limited = error.setback.kind === 'rate_limited';
       tries[limited ? 'rateLimited' : 'faults'] += 1;
       const attempts = tries.faults + tries.rateLimited;
@@ -45,7 +54,7 @@ export async function runWithRetries<T>(context: RetryContext, attempt: () => Pr
         reason: error.message,
       });
       if (limited || error.setback.retryAfterMs !== undefined) bucket.pause(waitMs);
-      else await io.sleep(waitMs, signal);
+      else await waitFor(io.sleep(waitMs, signal));
     }
   }
 }

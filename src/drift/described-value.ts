@@ -14,8 +14,8 @@ export interface DescribedValue {
   each?: DescribedValue;
   /** True for a date-time: columns keep it to the microsecond. */
   isTime?: true;
-  /** All texts that the document names. */
-  values?: ReadonlySet<string>;
+  /** The texts that it may be; undefined where it may be any. */
+  values?: ReadonlySet<unknown>;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
@@ -49,7 +49,7 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
     const isFree = schema.valueType instanceof z.ZodUnknown;
     return { kinds: new Set(['object']), ...(isFree ? {} : { each: describeValue(schema.valueType) }) };
   }
-  if (schema instanceof z.ZodEnum) return { kinds: new Set(['string']), values: new Set(schema.options.map(String)) };
+  if (schema instanceof z.ZodEnum) return { kinds: new Set(['string']), values: new Set(schema.options) };
   if (schema instanceof z.ZodString) return { kinds: new Set(['string']) };
   if (schema instanceof z.ZodBoolean) return { kinds: new Set(['boolean']) };
   throw new Error(`the contract has a schema of type ${schema._zod.def.type}, which nobody has described`);
@@ -68,6 +68,8 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
+  // What else is in it is read by the contract: a run needs the limits.
+  '/plan': describeValue(contract.planInfo.pick({ status: true })),
 };
 
 /** The document does not show how export rows hold objects and lists: flat rows have them as text. */

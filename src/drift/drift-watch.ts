@@ -10,10 +10,8 @@ export interface SeenField {
   rows: number;
   /** How many of each kind, and the first one. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /** Times whose digits beyond the microsecond no column keeps. */
-  finer: { rows: number; sample: string } | undefined;
-  /** Texts that the document does not name, where it names all. */
-  unnamed: { rows: number; sample: string } | undefined;
+  /** Times whose digits beyond the microsecond no column keeps, and texts that the document does not list. */
+  odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
@@ -55,14 +53,7 @@ export class DriftWatch {
       seen.sample ??= value;
     }
     const { path, described } = field;
-    if (described?.isTime === true && typeof value === 'string' && FINER.test(value)) {
-      field.finer ??= { rows: 0, sample: value };
-      field.finer.rows++;
-    }
-    if (typeof value === 'string' && described?.values?.has(value) === false) {
-      field.unnamed ??= { rows: 0, sample: value };
-      field.unnamed.rows++;
-    }
+    if (typeof value === 'string') countOdd(field, value);
     if (described === undefined || path === undefined || typeof value !== 'object' || value === null) return;
     if (described.each !== undefined) {
       field.each ??= newField(`${path}[]`, described.each);
@@ -86,17 +77,17 @@ export class DriftWatch {
   }
 }
 
+function countOdd({ described, odd }: SeenField, text: string): void {
+  const isFiner = described?.isTime === true && FINER.test(text);
+  const isUnlisted = described?.values?.has(text) === false;
+  if (!isFiner && !isUnlisted) return;
+  const finding = isFiner ? 'precision' : 'value';
+  const { rows = 0, sample = text } = odd.get(finding) ?? {};
+  odd.set(finding, { rows: rows + 1, sample });
+}
+
 function newField(path: string | undefined, described: DescribedValue | undefined): SeenField {
-  return {
-    path,
-    described,
-    rows: 0,
-    kinds: new Map(),
-    finer: undefined,
-    unnamed: undefined,
-    members: new Map(),
-    each: undefined,
-  };
+  return { path, described, rows: 0, kinds: new Map(), odd: new Map(), members: new Map(), each: undefined };
 }
 
 /** Nothing but the document's own name will do. */

@@ -6,13 +6,13 @@ import { joinPath, type SeenField } from './drift-watch.js';
 export interface Drift {
   answer: AnswerName;
   /**
-   * A field that the document does not name; one that it names and no row has; a value of another kind; a text that is
-   * none of those that the document lists; a time of which only the microseconds are kept.
+   * A field that the document does not name; one that it names and no row has; a value of another kind; a time of which
+   * only the microseconds are kept; a text that is none of those that the document lists.
    */
-  finding: 'unknown' | 'missing' | 'type' | 'value' | 'precision';
+  finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
   /** As the rows name it, or where none has it, as the document does. */
   field: string;
-  /** Kinds of values; null where there are none. */
+  /** Kinds of values; null where there are none. Of a text that is not listed, those that are. */
   found: string | null;
   described: string | null;
   /** Rows that showed it, of so many that were looked at. */
@@ -46,7 +46,7 @@ function listFound(
   lookedAt: number,
   paths: Map<string, SeenField>,
 ): Drift[] {
-  const { path, described, kinds, members, each, rows, finer, unnamed } = field;
+  const { path, described, kinds, members, each, rows, odd } = field;
   const tell = (finding: Drift['finding'], of: SeenField['kinds'], count: number): Drift => ({
     answer,
     finding,
@@ -62,8 +62,10 @@ function listFound(
   const findings = [...kinds]
     .filter(([kind]) => kind !== 'text' && !described.kinds.has(kind))
     .map(([kind, seen]) => tell('type', new Map([[kind, seen]]), seen.rows));
-  if (finer !== undefined) findings.push(tell('precision', new Map([['string', finer]]), finer.rows));
-  if (unnamed !== undefined) findings.push(tell('value', new Map([['string', unnamed]]), unnamed.rows));
+  for (const [finding, seen] of odd) {
+    const listed = finding === 'value' ? { described: [...(described.values ?? [])].join('|') } : {};
+    findings.push({ ...tell(finding, new Map([['string', seen]]), seen.rows), ...listed });
+  }
   const objects = kinds.get('object')?.rows ?? 0;
   const inner = [...members].flatMap(([member, seen]) =>
     listFound(answer, seen, joinPath(name, member), objects, paths),

@@ -45,7 +45,8 @@ export async function estimatePolls(
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
       // What moves while shards are read: mostly a page.
-      const changed = changedSince === undefined ? 0n : await countItems(part, { changedSince });
+      const changed =
+        changedSince === undefined ? 0n : await countItems(part, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
       counts.push({
         count: changed > rows ? changed - rows : 0n,

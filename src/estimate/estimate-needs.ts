@@ -32,7 +32,7 @@ export async function estimateNeeds(
   let broken: BrokenExport | undefined;
   for (const part of listSelectedParts(source.client, source.selection)) {
     broken ??= changedExport(gate.memory, part.dataset).findBroken(source.io.now());
-    changed += await countItems(part, { changedSince: need.changedSince });
+    changed += await countItems(part, { changedSince: new Date(need.changedSince) });
   }
   const pages = countPages(changed, ITEMS_A_PAGE);
   const { choice } = planHydration(

@@ -9,7 +9,7 @@ import type { Landing } from '../landing/landing.js';
 import { RowFile } from '../landing/row-file.js';
 import { sumPages } from '../landing/run-progress.js';
 import type { DatasetPart } from './dataset-client.js';
-import { createFeedGuard, type FeedGuard } from './feed-guard.js';
+import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
 import { readFeedPage } from './page.js';
 
 export const FEED_FILE = 'feed.ndjson';
@@ -49,6 +49,11 @@ export async function readNewestChange(client: ApiClient): Promise<bigint | unde
   return changes[0]?.id;
 }
 
+async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
+  const at = io.now().toISOString();
+  return { newest: (await readNewestChange(client)) ?? 0n, at };
+}
+
 /**
  * Pulls the feed until nothing more waits (section 4, /changes); each change lands as it came, a line each. Of several
  * datasets, one after the other; their common cursor is where the feed was before, or the least that all of them reached
@@ -81,11 +86,15 @@ async function pullFeed(
   io: Io,
 ): Promise<Pick<LandedFeed, 'cursor' | 'complete' | 'at'>> {
   const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
-  const guard = createFeedGuard(() => readNewestChange(client));
+  const guard = createFeedGuard(() => findEnd(client, io));
   const cursors = hasFeed
     ? await pullParts(landing, parts, bound?.newest, guard, io)
     : parts.map((part) => findLanded(landing, part)?.nextCursor ?? part.from);
-  const done = { cursor: least(cursors), complete: hasFeed, at: bound?.at ?? io.now().toISOString() };
+  const done = {
+    cursor: least(cursors),
+    complete: hasFeed,
+    at: (bound ?? guard.reached())?.at ?? io.now().toISOString(),
+  };
   await landing.journal.append({ type: 'feed.done', ...done, calls: client.calls() });
   io.log('debug', 'landed', { what: 'feed', cursor: done.cursor });
   return done;
@@ -95,9 +104,7 @@ async function pullFeed(
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   const { entries } = journal;
   if (entries.findLastIndex(isBound) <= entries.findLastIndex(({ type }) => type === 'try')) {
-    const at = io.now().toISOString();
-    const newest = (await readNewestChange(client)) ?? 0n;
-    await journal.append({ type: 'feed.bound', newest, at, calls: client.calls() });
+    await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
   }
   return journal.last('feed.bound');
 }
@@ -168,7 +175,7 @@ async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io
   });
 }
 
-/** Reads the pages of a part until nothing more waits. Returns its cursor. */
+/** Reads the pages of a part until nothing more waits, or a feed that grows is where it was. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
   const last = findLanded(landing, part);
@@ -186,7 +193,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
       if (after !== cursor) known = larger(known, part.beginsAgain ?? 0n);
       cursor = after;
       const page = readFeedPage(body, cursor);
-      await guard.admit(page, cursor);
+      const goesOn = await guard.admit(page, cursor);
       const { changes, nextCursor } = page;
       if (changes.length > 0) {
         const counts = { rows: changes.length, ...(page.unnamed === 0 ? {} : { unnamed: page.unnamed }) };
@@ -195,7 +202,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
         rows += BigInt(changes.length);
       }
       cursor = nextCursor;
-      hasMore = page.hasMore;
+      hasMore = goesOn;
       io.progress({ step: 'feed', rows, bytes, done: !hasMore });
     }
     return larger(cursor, known);

@@ -41,7 +41,8 @@ export async function landHydrationExport(
   let rows = 0n;
   try {
     const readAt = io.now().toISOString();
-    const { body, headers } = await client.stream('/export', { format, status: 'all', changedSince });
+    const query = { format, status: 'all', changedSince: new Date(changedSince) };
+    const { body, headers } = await client.stream('/export', query);
     const announced = readExportRows(headers);
     rows = announced;
     const taken = readTakenExport(headers, announced);

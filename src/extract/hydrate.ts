@@ -155,7 +155,7 @@ async function readChangedPages(
   land: Land,
   choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
-  const query = { changedSince: need.changedSince, status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
+  const query = { changedSince: new Date(need.changedSince), status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
   const landed = new Set(journal.all('hydrate.page').map((one) => (one.dataset === dataset ? one.page : undefined)));
   let next = 0;
   let total = Number.POSITIVE_INFINITY;

@@ -1,5 +1,13 @@
 import { PricelakeError } from '../errors/errors.js';
-import { findField, parseInt64, readElements, readFields, readInt64, type Slice } from '../formats/json-scan.js';
+import {
+  findField,
+  parseInt64,
+  readElements,
+  readFields,
+  readInt64,
+  type Slice,
+  showValue,
+} from '../formats/json-scan.js';
 
 /** What a page of the feed says of itself (section 2, ChangePage). */
 export interface FeedPage {
@@ -9,6 +17,8 @@ export interface FeedPage {
   shown: bigint;
   /** Changes whose item is null: it is gone from the caller's data (section 2, Change). */
   unnamed: number;
+  /** Changes whose id is one. */
+  readable: number;
   hasMore: boolean;
   nextCursor: bigint;
 }
@@ -34,14 +44,10 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
     const changes = readElements(body, required(fields, 'changes').start);
     const hasMore = readBoolean(body, required(fields, 'hasMore'));
-    const isEnd = changes.length === 0 && !hasMore;
-    const page = {
-      changes,
-      shown: readShown(body, changes, after),
-      unnamed: changes.filter((slice) => !hasItem(body, slice)).length,
-      hasMore,
-      nextCursor: readNextCursor(body, required(fields, 'nextCursor'), isEnd ? after : undefined),
-    };
+    const seen = readIds(body, changes, after);
+    const nextCursor = readNextCursor(body, fields.get('nextCursor'), hasMore ? undefined : seen.shown);
+    const unnamed = changes.filter((slice) => !hasItem(body, slice)).length;
+    const page = { changes, ...seen, unnamed, hasMore, nextCursor };
     if (page.nextCursor < after) throw new SyntaxError(`nextCursor ${page.nextCursor} is before the cursor ${after}`);
     if (page.nextCursor < page.shown)
       throw new SyntaxError(`nextCursor ${page.nextCursor} is before change ${page.shown} of the page`);
@@ -51,26 +57,36 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   });
 }
 
-/** Where nothing waits, null or 0 says that the cursor stays: the document doesn't show an empty page. */
-function readNextCursor(body: Buffer, field: Slice, stays: bigint | undefined): bigint {
-  const isNone = ['null', '0'].includes(body.toString('utf8', field.start, field.end));
-  return isNone && stays !== undefined ? stays : readInt64(body, field);
+/**
+ * Where nothing waits the cursor may be null, 0 or left out, as the document doesn't show a last page: then the last
+ * change of the page is `end`.
+ */
+function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
+  const text = field === undefined ? undefined : showValue(body, field);
+  if (end !== undefined && (text === undefined || text === 'null' || text === '0')) return end;
+  const cursor = field === undefined ? undefined : parseInt64(body, field);
+  if (cursor !== undefined) return cursor;
+  throw new SyntaxError(
+    `${end === undefined ? 'hasMore is true, but ' : ''}nextCursor is ${text ?? 'missing'}, not a 64-bit integer`,
+  );
 }
 
 /**
- * The newest id of a page, whose ids must increase from the cursor on (section 2, Change: "increasing"). A change whose id
- * can't be read is left to typing, which rejects it alone.
+ * The ids of a page, which must increase from the cursor on (section 2, Change: "increasing"). A change whose id can't be
+ * read is left to typing, which rejects it alone.
  */
-function readShown(body: Buffer, changes: readonly Slice[], after: bigint): bigint {
+function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
   let shown = after;
+  let readable = 0;
   for (const slice of changes) {
     const field = findField(body, slice.start, (name) => name === 'id');
     const id = field === undefined ? undefined : parseInt64(body, field);
     if (id === undefined) continue;
     if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids have to increase`);
     shown = id;
+    readable += 1;
   }
-  return shown;
+  return { shown, readable };
 }
 
 function hasItem(body: Buffer, change: Slice): boolean {
@@ -136,6 +152,8 @@ function required(fields: Map<string, Slice>, name: string): Slice {
 
 function readBoolean(body: Buffer, slice: Slice): boolean {
   const text = body.toString('latin1', slice.start, slice.end);
-  if (text !== 'true' && text !== 'false') throw new SyntaxError(`not a boolean at byte ${slice.start}`);
+  if (text !== 'true' && text !== 'false') {
+    throw new SyntaxError(`${showValue(body, slice)} at byte ${slice.start} is not a boolean`);
+  }
   return text === 'true';
 }

@@ -91,7 +91,8 @@ class Rounds {
     const files = new ItemFiles(this.#landing, 'poll.page');
     try {
       for (let page = isBegun ? this.#journal.countRoundPages() : 0; ; page++) {
-        const query = { changedSince, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
+        const since = changedSince === undefined ? undefined : new Date(changedSince);
+        const query = { changedSince: since, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
         const { body } = await client.bytes('/items', query);
         const answer = readItemPage(body, `/items?page=${page}`);
         const slices = answer.items.map(({ slice }) => slice);

@@ -137,7 +137,17 @@ export function readElements(bytes: Buffer, start: number): Slice[] {
 
 /** The integer at `slice`, exact. Throws SyntaxError when it is no int64 in plain decimal form. */
 export function readInt64(bytes: Buffer, slice: Slice): bigint {
-  return parseInt64(bytes, slice) ?? fail(slice.start);
+  const value = parseInt64(bytes, slice);
+  if (value !== undefined) return value;
+  throw new SyntaxError(`${showValue(bytes, slice)} at byte ${slice.start} is not a 64-bit integer`);
+}
+
+const SHOWN_BYTES = 40;
+
+/** The value as it arrived, its beginning where it is long, for a message. */
+export function showValue(bytes: Buffer, { start, end }: Slice): string {
+  const text = bytes.toString('utf8', start, Math.min(end, start + SHOWN_BYTES)).replaceAll(/\s+/g, ' ');
+  return end - start > SHOWN_BYTES ? `${text}…` : text;
 }
 
 /** The same; undefined when it is none. */

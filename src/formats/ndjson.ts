@@ -1,7 +1,17 @@
 import { open } from 'node:fs/promises';
 
 const NEWLINE = 0x0a;
+/** White space of JSON, beside the newline. */
+const SPACE = 0x20;
+const TAB = 0x09;
+const CARRIAGE_RETURN = 0x0d;
 const CHUNK_BYTES = 4 << 20;
+
+/** True for bytes of a line that hold no more than white space: blank lines are no rows. */
+export function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) return false;
+  return true;
+}
 
 /**
  * Pieces of a file that end at line ends (only the last may not), so that no line is cut. All are read into the same

@@ -23,9 +23,21 @@ export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
 
 /**
  * Pages in a row that bring nothing and say that more waits. A feed that looks through its changes for those of a dataset
- * may send a few; one that sends them without end is refused before it has cost more than these calls.
+ * may send some: a hundred in a row are not met by chance even where one change in five thousand is of the dataset.
  */
-export const MAX_EMPTY_PAGES = 10;
+export const MAX_EMPTY_PAGES = 100;
+
+/**
+ * Pages that say that more waits are free up to a number; all beyond have to bring so many changes each, on average. Each
+ * is a call, and they may hold a thousand: a feed that crawls towards its end would take every call that there is.
+ */
+export const FEED_PACE = { freePages: 250, changesAPage: 10 };
+
+/**
+ * A feed may grow as fast as it is read. After so many pages a run asks for the newest change, and reads up to that one:
+ * what comes later is the next run's.
+ */
+export const LONG_FEED_PAGES = 50;
 
 /** What is read by recursion may be nested so deep; no answer of the API is deeper than ten but in `attributes`. */
 export const MAX_JSON_DEPTH = 500;

@@ -1,4 +1,5 @@
 import { CsvScanner } from '../formats/csv.js';
+import { isBlank } from '../formats/ndjson.js';
 
 /** How the bytes of an export hold its rows (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
@@ -20,7 +21,6 @@ export function createRowScanner(format: ExportFormat): RowScanner {
 }
 
 const NEWLINE = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
 
 /** Lines that hold anything. */
 class Lines implements RowScanner {
@@ -51,10 +51,9 @@ class Lines implements RowScanner {
     return rows;
   }
 
-  /** A line is blank when it is empty or a carriage return alone, which may have come in the chunk before. */
+  /** The beginning of the line may have come in the chunk before. */
   #extendLine(chunk: Buffer, start: number, end: number): void {
-    if (end === start) return;
-    this.#isBlank &&= this.#lineBytes === 0 && end - start === 1 && chunk[start] === CARRIAGE_RETURN;
+    this.#isBlank &&= isBlank(chunk.subarray(start, end));
     this.#lineBytes += end - start;
   }
 }

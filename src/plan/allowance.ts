@@ -24,7 +24,8 @@ export interface RunCaps {
 /** The plan as far as it bears on what a run may take; a service may leave out what is null. */
 export interface PlanFacts {
   limits: PlanInfo['limits'];
-  status?: PlanInfo['status'] | undefined;
+  /** As it came: it may be one that the document does not list. */
+  status?: string | null | undefined;
   usage?: PlanInfo['usage'] | undefined;
 }
 
@@ -64,6 +65,9 @@ export const NO_EXPORTS: Allowance = {
   resetsAt: undefined,
 };
 
+/** Only of these the document says that rows beyond the quota are billed, and the export is whole. */
+const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
+
 /**
  * What a run may still call and export by the plan (section 8), the pipeline's budget and the command line. An
  * operator's token is not counted (section 2, PlanInfo): shares and quotas don't bind it, numbers bind each run.
@@ -88,7 +92,7 @@ export function allowance({ limits, status, usage }: PlanFacts, budget: Budget, 
     ),
     quota: bind('exportRowsPerMonth', rowLimit, rows, isCounted),
     // Section 4, /export, quota rules 2 and 3; section 8: only Free has no feed.
-    bills: status !== undefined && status !== null && status !== 'TRIALING' && limits.changeFeed !== false,
+    bills: BILLING.has(status) && limits.changeFeed !== false,
     blocks: agreed === null ? null : atLeastZero(BigInt(agreed) - billedBefore),
     resetsAt: isCounted ? new Date(usage.resetsAt) : undefined,
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { PlannedRun } from '../account/read-plan.js';
+import type { Query } from '../api/client.js';
 import { int64 } from '../api/contract.js';
 import { countListed } from '../extract/count-items.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
@@ -73,6 +74,6 @@ async function askEach<T>(parts: readonly DatasetPart[], askPart: (part: Dataset
 const counted = z.looseObject({ totalElements: int64 });
 
 /** Items of a part, removed ones included: all, or those that a query names (section 4, /items). */
-export async function countItems({ client }: DatasetPart, query: Record<string, string> = {}): Promise<bigint> {
+export async function countItems({ client }: DatasetPart, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }

@@ -36,6 +36,7 @@ export async function extractRun(run: Run): Promise<Extract> {
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
   const planner = await RunPlanner.open(source, planning);
   const planned = await planning;
+  if (planned !== undefined) run.drift.look('/plan', { status: planned.plan.status ?? null });
   const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
   for (;;) {
     const extract = await landByPlan(run, planner, planned, copy);

@@ -180,7 +180,7 @@ export const LAG_MS = 3600 * 1000;
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** Answers that become tables, by the endpoint that brings them. */
+/** Answers that become tables or decide on runs, by the endpoint that brings them. */
 export type AnswerName =
   | '/export'
   | '/items'
@@ -189,7 +189,8 @@ export type AnswerName =
   | '/items/{id}/history'
   | '/datasets'
   | '/facets'
-  | '/products';
+  | '/products'
+  | '/plan';
 
 /** Shown parsed rows of an answer on their way; in CSV all values are texts. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;

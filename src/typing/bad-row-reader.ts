@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { parse } from 'lossless-json';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-depth.js';
-import { readLines } from '../formats/ndjson.js';
+import { isBlank, readLines } from '../formats/ndjson.js';
 import { findRowId, type IsId, readCellId } from '../formats/row-id.js';
 import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';
 import { CHANGE_FIELDS, structPaths } from './landed.js';
@@ -117,8 +117,8 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   let place = 0;
   for await (const bytes of readLines(task.path)) {
     place++;
+    if (isBlank(bytes)) continue;
     const raw = bytes.toString('utf8');
-    if (raw.trim() === '') continue;
     yield { place, raw, ...parseRow(bytes, raw, parseLine) };
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { Connections } from './connections.js';
 import type { EventStore } from './event-store.js';
 import { BodyError, type BodyFault, BodyReader } from './read-body.js';
 import { RefusalLog } from './refusal-log.js';
@@ -34,7 +35,6 @@ export interface Receiver {
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-const MAX_CONNECTIONS = 256;
 /** Longer than load balancers keep an idle connection, so that they are the ones to close it. */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -51,13 +51,19 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(1000, answerWithinMs),
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  const connections = new Connections(server);
   const underWay = new Set<Promise<void>>();
   server.on('request', (request, response) => {
+    const { socket } = request;
+    connections.note(socket, 'asking');
     response.on('error', () => {}); // of a client that is gone
-    const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies })
+    const onBody = () => connections.note(socket, 'taken');
+    const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies, onBody })
       .catch((error: unknown) => io.log('error', 'webhook.not_answered', { reason: String(error) }))
-      .finally(() => underWay.delete(answered));
+      .finally(() => {
+        connections.note(socket, 'idle');
+        underWay.delete(answered);
+      });
     underWay.add(answered);
   });
   await listen(server, options);
@@ -79,6 +85,8 @@ interface Counter {
   answerWithinMs: number;
   desk: Desk;
   bodies: BodyReader;
+  /** The body is complete. */
+  onBody: () => void;
 }
 
 /** Whatever goes wrong is an answer that makes the sender try again. */
@@ -91,7 +99,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
 }
 
 /** The status to answer a delivery with, in time. */
-async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies }: Counter): Promise<number> {
+async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies, onBody }: Counter): Promise<number> {
   const { io, refusals } = desk;
   const header = request.headers['service-signature'];
   const signature = parseSignature(Array.isArray(header) ? header.join() : header);
@@ -104,6 +112,7 @@ async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies 
   try {
     const taken = bodies.use(request, (body) => {
       isRead = true;
+      onBody();
       return takeDelivery(desk, { signature, attempt: readAttempt(request), body });
     });
     return await Promise.race([taken, late.expired]);

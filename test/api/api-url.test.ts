@@ -81,6 +81,12 @@ test('query values are percent-encoded and undefined ones left out', () => {
   const query = { q: 'a+b & ü=1', dataset: 9007199254740993n, page: 0, all: false, site: undefined };
   expect(buildQuery(query)).toBe('?q=a%2Bb%20%26%20%C3%BC%3D1&dataset=9007199254740993&page=0&all=false');
   expect(buildQuery({ site: undefined })).toBe('');
+  // A moment earlier is safe, a moment later is not.
+  for (const time of ['2026-11-20T05:00:00.123999Z', '1969-11-20T05:00:00.123999+00:00']) {
+    expect(buildQuery({ changedSince: new Date(time) })).toBe(
+      `?changedSince=${time.slice(0, 4)}-11-20T05%3A00%3A00.123Z`,
+    );
+  }
 });
 
 test('half a surrogate pair in a query does not throw', () => {

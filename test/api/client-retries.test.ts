@@ -241,7 +241,9 @@ test('a refused connection names host, port and reason, and does not count as a 
   const client = connect({ baseUrl: `http://127.0.0.1:${port}`, retry: { attempts: 3 } }, io);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
-  expect(error.message).toBe(`GET /api/v1/items: 127.0.0.1:${port} cannot be reached (ECONNREFUSED), after 3 attempts`);
+  expect(error.message).toBe(
+    `GET /api/v1/items: 127.0.0.1:${port} cannot be reached (connection refused: ECONNREFUSED), after 3 attempts`,
+  );
   expect(error.facts.hint).toContain('source.baseUrl');
   expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' });
   expect([client.calls(), client.refusedCalls()]).toEqual([0, 0]);

@@ -17,13 +17,16 @@ test.each([
   ['Z_BUF_ERROR', 'the gzip body ends early'],
   ['Z_DATA_ERROR', 'the gzip body is damaged'],
   ['ECONNRESET', 'ECONNRESET'],
+  ['ENOTFOUND', 'host not found: ENOTFOUND'],
+  ['EAI_AGAIN', 'the name server does not answer: EAI_AGAIN'],
+  ['ECONNREFUSED', 'connection refused: ECONNREFUSED'],
 ])('%s is explained as "%s", and may pass', (code, reason) => {
   expect(explain(fault('x', code))).toMatchObject({ reason, passing: true, cause: { message: 'x', code } });
 });
 
 test('the code may be that of a cause', () => {
   expect(explain(fault('fetch failed', undefined, fault('x', 7, fault('y', 'ENOTFOUND'))))).toMatchObject({
-    reason: 'ENOTFOUND',
+    reason: 'host not found: ENOTFOUND',
     cause: { message: 'fetch failed', code: 'ENOTFOUND' },
   });
 });

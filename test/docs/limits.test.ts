@@ -24,5 +24,8 @@ test('the table of limits has the figures of the code', () => {
   expect(row('free space')).toBe(
     `${reserveBytes / MIB} MiB and half of what has landed, looked at each ${stepBytes / MIB} MiB`,
   );
-  expect(row('pages of the feed')).toContain(`${limits.MAX_EMPTY_PAGES} in a row`);
+  expect(row('pages of the feed without')).toContain(`${limits.MAX_EMPTY_PAGES} in a row`);
+  const { freePages, changesAPage } = limits.FEED_PACE;
+  expect(row('pages of the feed with few')).toContain(`${freePages}, and one for each ${changesAPage} changes`);
+  expect(row('a feed that grows')).toContain(`${limits.LONG_FEED_PAGES}th page`);
 });

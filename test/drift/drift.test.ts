@@ -136,6 +136,18 @@ describe('what the document does not describe', () => {
     expect(find('/export', [text], 'csv').map(({ finding }) => finding)).toEqual(['precision']);
   });
 
+  test('is a text that is none of those that the document lists', () => {
+    const other = { ...ITEM, category: { ...ITEM.category, source: 'RULE' } };
+    expect(tell('/items', [ITEM, other, { ...ITEM, category: null }])).toEqual([
+      'value category.source string/AI|MANUAL 1/2 "RULE"',
+    ]);
+    const row = { ...flat(ITEM), category_source: 'RULE' };
+    expect(find('/export', [flat(ITEM), row], 'csv')).toMatchObject([{ finding: 'value', rows: 1 }]);
+    expect(tell('/plan', [{ status: 'ACTIVE' }, { status: null }, { status: 'PAUSED' }])).toEqual([
+      'value status string/TRIALING|ACTIVE|PAST_DUE|CANCELED 1/3 "PAUSED"',
+    ]);
+  });
+
   test('is an unknown field, with the rows that have it and a value, inside of objects and lists as well', () => {
     expect(tell('/items', [ITEM, { ...ITEM, energy: 'A++', site: { ...SITE, vat: [1] } }])).toEqual([
       'unknown site.vat array/ 1/2 [1]',

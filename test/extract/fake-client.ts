@@ -1,16 +1,28 @@
 import type { ApiClient, Query } from '../../src/api/client.js';
 
+type Shown = Record<string, string | number | bigint | boolean | undefined>;
+
 export interface Asked {
   path: string;
-  query: Query;
+  query: Shown;
+}
+
+/** Times as the address shows them. */
+function show(query: Query): Shown {
+  const pairs = Object.entries(query).map(([name, value]) => [
+    name,
+    value instanceof Date ? value.toISOString() : value,
+  ]);
+  return Object.fromEntries(pairs) as Shown;
 }
 
 /** A client without a network: answers come from `answer`, as bytes or parsed, and are noted. */
-export function fakeClient(answer: (path: string, query: Query, count: number) => unknown, serviceTime?: Date) {
+export function fakeClient(answer: (path: string, query: Shown, count: number) => unknown, serviceTime?: Date) {
   const asked: Asked[] = [];
   const ask = (path: string, query: Query): unknown => {
-    asked.push({ path, query });
-    return answer(path, query, asked.length);
+    const shown = show(query);
+    asked.push({ path, query: shown });
+    return answer(path, shown, asked.length);
   };
   const client = {
     json: async (path: string, query: Query, schema: { parse(value: unknown): unknown }) =>

@@ -14,7 +14,7 @@ import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { openLanding } from './landing.js';
 
-const SINCE = '2026-11-20T05:00:00Z';
+const SINCE = '2026-11-20T05:00:00.000Z';
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
 
@@ -244,7 +244,7 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
 
 test('an export of changed items takes them all, removed ones too, and is remembered as whole', async () => {
   const { landing, io, asked, noted, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
-  expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: SINCE }]]);
+  expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: new Date(SINCE) }]]);
   expect([error, left, noted]).toEqual([undefined, [3n], ['changed-items']]);
   expect(landing.journal.last('hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
   expect(landing.journal.last('hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });

@@ -15,7 +15,7 @@ import { makeLake } from '../lake/fixture.js';
 import { listOpenFiles } from '../landing/folder.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
-const SINCE = '2026-11-20T05:00:00.000000Z';
+const SINCE = '2026-11-20T05:00:00.123999Z';
 
 /** Items that changed, newest listing first, in pages of the size asked for; 404 for what is not among `visible`. */
 function startItems(changed: number[], visible: number[] = changed, breakAt = 0): Promise<LocalService> {
@@ -57,7 +57,7 @@ describe('reading items whole', () => {
     const service = await startItems(range(0, 400));
     const ids = await landedIds(service, range(10, 60));
     expect(service.urls).toHaveLength(1);
-    expect(service.urls[0]).toContain('changedSince=2026-11-20T05%3A00%3A00.000000Z');
+    expect(service.urls[0]).toContain('changedSince=2026-11-20T05%3A00%3A00.123Z&');
     expect(service.urls[0]).toMatch(/status=all&sort=-firstSeen&size=500&page=0/);
     expect(ids).toEqual(range(0, 400));
   });

@@ -25,9 +25,16 @@ describe('a page of the feed', () => {
   });
 
   test('may be the empty one at the end', () => {
-    for (const nextCursor of ['7', '0', 'null']) {
-      const body = Buffer.from(`{"changes":[],"hasMore":false,"nextCursor":${nextCursor}}`);
-      expect(readFeedPage(body, 7n)).toEqual({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
+    for (const nextCursor of [',"nextCursor":7', ',"nextCursor":0', ',"nextCursor":null', '']) {
+      const body = Buffer.from(`{"changes":[],"hasMore":false${nextCursor}}`);
+      expect(readFeedPage(body, 7n)).toMatchObject({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
+    }
+  });
+
+  test('may be the last one, with changes and no cursor: the feed continues behind its last change', () => {
+    for (const nextCursor of [',"nextCursor":0', ',"nextCursor":null', '']) {
+      const body = Buffer.from(`{"changes":[{"id":8},{"id":9},{"id":null}],"hasMore":false${nextCursor}}`);
+      expect(readFeedPage(body, 7n)).toMatchObject({ shown: 9n, hasMore: false, nextCursor: 9n });
     }
   });
 
@@ -43,12 +50,19 @@ describe('a page of the feed', () => {
     ['<html>Welcome</html>', 'not JSON at byte 0'],
     ['{"hasMore":false,"nextCursor":7}', '"changes" is missing'],
     ['{"changes":[],"nextCursor":7}', '"hasMore" is missing'],
-    ['{"changes":[],"hasMore":"no","nextCursor":7}', 'not a boolean'],
+    ['{"changes":[],"hasMore":"no","nextCursor":7}', '"no" at byte 24 is not a boolean'],
     ['{"changes":{},"hasMore":false,"nextCursor":7}', 'not JSON at byte 11'],
-    ['{"changes":[],"hasMore":true,"nextCursor":null}', 'not JSON at byte 42'],
-    ['{"changes":[{"id":8}],"hasMore":false,"nextCursor":null}', 'not JSON at byte 51'],
-    ['{"changes":[{"id":8}],"hasMore":false,"nextCursor":0}', 'nextCursor 0 is before the cursor 7'],
-    ['{"changes":[],"hasMore":false,"nextCursor":9223372036854775808}', 'not JSON at byte 43'],
+    [
+      '{"changes":[],"hasMore":true,"nextCursor":null}',
+      'hasMore is true, but nextCursor is null, not a 64-bit integer',
+    ],
+    ['{"changes":[{"id":8}],"hasMore":true}', 'hasMore is true, but nextCursor is missing, not a 64-bit integer'],
+    ['{"changes":[{"id":8}],"hasMore":true,"nextCursor":0}', 'nextCursor 0 is before the cursor 7'],
+    ['{"changes":[{"id":8}],"hasMore":false,"nextCursor":"8"}', ': nextCursor is "8", not a 64-bit integer'],
+    [
+      '{"changes":[],"hasMore":false,"nextCursor":9223372036854775808}',
+      ': nextCursor is 9223372036854775808, not a 64-bit integer',
+    ],
     ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
     ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor does not move'],
     ['{"changes":[{"id":8},"hasMore":false,"nextCursor":8}', 'not JSON'],
@@ -88,7 +102,7 @@ describe('a page of items', () => {
 
   test.each([
     ['{"content":[{"title":"A"}],"totalElements":1,"totalPages":1}', 'has no "id"'],
-    ['{"content":[{"id":"1"}],"totalElements":1,"totalPages":1}', 'not JSON at byte 18'],
+    ['{"content":[{"id":"1"}],"totalElements":1,"totalPages":1}', '"1" at byte 18 is not a 64-bit integer'],
     ['{"content":[1],"totalElements":1,"totalPages":1}', 'not JSON at byte 12'],
     ['{"content":[],"totalPages":1}', '"totalElements" is missing'],
     ['{"content":[],"totalElements":1}', '"totalPages" is missing'],

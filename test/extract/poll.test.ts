@@ -13,7 +13,7 @@ import { fakeClient } from './fake-client.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
 const NOON = '2026-11-20T12:00:00.000000Z';
-const SINCE = '2026-11-20T05:00:00Z';
+const SINCE = '2026-11-20T05:00:00.000Z';
 const at = (minute: number) => new Date(Date.parse(NOON) + minute * 60_000).toISOString();
 
 interface Item {

@@ -28,13 +28,17 @@ test.each([
   [['\r\n'], 0, 0],
   [['\r', '\n'], 0, 0],
   [['\r'], 0, 0],
-  [['\r\r\n'], 1, 0],
-  [['\r', '\r\n'], 1, 0],
+  [['\r\r\n'], 0, 0],
+  [['\r', '\r\n'], 0, 0],
+  [['  \n', '\t', ' \r\n', ' '], 0, 0],
+  [['  \n', '\t', ' {}\r\n', ' '], 1, 0],
+  [['\u00a0\n'], 1, 0],
+  [['\f\n'], 1, 0],
   [['\r{}\n'], 1, 0],
   [['7\n'], 1, 0],
   [['\r', '{}'], 0, 1],
   [['{}\r', '\n\r', '\n'], 1, 0],
-])('a line is blank when it is empty or a carriage return alone: %j', (chunks, rows, last) => {
+])('a line is blank when it holds no more than white space of JSON: %j', (chunks, rows, last) => {
   const found = scan('ndjson', ...chunks);
   expect([found.told.reduce((sum, [count = 0]) => sum + count, 0), found.last]).toEqual([rows, last]);
 });

@@ -73,9 +73,9 @@ async function noteWrites(atMost = Number.POSITIVE_INFINITY): Promise<number[]> 
   return sizes;
 }
 
-/** Lines that hold anything beside a carriage return. */
+/** Lines that hold anything beside white space. */
 function countLines(text: string): number {
-  return text.split('\n').filter((line) => line !== '' && line !== '\r').length;
+  return text.split('\n').filter((line) => !/^[ \t\r]*$/.test(line)).length;
 }
 
 const BODIES: Record<string, string> = {
@@ -85,6 +85,7 @@ const BODIES: Record<string, string> = {
   'CRLF without the last': '{"id":1}\r\n{"id":22}',
   'blank lines': '\n\n{"id":1}\n\n\n{"id":22}\n\n',
   'blank lines with CRLF': '\r\n{"id":1}\r\n\r\n\r\n{"id":22}\r\n\r\n',
+  'lines of white space': ' \n{"id":1}\n\t \r\n{"id":22} \n\r\r\n   ',
   'a lone carriage return at the end': '{"id":1}\n\r',
   'one long line': `{"id":1,"title":"${'x'.repeat(100)}"}`,
   'letters of several bytes': '{"t":"äöü"}\n{"t":"😀😀"}\n{"t":"ß"}\n',

@@ -67,6 +67,30 @@ test('a wait that would outlast the deadline is not begun', async () => {
   }
 });
 
+test.each([
+  ['refuses the connection', 'http://127.0.0.1:9', /cannot be reached \(connection refused: ECONNREFUSED\)/],
+  [
+    'is not found',
+    'http://nowhere.invalid',
+    /nowhere\.invalid:80 cannot be reached \((host not found|the name server)/,
+  ],
+])('a host that %s is named with the deadline that ended the tries', async (_name, baseUrl, reason) => {
+  let now = Date.parse('2026-11-20T00:00:00Z');
+  const sleep = async (ms: number) => {
+    now += ms;
+  };
+  const io: Io = { ...testIo, now: () => new Date(now), random: () => 1, sleep };
+  const deadline = setDeadline(5000, '5s', io);
+  const pipeline = makePipeline(world.sandbox, `${world.folder}/unreachable`);
+  const error = (await syncPipeline({ ...pipeline, source: { ...pipeline.source, baseUrl } }, io, undefined, {
+    deadline,
+  }).catch((error: unknown) => error)) as PricelakeError;
+  expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);
+  expect(error.message).toMatch(reason);
+  expect(error.message).toMatch(/, after [34] attempts; the deadline of 5s has passed; what has landed is kept$/);
+  expect(error.facts.hint).toBe('Check source.baseUrl and the network.');
+});
+
 test('a run that is done before its deadline does not notice it', async () => {
   expect(await syncUntil(600, `${world.folder}/in-time`)).toBeUndefined();
 });

@@ -98,6 +98,15 @@ describe('the copy stays exact', () => {
   });
 });
 
+test.each(['empty', 'spaces'] as const)(
+  'an export with blank lines (%s) is taken once: they are no rows',
+  async (blankLines) => {
+    const { service, world } = await openCopied({ blankLines, lineEnd: '\r\n' });
+    expect(service.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);
+    expect(service.used.rows).toBe(world.visibleItems().length);
+  },
+);
+
 test('an item that the feed names and that cannot be read is in history alone', async () => {
   hideSome(copied.world);
   await expectCopyAfter(copied);

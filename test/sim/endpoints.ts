@@ -22,7 +22,7 @@ export function refuse(status: number, message: string, more: Record<string, Wir
 
 export function answerJson(account: Account, path: string, query: URLSearchParams): JsonAnswer {
   const { world } = account;
-  const unknown = refuseDataset(world, query);
+  const unknown = refuseDataset(world, query) ?? refuseSince(world, query);
   if (unknown !== undefined) return unknown;
   if (path === '/plan') return ok(viewPlan(account));
   if (path === '/datasets') return ok(viewDatasets(world, account.view('facets')));
@@ -44,6 +44,12 @@ export function refuseDataset({ habits, datasets }: World, query: URLSearchParam
   if (id === null || (Number(id) >= 1 && Number(id) <= datasets.length)) return undefined;
   if (habits.unknownDataset === 'empty page') return undefined;
   return refuse(Number(habits.unknownDataset), `no dataset ${id}`);
+}
+
+/** A date-time with more digits than the service reads. */
+export function refuseSince({ habits }: World, query: URLSearchParams): JsonAnswer | undefined {
+  const isTooFine = habits.sinceDigits === 'three' && /\.\d{4,}/.test(query.get('changedSince') ?? '');
+  return isTooFine ? refuse(400, 'changedSince is not a date-time') : undefined;
 }
 
 const NO_FEED = { limit: 'changeFeed', allowed: false, plan: 'free', upgradeUrl: 'https://shop.example' };
@@ -98,13 +104,25 @@ function viewFeedPage({ world, delivered }: Account, query: URLSearchParams): Wi
   const after = BigInt(query.get('after') ?? '0');
   const limit = Number(query.get('limit') ?? 500);
   const start = after === 0n || habits.oldCursor !== 'goes on' ? world.historyStart() : 0n;
-  const waiting = readFeed(world, query).filter((change) => change.id > after && change.observedAt >= start);
+  const isBehind = (change: Change) => change.id > after && change.observedAt >= start;
+  const behind = world.feed().filter(isBehind);
+  const scanned = behind.slice(0, habits.scannedChanges ?? behind.length);
+  const isOfIt = isAsked(world, query);
+  const waiting = scanned.filter((change) => isOfIt(world.items.get(change.itemId)));
   const page = waiting.slice(0, habits.shortPages ? Math.min(limit, 1 + (waiting.length % 37)) : limit);
   for (const change of page) if (!isBadChange(habits, change)) delivered.add(change.id);
-  const hasMore = waiting.length > page.length || (habits.emptyLastPage && page.length > 0);
+  const isScanned = page.length === waiting.length;
+  const isMore = !isScanned || scanned.length < behind.length;
+  const hasMore = isMore || (habits.emptyLastPage && page.length > 0);
   const newest = habits.idleCursor === 'newest' ? (world.feed().at(-1)?.id ?? 0n) : after;
-  const nextCursor = page.at(-1)?.id ?? (newest > after ? newest : after);
-  return { changes: page.map((change) => viewChange(world, change)), hasMore, nextCursor };
+  const end = page.at(-1)?.id ?? (newest > after ? newest : after);
+  const nextCursor = isScanned && isMore ? (scanned.at(-1)?.id ?? end) : end;
+  const isLeftOut = habits.lastCursor === 'null' && !hasMore;
+  return {
+    changes: page.map((change) => viewChange(world, change)),
+    hasMore,
+    nextCursor: isLeftOut ? null : nextCursor,
+  };
 }
 
 function viewRecentPage(world: World, query: URLSearchParams): Wire {

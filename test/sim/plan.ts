@@ -1,5 +1,6 @@
 /** What `/plan` tells of the account (section 2, PlanInfo; section 8). */
 import type { Account } from './account.js';
+import type { Habits } from './habits.js';
 import { writeTime } from './views.js';
 import type { Wire } from './wire-json.js';
 
@@ -16,18 +17,23 @@ export function countQuota({ world, used }: Pick<Account, 'world' | 'used'>): { 
   return { told: 100_000, left: quota === 'cut' ? left : 0 };
 }
 
+function nameStatus({ planStatus, quota, rate }: Habits): string | null {
+  if (planStatus === 'other') return 'PAUSED';
+  if (quota !== 'unlimited') return 'TRIALING';
+  return rate === 'null' ? null : 'ACTIVE';
+}
+
 export function viewPlan(account: Account): Wire {
   const { world, used } = account;
   const { habits, now } = world;
   const rate = { null: { ratePerSecond: null }, absent: {}, fraction: { ratePerSecond: 12.5 } }[habits.rate];
   const delay = { absent: {}, '0': { delayHours: 0 }, '24': { delayHours: 24 } }[habits.delayHours];
   const resetsAt = writeTime(now + 10n ** 15n, { fraction: 0, utc: 'Z' });
-  const isTrial = habits.quota !== 'unlimited';
   return {
     plan: habits.feed ? 'pro' : 'free',
     name: 'Pro',
-    status: isTrial ? 'TRIALING' : habits.rate === 'null' ? null : 'ACTIVE',
-    trialEndsAt: isTrial ? resetsAt : null,
+    status: nameStatus(habits),
+    trialEndsAt: habits.quota !== 'unlimited' ? resetsAt : null,
     limits: {
       datasets: 5,
       apiCallsPerMonth: habits.usage === 'told' ? 100_000 : null,

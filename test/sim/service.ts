@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createSeeded, type Seeded } from '../seeded.js';
 import type { Account, Source } from './account.js';
-import { answerJson, type JsonAnswer, refuse, refuseDataset } from './endpoints.js';
+import { answerJson, type JsonAnswer, refuse, refuseDataset, refuseSince } from './endpoints.js';
 import type { Habits } from './habits.js';
 import { countQuota } from './plan.js';
 import { selectItems } from './select-items.js';
@@ -32,6 +32,9 @@ export interface ServiceOptions {
 }
 
 const KEY = 'sim-key';
+
+/** Lines of NDJSON before each row. */
+const BLANK = { none: [], empty: [''], spaces: [' ', '\t \r'] } as const;
 
 export async function startService(world: World, seed: number, options: ServiceOptions = {}): Promise<Service> {
   const requests: string[] = [];
@@ -129,7 +132,7 @@ class Exchange {
   }
 
   async #sendExport(response: ServerResponse, query: URLSearchParams, gzip: boolean): Promise<void> {
-    const unknown = refuseDataset(this.#world, query);
+    const unknown = refuseDataset(this.#world, query) ?? refuseSince(this.#world, query);
     if (unknown !== undefined) return this.#sendJson(response, unknown, gzip);
     const { habits } = this.#world;
     const text = this.#writeExport(query);
@@ -155,11 +158,12 @@ class Exchange {
     const { habits } = this.#world;
     const isCsv = query.get('format') !== 'ndjson';
     const { rows, matching, left } = this.#readExport(query);
-    const lines = isCsv
+    const written = isCsv
       ? writeCsv(listColumns(habits), rows, habits, this.#write.cell)
       : rows.map((row) => this.#write.line(row));
     if (habits.badRows === 'in exports')
-      for (let n = 3; n < lines.length; n += 9) lines[n] = breakRow(lines[n] ?? '', isCsv);
+      for (let n = 3; n < written.length; n += 9) written[n] = breakRow(written[n] ?? '', isCsv);
+    const lines = isCsv ? written : written.flatMap((line) => [...BLANK[habits.blankLines], line]);
     const end = { ended: habits.lineEnd, open: '', blank: habits.lineEnd.repeat(2) }[habits.lastLine];
     const bytes = Buffer.from(lines.join(habits.lineEnd) + (lines.length === 0 ? '' : end));
     return { bytes, rows: rows.length, matching, left };

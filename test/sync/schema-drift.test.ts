@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import type { Drift } from '../../src/drift/list-drift.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
@@ -6,8 +6,18 @@ import { packagePath } from '../../src/io/package-path.js';
 import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
 
 let world: World;
+/** Of the plan, in place of the service's. */
+let status: unknown;
 beforeAll(async () => {
-  world = await openWorld({ items: 80, sites: 2, history: 'none' });
+  world = await openWorld({
+    items: 80,
+    sites: 2,
+    history: 'none',
+    intercept: (request, next) => {
+      if (status === undefined || !request.url.endsWith('/plan')) return undefined;
+      return next(request).then(async (answer) => Response.json({ ...((await answer.json()) as object), status }));
+    },
+  });
 });
 afterAll(() => world.close());
 
@@ -73,4 +83,19 @@ test('checks.schemaDrift of the pipeline file is the severity of the check', asy
   const env = { PRICELAKE_BASE_URL: 'http://localhost', PRICELAKE_API_KEY: 'key' };
   const { checks } = await readPipeline(packagePath('pipelines/prices.yaml'), env);
   expect(checks).toEqual({ schema_drift: { severity: 'warn' } });
+});
+
+test('a plan status that the document does not list ends no run: it is drift, and the limits count', async () => {
+  status = 'PAUSED';
+  onTestFinished(() => {
+    status = undefined;
+  });
+  world.sandbox.armFaults([]);
+  world.pipeline.checks = {};
+  await world.sandbox.advance({ hours: 2, changes: 5 });
+  const { published } = await world.sync();
+  expect(published).toBe(true);
+  expect(await readDrift()).toEqual([
+    expect.objectContaining({ answer: '/plan', finding: 'value', field: 'status', sample: '"PAUSED"' }),
+  ]);
 });

@@ -100,10 +100,12 @@ describe('lines of items', () => {
   test.each([
     ['CRLF', `${itemLine({})}\r\n\r\n${itemLine({ id: '2' })}\r\n`, 2],
     ['blank lines', `\n\n${itemLine({})}\n\n\n${itemLine({ id: '2' })}\n\n`, 2],
+    ['lines of white space', ` \n${itemLine({})}\n\t \r\n\r\r\n${itemLine({ id: '2' })} \n  `, 2],
     ['no last newline', `${itemLine({})}\n${itemLine({ id: '2' })}`, 2],
     ['U+2028 inside a text', `${itemLine({ title: '"a\u2028b"' })}\n`, 1],
     ['nothing at all', '', 0],
     ['a blank line only', '\n', 0],
+    ['white space only', ' \n \t\n ', 0],
   ])('with %s are all read', async (_name, text, count) => {
     const rows = await typing.items(text);
     expect((await rows.select('SELECT item_id FROM typed')).length).toBe(count);

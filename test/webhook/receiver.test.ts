@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { MAX_CONNECTIONS } from '../../src/webhook/connections.js';
 import { buildEvent, HOUR_MS, NOW, SECRET, Site, sign } from './delivery.js';
 
 let site: Site;
@@ -177,6 +178,60 @@ describe('a client that is slow', () => {
     await once(gone, 'socket');
     gone.destroy();
     expect(await site.post(body)).toBe(204);
+  });
+});
+
+describe('whoever holds many connections', () => {
+  /** Connections that are open, each with what it said. */
+  async function hold(count: number, said = ''): Promise<Socket[]> {
+    const { port } = new URL(site.receiver.url);
+    const sockets: Socket[] = [];
+    for (let n = 0; n < count; n++) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'connect');
+      socket.write(said);
+      sockets.push(socket);
+    }
+    return sockets;
+  }
+  const endOf = async (socket: Socket) => {
+    socket.resume();
+    if (!socket.closed) await once(socket, 'close');
+  };
+
+  test.each([
+    ['says nothing', ''],
+    ['sends no end of its headers', 'POST /webhook HTTP/1.1\r\nHost: x\r\n'],
+    ['sends no body', 'POST /webhook HTTP/1.1\r\nHost: x\r\nService-Signature: t=1,v1=00\r\nContent-Length: 9\r\n\r\n'],
+    ['has asked and asks for nothing more', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('and %s shuts nobody out: the oldest one is closed', async (_name, said) => {
+    site = await Site.open();
+    const sockets = await hold(MAX_CONNECTIONS + 40, said);
+    expect(await site.post(buildEvent('evt_1'))).toBe(204);
+    await Promise.all(sockets.slice(0, 40).map(endOf));
+    expect(sockets.slice(45).filter(({ closed }) => closed)).toEqual([]);
+  });
+
+  test('loses those that ask for nothing before one whose event is on its way', async () => {
+    site = await Site.open();
+    const body = buildEvent('evt_1');
+    const headers = { 'Service-Signature': sign(body), Expect: '100-continue' };
+    const sender = request(site.receiver.url, { method: 'POST', headers });
+    sender.flushHeaders();
+    await once(sender, 'continue');
+    await hold(MAX_CONNECTIONS + 40);
+    const answered = once(sender, 'response');
+    sender.end(body);
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(204);
+  });
+
+  test('loses each one that says nothing after a short time', async () => {
+    site = await Site.open({ answerWithinMs: 60 });
+    const [socket] = (await hold(1)) as [Socket];
+    await endOf(socket);
+    expect(await site.post(buildEvent('evt_1'))).toBe(204);
   });
 });
 
