@@ -1,5 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
+import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { ItemValue } from '../typing/item-names.js';
@@ -151,7 +151,7 @@ export function selectRejects(items: TypedFile[], changes: TypedFile[], at: stri
   const parts = [...rejectParts('items', items), ...rejectParts('history', changes)];
   if (parts.length === 0) return undefined;
   return `SELECT CAST(getvariable('run_id') AS VARCHAR) AS run_id, table_name, part, line_number, reason, raw,
-    CAST('${at}' AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
+    CAST(${quoteLiteral(at)} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
 }
 
 function rejectParts(table: TableName, files: TypedFile[]): string[] {
