@@ -24,6 +24,7 @@ const LONG = [
   'test/rebuild/rebuild-damaged.test.ts',
   'test/rebuild/rebuild.test.ts',
   'test/remote/empty-disk.test.ts',
+  'test/remote/hostile-bucket.test.ts',
   'test/sandbox/readings-sync.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',

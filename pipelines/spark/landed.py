@@ -37,6 +37,12 @@ class Landing:
         if odd or decision.get("mode") != "snapshot" or self.last("begin")["cursorFrom"] is not None:
             why = f"its journal has {', '.join(odd)}" if odd else "it is no first copy"
             sys.exit(f"{name}: only a first copy by exports can be merged here, and {why}; `pricelake sync` continues it")
+        # A journal may have come by way of a bucket.
+        outer = [one["file"] for one in self.entries if "file" in one and pathlib.PurePath(one["file"]).name != one["file"]]
+        if outer:
+            sys.exit(f"{name}: its journal names {json.dumps(outer[0])}, which is not a file of the landing")
+        if self.last("begin")["runId"] != name:
+            sys.exit(f"{name}: its journal is of run {json.dumps(self.last('begin')['runId'])}")
         if not (self.last("feed.done") and self.last("datasets") and self.list_segments()):
             sys.exit(f"{name} has not landed whole; run `pricelake sync --land-only` again")
 

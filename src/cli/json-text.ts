@@ -1,16 +1,23 @@
+import { escapeControls } from './plain-text.js';
+
 /**
  * JSON text that loses nothing: a bigint is written as an exact integer (JSON itself has no limit),
- * a Date as ISO 8601, undefined members are left out. Measured seconds have three decimals.
+ * a Date as ISO 8601, undefined members are left out. Measured seconds have three decimals. Controls are escaped, also
+ * those that JSON allows: a terminal may show it.
  */
 export function toJsonText(value: unknown): string {
+  return escapeControls(writeJson(value));
+}
+
+function writeJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (value instanceof RawJson) return value.text;
   if (value instanceof Error) return JSON.stringify(value.message);
-  if (Array.isArray(value)) return `[${value.map(toJsonText).join(',')}]`;
-  if ('toJSON' in value && typeof value.toJSON === 'function') return toJsonText(value.toJSON());
+  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return writeJson(value.toJSON());
   const members = Object.entries(value).filter(([, member]) => member !== undefined && typeof member !== 'function');
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJsonText(roundSeconds(name, member))}`).join(',')}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${writeJson(roundSeconds(name, member))}`).join(',')}}`;
 }
 
 function roundSeconds(name: string, value: unknown): unknown {

@@ -31,6 +31,7 @@ import { loadEnvFile } from './env-file.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
 import { toPlainLine } from './plain-text.js';
 import { runCommand } from './run-command.js';
+import { measureScreen } from './terminal-size.js';
 import { usageError } from './usage-error.js';
 
 const COMMANDS = [
@@ -121,7 +122,7 @@ export function buildProgram(args: string[]): Argv {
     .strict()
     .demandCommand(1, 'Name a command.')
     .exitProcess(false)
-    .wrap(asksForHelp(args) ? Math.min(110, process.stdout.columns ?? 100) : null)
+    .wrap(asksForHelp(args) ? chooseHelpWidth(process.stdout) : null)
     .epilogue(EPILOGUE)
     .command(demoCommand)
     .command(initCommand)
@@ -147,6 +148,10 @@ export function buildProgram(args: string[]): Argv {
     .command(sandboxCommand)
     .command(completionCommand)
     .command(helpCommand);
+}
+
+function chooseHelpWidth(stream: NodeJS.WriteStream): number {
+  return stream.isTTY ? Math.min(110, measureScreen(stream).columns) : 100;
 }
 
 /** yargs lays out the help of each command it runs, even if nobody asked. Without line breaks, that takes 20 ms less. */

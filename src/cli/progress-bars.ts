@@ -3,15 +3,11 @@ import type { Progress } from '../io/io.js';
 import { toPlainLine } from './plain-text.js';
 import { formatBytes, formatSeconds, type ProgressView } from './progress.js';
 import { type Step, Steps } from './progress-steps.js';
-
-/** A terminal; `columns` and `rows` change when its window does. */
-export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
+import { measureScreen, type Screen } from './terminal-size.js';
 
 const DRAW_EVERY_MS = 200;
 /** Even without progress, because the time changes. */
 const TICK_MS = 1_000;
-const DEFAULT_COLUMNS = 80;
-const DEFAULT_ROWS = 24;
 /** A step that took less leaves no line, and a run no line of its own. */
 const WORTH_A_LINE_SECONDS = 1;
 
@@ -33,7 +29,7 @@ export function createBars(screen: Screen): ProgressView {
     timer = undefined;
     const before = eraseLines(drawn, screen);
     const lines = steps.all().map((step) => formatStep(step, screen));
-    drawn = [...lines, ...formatRun(steps, screen)].slice(-((screen.rows ?? DEFAULT_ROWS) - 1));
+    drawn = [...lines, ...formatRun(steps, screen)].slice(1 - measureScreen(screen).rows);
     drawnAt = performance.now();
     screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
   };
@@ -65,21 +61,23 @@ function isWorthALine({ startedAt }: Step): boolean {
 }
 
 /** `run          12s, about 40s left` */
-function formatRun(steps: Steps, { columns = DEFAULT_COLUMNS }: Screen): string[] {
+function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const left = steps.secondsLeft();
   const about = left === undefined ? '' : `, about ${formatSeconds(left)} left`;
-  return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, columns - 1)];
+  return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
 }
 
 /** Goes up to the first of the lines and clears from there; lines that a narrower window wraps take more rows. */
-function eraseLines(lines: string[], { columns = DEFAULT_COLUMNS }: Screen): string {
+function eraseLines(lines: string[], screen: Screen): string {
+  const { columns } = measureScreen(screen);
   const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
   return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
 }
 
 /** The last column stays free: some terminals wrap when it is written. */
-function formatStep({ progress, startedAt }: Step, { columns = DEFAULT_COLUMNS }: Screen): string {
+function formatStep({ progress, startedAt }: Step, screen: Screen): string {
+  const { columns } = measureScreen(screen);
   return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
 }
 

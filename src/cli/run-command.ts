@@ -3,6 +3,7 @@ import { EXIT, exitCodeOf } from './exit-codes.js';
 import { chooseLogLevel } from './global-options.js';
 import { toJsonText } from './json-text.js';
 import { createStreamOutput, type Output } from './output/output.js';
+import { escapeControls } from './plain-text.js';
 import { createPrompter, type Prompter } from './prompter.js';
 import { watchStopSignals } from './stop-signals.js';
 import { chooseStyle, paint, type Style } from './style.js';
@@ -80,7 +81,7 @@ export async function reportError(
 ): Promise<void> {
   process.stderr.write(`${paint(io.redact(formatError(error)), [/^pricelake:/u, style.bad])}\n`);
   if (hasStack && error instanceof Error) {
-    process.stderr.write(`${io.redact(error.stack ?? '')}\n`);
+    process.stderr.write(`${io.redact(escapeControls(error.stack ?? ''))}\n`);
   }
   if (json) await output.write(`${io.redact(toJsonText(describeError(error)))}\n`);
 }

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Io } from '../io/io.js';
 import type { RunEnd } from '../webhook/sync-trigger.js';
 import { EXIT } from './exit-codes.js';
+import { escapeControls } from './plain-text.js';
 
 /** What the last line of `sync --json` says, as far as it is of use here. */
 interface SyncLine {
@@ -48,7 +49,7 @@ export async function runSyncProcess(args: string[], io: Io, signal: AbortSignal
 
 /** A line of its log is passed on as it is; anything else becomes one. */
 function relayLine(line: string, io: Io): void {
-  if (line.startsWith('{')) process.stderr.write(`${line}\n`);
+  if (line.startsWith('{')) process.stderr.write(`${escapeControls(line)}\n`);
   else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });
 }
 

@@ -2,9 +2,10 @@ import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { toJsonText } from './json-text.js';
 import { toPlainLine } from './plain-text.js';
 import { createLogProgress, type ProgressView } from './progress.js';
-import { createBars, type Screen } from './progress-bars.js';
+import { createBars } from './progress-bars.js';
 import { Redactor } from './redaction.js';
 import { PLAIN, type Style } from './style.js';
+import type { Screen } from './terminal-size.js';
 
 export interface CliIoOptions {
   /** Where logs and progress go: stderr. */

@@ -3,6 +3,11 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Database } from '../duckdb/connection.js';
 import { escapeGlob, quoteLiteral } from '../duckdb/quote.js';
+import { PricelakeError } from '../errors/errors.js';
+import { MAX_LOG_BYTES } from './layout.js';
+
+/** Far more than the files that a table can have. */
+const MAX_ROWS = 2_000_000;
 
 /** Columns of a checkpoint (protocol, "Checkpoint Schema"), one nullable struct an action. */
 const CHECKPOINT_COLUMNS = {
@@ -61,11 +66,13 @@ async function hashBoth(path: string, text: string): Promise<string> {
 }
 
 async function readRows(path: string): Promise<string[]> {
+  const lines = `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`;
   return withDatabase(async (db) => {
-    const rows = await db.rows(
-      `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`,
-    );
-    return rows.map((row) => String(row.line));
+    // A small file can hold any number of rows, and a text that all of them share.
+    const found = await db.row(`SELECT count(*) AS n, sum(length(line)) AS size FROM (${lines} LIMIT ${MAX_ROWS})`);
+    if (Number(found?.n) >= MAX_ROWS || Number(found?.size) > MAX_LOG_BYTES)
+      throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);
+    return (await db.rows(lines)).map((row) => String(row.line));
   });
 }
 

@@ -1,4 +1,6 @@
 import { isSafeNumber, parse as parseLossless } from 'lossless-json';
+import { PricelakeError } from '../errors/errors.js';
+import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile } from '../tables/table.js';
 
 /** `add.tags` key of a data file's checksum. */
@@ -55,19 +57,38 @@ export interface Action {
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'actions' | 'timestamp' | 'runId', unknown>> | null;
 }
 
-/** Parses one action. `txn` versions are int64: only those lines take the slow, exact way. */
+/**
+ * Parses one action; its paths are decoded. `txn` versions are int64: only those lines take the slow, exact way.
+ * @throws PricelakeError `lake_invalid` for a file that is not in the table, or facts of one that can't be true
+ */
 export function parseAction(line: string): Action {
-  const action = JSON.parse(line) as Action;
-  if (action.txn == null) return action;
-  return parseLossless(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
+  const parsed = JSON.parse(line) as Action;
+  const action =
+    parsed.txn == null
+      ? parsed
+      : (parseLossless(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action);
+  const { add, remove } = action;
+  return {
+    ...action,
+    ...(add == null ? {} : { add: checkAdd({ ...add, path: decodeLogPath(add.path) }) }),
+    ...(remove == null ? {} : { remove: { ...remove, path: decodeLogPath(remove.path) } }),
+  };
 }
 
-/** `add` as the log names it → the file. */
+/** Sizes bound what is fetched, and partition values get into SQL. */
+function checkAdd(add: AddAction): AddAction {
+  const { path, size, partitionValues } = add;
+  const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
+  if (Number.isSafeInteger(size) && size >= 0 && Object.values(partitionValues).every(isText)) return add;
+  throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} can't be true`);
+}
+
+/** `add` of an action that was parsed → the file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
   return {
-    path: decodeLogPath(add.path),
+    path: add.path,
     rows: BigInt((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0),
     bytes: add.size,
     partitionValues: add.partitionValues,
@@ -123,7 +144,10 @@ export function encodeLogPath(path: string): string {
     .join('/');
 }
 
-/** The inverse of `encodeLogPath`. */
+/** The inverse of `encodeLogPath`. @throws PricelakeError `lake_invalid` for a path that does not stay in the table */
 export function decodeLogPath(path: string): string {
-  return decodeURIComponent(path);
+  const decoded = typeof path === 'string' ? decodeURIComponent(path) : '';
+  const fault = findDataPathFault(decoded);
+  if (fault === undefined) return decoded;
+  throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
 }

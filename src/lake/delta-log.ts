@@ -2,9 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
-import { type Action, decodeLogPath, parseAction, readAdd } from './delta-actions.js';
+import { type Action, parseAction, readAdd } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
-import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES, privatePath, tablePath } from './layout.js';
 import type { LogState } from './log-state.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
@@ -96,8 +96,7 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
-    for (const action of parseLines(await readLines(path, keptLinesPath(lake, state.table)), path))
-      applyAction(state, action);
+    applyActions(state, parseLines(await readLines(path, keptLinesPath(lake, state.table)), path), path);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
@@ -111,7 +110,8 @@ async function readLines(path: string, keptPath: string): Promise<string[]> {
   try {
     return await readCheckpoint(path, keptPath);
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${path}: the checkpoint is damaged`, { hint: REBUILD_HINT }, { cause });
+    const what = `${path}: the checkpoint is damaged${explain(cause)}`;
+    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
   }
 }
 
@@ -142,20 +142,34 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
       hint: REBUILD_HINT,
     });
   }
-  const actions = await readEntry(path);
+  applyActions(state, await readEntry(path), path, version);
+  state.version = version;
+}
+
+/** Actions of a commit, which may be another program's, or of a checkpoint. */
+function applyActions(state: LogState, actions: Action[], path: string, version?: bigint): void {
   try {
-    const foreign = describeForeign(state, version, actions);
+    const foreign = version === undefined ? undefined : describeForeign(state, version, actions);
     if (foreign !== undefined) state.foreign.push(foreign);
     for (const action of actions) applyAction(state, action);
   } catch (cause) {
     throw new PricelakeError('lake_invalid', `${path}: an action is damaged`, { hint: REBUILD_HINT }, { cause });
   }
-  state.version = version;
 }
 
 /** The actions of a log entry. @throws PricelakeError `lake_invalid` when it is cut or a line of it is damaged. */
 export async function readEntry(path: string): Promise<Action[]> {
-  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  const { size } = await stat(path);
+  if (size > MAX_LOG_BYTES) {
+    const what = `${path}: has ${size} bytes; a log entry has at most ${MAX_LOG_BYTES}`;
+    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
+  }
+  return parseEntry(path, await readFile(path, 'utf8'));
+}
+
+/** The same of its text. */
+export function parseEntry(path: string, text: string): Action[] {
+  const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
   // Entries of ours begin with it.
   const due = actions[0]?.commitInfo?.actions;
@@ -166,6 +180,9 @@ export async function readEntry(path: string): Promise<Action[]> {
   return actions;
 }
 
+/** Words of ours; those of a parser say nothing to a reader. */
+const explain = (cause: unknown) => (cause instanceof PricelakeError ? `: ${cause.message}` : '');
+
 function parseLines(lines: string[], path: string): Action[] {
   return lines.map((text, index) => {
     try {
@@ -173,7 +190,7 @@ function parseLines(lines: string[], path: string): Action[] {
     } catch (cause) {
       const line = index + 1;
       const facts = { line, hint: REBUILD_HINT };
-      throw new PricelakeError('lake_invalid', `${path}: line ${line} is damaged`, facts, { cause });
+      throw new PricelakeError('lake_invalid', `${path}: line ${line} is damaged${explain(cause)}`, facts, { cause });
     }
   });
 }
@@ -185,9 +202,9 @@ function applyAction(state: LogState, action: Action): void {
     state.tombstones.delete(file.path);
   }
   if (action.remove != null) {
-    const path = decodeLogPath(action.remove.path);
+    const { path, deletionTimestamp } = action.remove;
     state.files.delete(path);
-    state.tombstones.set(path, Number(action.remove.deletionTimestamp ?? 0));
+    state.tombstones.set(path, Number(deletionTimestamp ?? 0));
   }
   if (action.txn != null) {
     const { appId, version, lastUpdated } = action.txn;

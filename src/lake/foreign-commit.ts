@@ -36,7 +36,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
   const adds = actions.flatMap(({ add }) => (add == null ? [] : [add]));
   const removes = actions.flatMap(({ remove }) => (remove == null ? [] : [remove]));
   const added = sumRows(adds.map(({ stats }) => stats));
-  const removed = sumRows(removes.map(({ path }) => files.get(decodeURIComponent(path))?.stats));
+  const removed = sumRows(removes.map(({ path }) => files.get(path)?.stats));
   const counts = `${removed ?? 'unknown'} rows became ${added ?? 'unknown'}`;
   if ([...adds, ...removes].some(({ dataChange }) => dataChange !== false)) {
     return `changed rows: in the files that it replaced, ${counts}`;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { hasSystemCode } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { findPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, TableName } from '../tables/table.js';
 
 /** An opened lake. */
@@ -14,14 +15,26 @@ export interface Lake {
 /** Private folder of a lake: landing, lock, staging. Nothing in it is part of a table. */
 export const PRIVATE_FOLDER = '_pricelake';
 
+/** The greatest log entry that is read: a text of JavaScript has room for it, and for no more than twice as much. */
+export const MAX_LOG_BYTES = 256 * 1024 * 1024;
+
 /** `<lake>/_pricelake/<parts>`. */
 export function privatePath(lake: Lake, ...parts: string[]): string {
-  return join(lake.root, PRIVATE_FOLDER, ...parts);
+  return innerPath(lake, PRIVATE_FOLDER, ...parts);
 }
 
 /** `<lake>/<table>/<parts>`. */
 export function tablePath(lake: Lake, table: TableName, ...parts: string[]): string {
-  return join(lake.root, table, ...parts);
+  return innerPath(lake, table, ...parts);
+}
+
+/** `<lake>/<parts>`. @throws PricelakeError `lake_invalid` for a part that leaves the lake */
+export function innerPath({ root }: Lake, ...parts: string[]): string {
+  for (const part of parts) {
+    const fault = findPathFault(part);
+    if (fault !== undefined) throw new PricelakeError('lake_invalid', `${root}: the path ${quotePath(part)} ${fault}`);
+  }
+  return join(root, ...parts);
 }
 
 /** A new name for a file until it is renamed or linked into place: same file system, read by no one. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { DataFile, TableName } from '../tables/table.js';
-import { type Action, decodeLogPath, readAdd } from './delta-actions.js';
+import { type Action, readAdd } from './delta-actions.js';
 import { findVersions, logPath, readEntry } from './delta-log.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
 import { RUN_APP_ID } from './table-state.js';
@@ -49,6 +49,6 @@ function describeEntry(version: bigint, actions: Action[]): LogEntry {
     isOurs: String(info?.engineInfo ?? '').startsWith('pricelake/'),
     changesRows: [...added, ...removed].some(({ dataChange }) => dataChange !== false),
     added: added.map(readAdd),
-    removed: removed.map(({ path }) => decodeLogPath(path)),
+    removed: removed.map(({ path }) => path),
   };
 }

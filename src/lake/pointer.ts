@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
+import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { ignoreMissing, type Lake } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
+
+const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
 const digits = z
   .string()
@@ -45,17 +48,27 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);
   if (text === undefined) return undefined;
   try {
-    const pointer = JSON.parse(text);
-    refuseUnknownTables(path, pointer?.tables);
-    return pointerSchema.parse(pointer);
+    const json = JSON.parse(text);
+    refuseUnknownTables(path, json?.tables);
+    const pointer = pointerSchema.parse(json);
+    refuseOuterFiles(path, pointer);
+    return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    throw new PricelakeError(
-      'lake_invalid',
-      `${path}: damaged`,
-      { hint: '`pricelake rebuild` rewrites it, and checks the tables that it names.' },
-      { cause },
-    );
+    throw new PricelakeError('lake_invalid', `${path}: damaged`, { hint: REBUILD_HINT }, { cause });
+  }
+}
+
+/** A rebuild reads these files, and other programs do. */
+function refuseOuterFiles(where: string, { tables }: Pointer): void {
+  for (const [table, { files }] of Object.entries(tables)) {
+    for (const { path } of files) {
+      const isIts = path.startsWith(`${table}/`);
+      const fault = isIts ? findDataPathFault(path.slice(table.length + 1)) : `is not in table ${table}`;
+      if (fault === undefined) continue;
+      const what = `${where}: damaged: the path ${quotePath(path)} ${fault}`;
+      throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
+    }
   }
 }
 

@@ -34,12 +34,22 @@ export async function publishPointer(lake: Lake, publication: Publication): Prom
 type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
-  const states: TableState[] = [];
-  for (const table of TABLE_NAMES) states.push(await readTable(lake, table));
+  const states = await readTables(lake);
   // lake.json names versions that runs left behind, and vouches for them.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
-  await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states));
+  await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
+}
+
+/** Writes `catalog.sql` as the logs of the tables say, whoever has brought them. */
+export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise<void> {
+  await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states ?? (await readTables(lake))));
+}
+
+async function readTables(lake: Lake): Promise<TableState[]> {
+  const states: TableState[] = [];
+  for (const table of TABLE_NAMES) states.push(await readTable(lake, table));
+  return states;
 }
 
 /**

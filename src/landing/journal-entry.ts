@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { RUN_MODES } from '../tables/table.js';
-import { int64Text, landedEntries } from './landed-entry.js';
+import { fileName, int64Text, landedEntries } from './landed-entry.js';
 
 const usage = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
@@ -13,7 +13,7 @@ export const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('begin'),
     runNumber: int64Text,
-    runId: z.string(),
+    runId: fileName,
     at: z.string(),
     pipeline: z.string(),
     /** Feed cursor before the run; null when the lake has none. */

@@ -17,6 +17,10 @@ export function readEntry(line: string, where: string): JournalEntry {
   }
   const entry = journalEntry.safeParse(renameType(value));
   if (entry.success) return entry.data;
+  const outer = entry.error.issues.find(({ code }) => code === 'custom');
+  if (outer !== undefined) {
+    throw new PricelakeError('lake_invalid', `${where} is damaged: ${outer.message}`, { hint: START_AGAIN });
+  }
   throw new PricelakeError(
     'lake_invalid',
     `${where} says what this version does not know`,

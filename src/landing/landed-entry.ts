@@ -1,10 +1,17 @@
 import * as z from 'zod';
+import { findNameFault, quotePath } from '../io/inner-path.js';
 
 /** int64 as decimal text: JSON's numbers are no place for it. */
 export const int64Text = z
   .string()
   .regex(/^-?\d+$/)
   .transform((text) => BigInt(text));
+
+/** A name in a folder, and no way out of it: another machine may have sent the journal by way of a bucket. */
+export const fileName = z.string().superRefine((name, context) => {
+  const fault = findNameFault(name);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
+});
 
 /** Of what the service was asked for by itself; absent where that was all the key can read. */
 const dataset = int64Text.optional();
@@ -16,7 +23,7 @@ const wholeFile = { fileSha256: z.string().optional() };
 
 /** A page of items, landed in a file that ends at byte `end` with it. */
 const itemPage = {
-  file: z.string(),
+  file: fileName,
   rows: z.number(),
   end: z.number(),
   readAt: z.string(),
@@ -26,7 +33,7 @@ const itemPage = {
 };
 
 /** One time that a shard of a snapshot was asked for. */
-const attempt = { shard: z.string(), attempt: z.number() };
+const attempt = { shard: fileName, attempt: z.number() };
 
 /** Journal entries of what the service is asked for, and of what has landed. */
 export const landedEntries = [
@@ -48,7 +55,7 @@ export const landedEntries = [
     type: z.literal('shards'),
     shards: z.array(
       z.strictObject({
-        name: z.string(),
+        name: fileName,
         status: z.enum(['all', 'active', 'removed']),
         site: int64Text.nullable(),
         dataset,
@@ -72,7 +79,7 @@ export const landedEntries = [
   z.strictObject({
     type: z.literal('export.segment'),
     ...attempt,
-    file: z.string(),
+    file: fileName,
     bytes: z.number(),
     rows: z.number(),
     ...wholeFile,
@@ -110,7 +117,7 @@ export const landedEntries = [
     ...range,
   }),
   /** A webhook event, its changes copied. */
-  z.strictObject({ type: z.literal('event'), key: z.string(), rows: z.number(), end: z.number(), ...range }),
+  z.strictObject({ type: z.literal('event'), key: fileName, rows: z.number(), end: z.number(), ...range }),
   z.strictObject({ type: z.literal('events.done') }),
   z.strictObject({
     type: z.literal('feed.done'),
@@ -181,7 +188,7 @@ export const landedEntries = [
   z.strictObject({
     type: z.literal('listing.read'),
     dataset,
-    files: z.array(z.string()),
+    files: z.array(fileName),
     total: int64Text.nullable(),
     calls: z.number(),
   }),

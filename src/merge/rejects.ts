@@ -12,7 +12,7 @@ export function selectRejects(files: readonly TypedFile[], at: string): string |
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(rejectParts);
   if (parts.length === 0) return undefined;
   return `SELECT CAST(getvariable('run_id') AS VARCHAR) AS run_id, table_name, part, line_number, reason, raw,
-    CAST('${at}' AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
+    CAST(${quoteLiteral(at)} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
 }
 
 function rejectParts({ origin, part, typedPath, badPath }: TypedFile): string[] {

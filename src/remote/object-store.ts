@@ -1,3 +1,6 @@
+/** Of an object that is read into memory; `lake.json` has about 200 bytes a file. */
+export const SMALL_BYTES = 128 * 1024 * 1024;
+
 /** An object as it was read. */
 export interface StoredObject {
   bytes: Buffer;
@@ -21,16 +24,19 @@ export interface ListedObject {
 export interface ObjectStore {
   /** Bucket, prefix and endpoint, for messages. */
   readonly url: string;
-  /** Undefined where there is none. For small objects. */
-  read(key: string): Promise<StoredObject | undefined>;
+  /** Undefined where there is none. One of more than `maxBytes`, by default `SMALL_BYTES`, is refused. */
+  read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   /** Creates or replaces a small object. */
   write(key: string, bytes: Buffer): Promise<void>;
   /** Creates an object unless the key is taken; false when it is, also when it holds these very bytes. */
   create(key: string, bytes: Buffer): Promise<boolean>;
   /** Creates or replaces an object by the first `bytes` bytes of a file. */
   upload(key: string, path: string, bytes: number): Promise<void>;
-  /** Writes an object to a new file and syncs it. @returns the SHA-256 of its bytes, in hexadecimal digits */
-  download(key: string, path: string): Promise<string>;
+  /**
+   * Writes an object to a new file and syncs it; one of more than `maxBytes` is refused.
+   * @returns the SHA-256 of its bytes, in hexadecimal digits
+   */
+  download(key: string, path: string, maxBytes: number): Promise<string>;
   /** All objects whose keys begin with `prefix`, by key; with a limit, at least so many of them. */
   list(prefix: string, limit?: number): Promise<ListedObject[]>;
   /** Removes objects; those that are missing are no fault. In no order. */

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { logPath } from '../lake/delta-log.js';
-import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../lake/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 
@@ -60,7 +60,7 @@ export async function hasSameEntry(
 ): Promise<boolean> {
   const [here, there] = await Promise.all([
     readFile(logPath(lake, table, version, 'json')).catch(ignoreMissing),
-    store.read(remoteLogKey(table, nameEntry(version))),
+    store.read(remoteLogKey(table, nameEntry(version)), MAX_LOG_BYTES),
   ]);
   return here !== undefined && there !== undefined && here.equals(there.bytes);
 }

@@ -1,16 +1,27 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
+import { findPathFault, quotePath } from '../io/inner-path.js';
 import { settleAll } from '../io/settle-all.js';
-import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath, temporaryPath } from '../lake/layout.js';
+import {
+  ignoreMissing,
+  innerPath,
+  MAX_LOG_BYTES,
+  PRIVATE_FOLDER,
+  privatePath,
+  tablePath,
+  temporaryPath,
+} from '../lake/layout.js';
 import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
+import { refreshCatalog } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';
+import { CHANGED_HINT } from './s3-fault.js';
 import type { Ends } from './send-tables.js';
 import { fetchSmallFiles } from './small-files.js';
 
@@ -29,6 +40,7 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   const [landed, backfill] = await settleAll([list('landing'), list('backfill')]);
   await refuseHalfSent(ends, remote, landed);
   await fetchLogs(ends, remote);
+  if ((await readPointer(ends.lake)) !== undefined) await refreshCatalog(ends.lake);
   if ((await readPartial(ends.lake)) === undefined) await fetchTables(ends, TABLE_NAMES);
   await replaceFolder(ends, 'landing', await listOpenLanding(ends, landed));
   await replaceFolder(ends, 'backfill', backfill);
@@ -128,7 +140,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   const folders = new Set<string>();
   const fetchOne = async (one: Wanted) => {
     ends.stop?.throwIfAborted();
-    const path = join(ends.lake.root, one.name);
+    const path = locate(ends, one);
     const info = await stat(path).catch(ignoreMissing);
     if (info?.size === one.bytes) return;
     await makeFolder(dirname(path));
@@ -142,16 +154,31 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
+/** @throws PricelakeError `lake_invalid` for an object that would not be a file of the lake, or that nothing could read */
+function locate({ store, lake }: Ends, { key, name, bytes }: Wanted): string {
+  const fail = (what: string) => {
+    const hint = 'pricelake did not write it: remove it there, and find out who can write to the bucket.';
+    return new PricelakeError('lake_invalid', `${store.url}: ${quotePath(key)} ${what}`, { hint });
+  };
+  const fault = findPathFault(name);
+  if (fault !== undefined) throw fail(fault);
+  if (bytes > MAX_LOG_BYTES && isReadWhole(name)) throw fail(`has ${bytes} bytes; at most ${MAX_LOG_BYTES} are read`);
+  return innerPath(lake, name);
+}
+
+/** Logs and journals. */
+const isReadWhole = (name: string) => name.includes('/_delta_log/') || name.endsWith('/journal.ndjson');
+
 async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {
   const temporary = temporaryPath(lake, path);
   try {
-    const found = await store.download(key, temporary);
+    const found = await store.download(key, temporary, bytes);
     const { size } = await stat(temporary);
     if (size !== bytes || (sha256 !== undefined && found !== sha256)) {
       const what =
         size === bytes ? `has SHA-256 ${found}, its log says ${sha256}` : `has ${size} bytes, ${bytes} are due`;
       throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, {
-        hint: 'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.',
+        hint: CHANGED_HINT,
       });
     }
     await rename(temporary, path);

@@ -1,3 +1,4 @@
+import { pipeline, Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import type { RemoteUrl } from './remote-url.js';
@@ -27,6 +28,8 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
+/** Of a listing's page or an error in XML: a page names a thousand objects at most. */
+const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 /** Without a byte. */
 const SILENCE_MS = 30_000;
@@ -59,5 +62,31 @@ export function createS3Client(
     },
     { step: 'deserialize', name: 'keepDate', priority: 'high' },
   );
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (input) => {
+        const result = await next(input);
+        const { response } = result as { response?: { statusCode?: number; body?: unknown } };
+        // Bodies of objects are counted by what reads them.
+        const isObject = commandName === 'GetObjectCommand' && (response?.statusCode ?? 0) < 300;
+        if (!isObject && response?.body instanceof Readable) response.body = boundBody(response.body);
+        return result;
+      },
+    { step: 'deserialize', name: 'boundAnswers', priority: 'low' },
+  );
   return client;
+}
+
+/** A body that fails where it is longer than the answers of a store are. */
+function boundBody(body: Readable): Readable {
+  let bytes = 0;
+  const bounded = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      const what = `an answer of the store has more than ${ANSWER_BYTES} bytes`;
+      if (bytes > ANSWER_BYTES) done(new PricelakeError('unavailable', what));
+      else done(null, chunk);
+    },
+  });
+  return pipeline(body, bounded, () => {}); // reported to who reads it
 }

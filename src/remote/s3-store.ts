@@ -4,16 +4,21 @@ import { open, readFile, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
+import { PricelakeError } from '../errors/errors.js';
+import { quotePath } from '../io/inner-path.js';
 import type { Io } from '../io/io.js';
-import type { ListedObject, ObjectStore, StoredObject } from './object-store.js';
+import { type ListedObject, type ObjectStore, SMALL_BYTES, type StoredObject } from './object-store.js';
 import { type RemoteUrl, showRemoteUrl } from './remote-url.js';
 import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js';
-import { explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
+import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
 /** Parts of one file under way at a time: with four files side by side, 128 MB. */
 const PARTS = 2;
 const REMOVALS = 16;
+/** Objects of one listing, and its pages: an answer without an end must not fill the memory. */
+const MOST_LISTED = 1_000_000;
+const MOST_PAGES = 20_000;
 /** About 12 seconds of waiting in all. */
 const ATTEMPTS = 6;
 /** Of one part of a file, which the SDK tries again: the parts before it need not go up once more. */
@@ -50,12 +55,11 @@ class S3Store implements ObjectStore {
     this.#io = io;
   }
 
-  async read(key: string): Promise<StoredObject | undefined> {
+  async read(key: string, maxBytes = SMALL_BYTES): Promise<StoredObject | undefined> {
     return this.#attempt(`read ${key}`, async () => {
       const answer = await this.#get(key);
       if (answer === undefined) return undefined;
-      const bytes = Buffer.concat(await (answer.Body as Readable).toArray());
-      refuseCutBody(bytes.length, answer);
+      const bytes = Buffer.concat(await collect(this.#readBody(key, answer, maxBytes)));
       const writtenAt = answer.LastModified ?? this.#io.now();
       return { bytes, writtenAt, readAt: readDate(answer) ?? this.#io.now() };
     });
@@ -94,21 +98,18 @@ class S3Store implements ObjectStore {
     });
   }
 
-  async download(key: string, path: string): Promise<string> {
+  async download(key: string, path: string, maxBytes: number): Promise<string> {
     return this.#attempt(`download ${key}`, async () => {
       const answer = await this.#get(key);
       if (answer === undefined)
         throw Object.assign(new Error(), { name: 'NoSuchKey', $metadata: { httpStatusCode: 404 } });
       const hash = createHash('sha256');
       const file = await open(path, 'w');
-      let bytes = 0;
       try {
-        for await (const chunk of answer.Body as Readable) {
+        for await (const chunk of this.#readBody(key, answer, maxBytes)) {
           hash.update(chunk);
-          bytes += (chunk as Buffer).length;
           await file.writeFile(chunk);
         }
-        refuseCutBody(bytes, answer);
         await file.sync();
       } catch (error) {
         await rm(path, { force: true });
@@ -124,11 +125,15 @@ class S3Store implements ObjectStore {
     return this.#attempt(`list ${prefix}`, async () => {
       const found: ListedObject[] = [];
       const input = { Bucket: this.#bucket, Prefix: this.#prefix + prefix };
+      let pages = 0;
       for await (const page of this.#sdk.s3.paginateListObjectsV2({ client: this.#client }, input)) {
+        pages += 1;
         for (const { Key = '', Size = 0, LastModified = this.#io.now() } of page.Contents ?? []) {
+          if (!Key.startsWith(input.Prefix)) throw this.#refuse(prefix, `the store lists ${quotePath(Key)} there`);
           found.push({ key: Key.slice(this.#prefix.length), bytes: Size, writtenAt: LastModified });
         }
         if (found.length >= limit) break;
+        if (found.length > MOST_LISTED || pages > MOST_PAGES) throw this.#refuse(prefix, 'the list has no end');
       }
       return found.sort((a, b) => (a.key < b.key ? -1 : 1));
     });
@@ -147,6 +152,31 @@ class S3Store implements ObjectStore {
   close(): void {
     this.#client.destroy();
     this.#uploader.destroy();
+  }
+
+  /** The bytes of an answer. @throws PricelakeError `lake_invalid` where they are more than what reads them has room for */
+  async *#readBody(key: string, answer: GetObjectCommandOutput, maxBytes: number): AsyncGenerator<Buffer> {
+    const { ContentLength: announced } = answer;
+    const tooLong = () => this.#refuse(key, `has more than the ${maxBytes} bytes that are due`);
+    const body = answer.Body as Readable;
+    let bytes = 0;
+    try {
+      if (announced !== undefined && announced > maxBytes) throw tooLong();
+      for await (const chunk of body) {
+        bytes += (chunk as Buffer).length;
+        if (bytes > maxBytes) throw tooLong();
+        yield chunk as Buffer;
+      }
+    } finally {
+      body.destroy();
+    }
+    if (announced !== undefined && bytes !== announced) {
+      throw Object.assign(new Error('the body broke off'), { name: 'IncompleteBody' });
+    }
+  }
+
+  #refuse(key: string, what: string): PricelakeError {
+    return new PricelakeError('lake_invalid', `${this.url}/${key}: ${what}`, { hint: CHANGED_HINT });
   }
 
   async #put(key: string, bytes: Buffer, ifNoneMatch?: '*'): Promise<void> {
@@ -182,7 +212,8 @@ class S3Store implements ObjectStore {
       try {
         return await work();
       } catch (error) {
-        if (attempt === ATTEMPTS || !isPassing(error)) throw explainFault(error, this.url, what);
+        if (attempt === ATTEMPTS || error instanceof PricelakeError || !isPassing(error))
+          throw explainFault(error, this.url, what);
         this.#io.log('debug', 'remote.retry', { what, reason: nameOf(error), attempt });
         await this.#io.sleep(2 ** attempt * 100 * (0.5 + this.#io.random()));
       }
@@ -190,9 +221,10 @@ class S3Store implements ObjectStore {
   }
 }
 
-function refuseCutBody(bytes: number, { ContentLength }: GetObjectCommandOutput): void {
-  if (ContentLength === undefined || bytes === ContentLength) return;
-  throw Object.assign(new Error('the body broke off'), { name: 'IncompleteBody' });
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const collected: Buffer[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return collected;
 }
 
 /** The store's clock as it answered. */

@@ -4,8 +4,7 @@ import type { Io } from '../io/io.js';
 import { settleAll } from '../io/settle-all.js';
 import { runSideBySide } from '../io/side-by-side.js';
 import { writeCheckpoint } from '../lake/checkpoint.js';
-import { decodeLogPath, parseAction } from '../lake/delta-actions.js';
-import { logPath, REBUILD_HINT, readLog } from '../lake/delta-log.js';
+import { logPath, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
 import { refusePartial } from '../lake/partial.js';
 import { COMMIT_STEPS, type TableName } from '../tables/table.js';
@@ -85,13 +84,10 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
 }
 
 async function readPending(lake: Lake, table: TableName, version: bigint): Promise<Pending> {
-  const entry = await readFile(logPath(lake, table, version, 'json'));
-  const lines = entry
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '');
-  const actions = lines.map(parseAction);
-  const files = actions.flatMap(({ add }) => (add == null ? [] : [decodeLogPath(add.path)]));
+  const path = logPath(lake, table, version, 'json');
+  const entry = await readFile(path);
+  const actions = parseEntry(path, entry.toString());
+  const files = actions.flatMap(({ add }) => (add == null ? [] : [add.path]));
   const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo as { timestamp?: number } | undefined;
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }

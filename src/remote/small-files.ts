@@ -30,9 +30,13 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const names of STEPS) await settleAll(names.map(send));
 }
 
+/** People run it in DuckDB, and its commands can do anything: a folder has none but its own. */
+const CATALOG = 'catalog.sql';
+
 /** Makes the small files of this folder like the remote's. */
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const { name, there } of await readAll(store)) {
+    if (name === CATALOG) continue;
     if (there === undefined) await rm(join(lake.root, name), { force: true });
     else await writeDurably(lake, join(lake.root, name), there.toString());
   }

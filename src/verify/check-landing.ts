@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findNameFault, quotePath } from '../io/inner-path.js';
 import { ignoreMissing } from '../lake/layout.js';
 
 /** What was found of the raw bytes of a run. */
@@ -52,6 +53,11 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
   checkExports(lines, (what) => fail(JOURNAL, what));
   for (const [file, pieces] of listPieces(lines)) {
     check.files += 1;
+    const fault = findNameFault(file);
+    if (fault !== undefined) {
+      fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
+      continue;
+    }
     check.unchecked += pieces.filter(({ sha256 }) => sha256 === undefined).length;
     const what = await compareFile(join(folder, file), pieces);
     if (what !== undefined) fail(file, what);

@@ -65,7 +65,13 @@ function forgetDecimals(metadata: FileMetaData): void {
   }
 }
 
+/** A small file can hold any number of rows. */
+const MAX_ROWS = 2_000_000n;
+
 /** All rows of a small file as objects. */
 export async function readRows(path: string): Promise<Record<string, unknown>[]> {
-  return parquetReadObjects({ file: await asyncBufferFromFile(path), compressors });
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  if (metadata.num_rows > MAX_ROWS) throw new Error(`has ${metadata.num_rows} rows`);
+  return parquetReadObjects({ file, metadata, compressors });
 }

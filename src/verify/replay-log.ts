@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { isSafeNumber, parse } from 'lossless-json';
+import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
@@ -83,14 +84,14 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
   const rows = { added: 0, removed: 0 };
   const renamed = findRenamed(state, actions);
   for (const action of actions) {
-    const path = action.remove == null ? undefined : decodeURIComponent(action.remove.path);
+    const path = action.remove == null ? undefined : decodePath(action.remove.path);
     if (path !== undefined) {
       const file = state.files.get(path);
       if (file === undefined) fail(`removes ${path}, which the table does not have`);
       if (action.remove?.dataChange === false) rows.removed += countRows(file?.stats);
     }
     if (action.add != null) {
-      if (state.files.has(decodeURIComponent(action.add.path))) fail(`adds ${action.add.path} a second time`);
+      if (state.files.has(decodePath(action.add.path))) fail(`adds ${action.add.path} a second time`);
       if (action.add.dataChange === false) rows.added += countRows(action.add.stats);
     }
     if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
@@ -105,9 +106,7 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
 
 /** Checksum → columns of the files that a commit removes: one that it adds under another name has them still. */
 function findRenamed(state: ReplayedTable, actions: Action[]): Map<string, string[] | undefined> {
-  const removed = actions.flatMap(({ remove }) =>
-    remove == null ? [] : [state.files.get(decodeURIComponent(remove.path))],
-  );
+  const removed = actions.flatMap(({ remove }) => (remove == null ? [] : [state.files.get(decodePath(remove.path))]));
   return new Map(removed.flatMap((file) => (file?.sha256 === undefined ? [] : [[file.sha256, file.columns]])));
 }
 
@@ -126,15 +125,23 @@ function applyMetaData(state: ReplayedTable, metaData: NonNullable<Action['metaD
   state.configuration = metaData.configuration;
 }
 
+/** A path that leaves the table would have other files read. */
+function decodePath(path: string): string {
+  const decoded = decodeURIComponent(path);
+  const fault = findDataPathFault(decoded);
+  if (fault !== undefined) throw new Error(`the path ${quotePath(path)} ${fault}`);
+  return decoded;
+}
+
 /** `columns`: those of the table in this version; unknown in a checkpoint, whose files may be older. */
 function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action, columns?: string[]): void {
   if (remove != null) {
-    const path = decodeURIComponent(remove.path);
+    const path = decodePath(remove.path);
     state.files.delete(path);
     state.superseded.set(path, Number(remove.deletionTimestamp ?? 0));
   }
   if (add != null) {
-    const path = decodeURIComponent(add.path);
+    const path = decodePath(add.path);
     const { partitionValues, stats, tags } = add;
     const file = {
       path,

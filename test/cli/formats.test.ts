@@ -1,10 +1,13 @@
 import { tableFromIPC, type Vector } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toJsonText } from '../../src/cli/json-text.js';
 import { loadFormat } from '../../src/cli/output/format.js';
 import type { Format } from '../../src/cli/output/format-names.js';
+import { createStreamOutput } from '../../src/cli/output/output.js';
 import { toResultSet } from '../../src/cli/output/result-set.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { MemoryOutput } from './memory-output.js';
+import { MemoryStream } from './memory-stream.js';
 
 let db: Database;
 beforeAll(async () => {
@@ -54,6 +57,58 @@ describe('json', () => {
       i: '1 day',
     });
   });
+});
+
+/** Whatever moves a cursor or reorders a line; ends of lines do not. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROLS = /(?!\r\n)[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029]/u;
+/** A title as a shop may write it: ESC, BEL, CR, C1, line separator and bidirectional controls, and a line break. */
+const TITLE = "'a' || chr(27) || ']0;x' || chr(7) || chr(13) || chr(155) || chr(8232) || chr(8238) || chr(10) || 'b'";
+const SHOWN = 'a\\u001b]0;x\\u0007\\u000d\\u009b\\u2028\\u202e';
+const EXACT_TITLE = 'a\u001b]0;x\u0007\r\u009b\u2028\u202e\nb';
+
+describe('controls in the data', () => {
+  it('are shown and do nothing in CSV on a terminal, and are exact in a file or a pipe', async () => {
+    const sql = `SELECT ${TITLE} AS title, [${TITLE}] AS titles`;
+    const shown = (await format('csv', sql, new MemoryOutput(80))).text;
+    expect(shown.split('\r\n')[1]).toContain(`"${SHOWN}\nb"`);
+    expect(shown).not.toMatch(CONTROLS);
+    expect((await format('csv', sql)).text).toContain(`"${EXACT_TITLE}"`);
+  });
+
+  it.each(['json', 'ndjson'] as const)(
+    'are escaped in %s, also those that JSON allows: the value is the same',
+    async (kind) => {
+      const { text } = await format(kind, `SELECT ${TITLE} AS title`);
+      expect(text).not.toMatch(CONTROLS);
+      expect([JSON.parse(text)].flat()).toEqual([{ title: EXACT_TITLE }]);
+    },
+  );
+
+  it('are escaped in everything else that is written to a terminal, but for colours and isolates of our own', async () => {
+    const stream = new MemoryStream(true);
+    await createStreamOutput(stream).write(`\u001b[31m${EXACT_TITLE}\u001b[39m \u2068שלום\u2069\r\n`);
+    expect(stream.text).toBe(`\u001b[31m${SHOWN}\nb\u001b[39m \u2068שלום\u2069\r\n`);
+    const pipe = new MemoryStream();
+    await createStreamOutput(pipe).write(EXACT_TITLE);
+    expect(pipe.text).toBe(EXACT_TITLE);
+  });
+
+  it('are escaped in JSON lines of logs and reports', () => {
+    expect(toJsonText({ title: EXACT_TITLE })).not.toMatch(CONTROLS);
+    expect(JSON.parse(toJsonText({ title: EXACT_TITLE, [EXACT_TITLE]: [1n] }))).toEqual({
+      title: EXACT_TITLE,
+      [EXACT_TITLE]: [1],
+    });
+  });
+});
+
+it('a terminal that does not know how wide it is counts as 80 columns, and is no place for bytes', () => {
+  for (const columns of [0, Number.NaN, undefined, 80]) {
+    const stream = Object.assign(new MemoryStream(true), columns === undefined ? {} : { columns });
+    expect(createStreamOutput(stream).columns).toBe(80);
+  }
+  expect(createStreamOutput(Object.assign(new MemoryStream(), { columns: 0 })).columns).toBeUndefined();
 });
 
 describe('csv', () => {

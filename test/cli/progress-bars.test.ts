@@ -136,6 +136,22 @@ describe('a window', () => {
     expect(second).toMatch(/^snapshot .*left$/u);
   });
 
+  it.each([0, Number.NaN])('that says it has %d columns and rows is drawn as one of 80 by 24', (unknown) => {
+    const usual = openTerminal(80);
+    const odd = openTerminal(unknown);
+    Object.assign(odd.stream, { rows: unknown });
+    for (const { io, step } of [usual, odd]) {
+      step('snapshot', 123_456n);
+      io.log('info', 'one');
+      step('feed', 5n);
+      vi.advanceTimersByTime(2_000);
+    }
+    expect(odd.stream.text).not.toContain('Infinity');
+    expect(show(odd.stream.text, 80).map((line) => line.replace(/\d.*/u, ''))).toEqual(
+      usual.screen().map((line) => line.replace(/\d.*/u, '')),
+    );
+  });
+
   it('has room for the step and its rows, however narrow', () => {
     const progress = { step: 'snapshot', rows: 500_000n, totalRows: 1_000_000n, bytes: 12_300_000 };
     const widths = [79, 70, 60, 50, 20].map((width) => formatProgress(progress, 10, width));

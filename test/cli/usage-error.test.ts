@@ -104,9 +104,26 @@ test.each([
   ['sync', '-qh'],
   ['sync', 'help'],
 ])('the help that %s %s asks for has lines of a hundred characters at most', async (...args) => {
-  const help = await new Promise<string>((resolve) => {
-    void buildProgram(args).parse(args, {}, (_error: unknown, _argv: unknown, output: string) => resolve(output));
-  });
+  const help = await readHelp(args);
   expect(help).toContain('--reconcile');
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
 });
+
+test.each([0, Number.NaN, undefined])(
+  'the help of a terminal that says it has %s columns is 80 wide',
+  async (columns) => {
+    const { stdout } = process;
+    const before = { isTTY: stdout.isTTY, columns: stdout.columns };
+    const read = (width: number | undefined) => {
+      Object.assign(stdout, { isTTY: true, columns: width });
+      return readHelp(['sync', '--help']).finally(() => Object.assign(stdout, before));
+    };
+    expect(await read(columns as number)).toBe(await read(80));
+  },
+);
+
+function readHelp(args: string[]): Promise<string> {
+  return new Promise((resolve) => {
+    void buildProgram(args).parse(args, {}, (_error: unknown, _argv: unknown, output: string) => resolve(output));
+  });
+}

@@ -82,7 +82,7 @@ async function tryLargeFile(): Promise<void> {
   const bytes = Buffer.alloc(50 * 1024 * 1024, 'prices');
   await writeFile(file, bytes);
   await store.upload('a/large=1.parquet', file, bytes.length);
-  await store.download('a/large=1.parquet', back);
+  await store.download('a/large=1.parquet', back, bytes.length);
   demand('a file of four parts', (await readFile(back)).equals(bytes));
   store.close();
   await note('a file of 50 MB in four parts', 'comes back as it was');

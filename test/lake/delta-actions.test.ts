@@ -56,7 +56,7 @@ test('the line that removes a file dates it and keeps what the file was', () => 
 });
 
 test('a file of another program may lack statistics, their count and tags', () => {
-  const add = { path: 'a%2520b.parquet', partitionValues: {}, size: 5, modificationTime: 6 };
+  const add = { path: 'a%20b.parquet', partitionValues: {}, size: 5, modificationTime: 6 };
   const plain = { path: 'a%20b.parquet', rows: 0n, bytes: 5, partitionValues: {}, stats: '{}', modifiedAt: 6 };
   expect(readAdd(add)).toStrictEqual(plain);
   expect(readAdd({ ...add, stats: null, tags: null })).toStrictEqual(plain);

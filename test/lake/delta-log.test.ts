@@ -206,7 +206,18 @@ test('a version that is missing is an error that names it', async () => {
 
 test.each([
   ['a line that is no JSON', '{"add":', 'line 4 is damaged', { line: 4, hint: HINT }],
-  ['a file without a path', '{"add":{"stats":"x"}}', 'an action is damaged', { hint: HINT }],
+  [
+    'a file without a path',
+    '{"add":{"stats":"x"}}',
+    'line 4 is damaged: the path "undefined" is empty',
+    { line: 4, hint: HINT },
+  ],
+  [
+    'a file with statistics that are no JSON',
+    '{"add":{"path":"a","size":1,"partitionValues":{},"stats":"x"}}',
+    'an action is damaged',
+    { hint: HINT },
+  ],
 ])('%s is an error that says where', async (_what, line, message, facts) => {
   const lake = await makeBareLake();
   const file = await writeEntry(lake, 0n, CREATED);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { createItemViews, FEW_ROWS } from '../../src/merge/batch.js';
+import { selectRejects } from '../../src/merge/rejects.js';
 import { loadRows } from '../../src/run/ledger.js';
 import { setDatasetNames } from '../../src/typing/dataset-names.js';
 import type { TypedFile } from '../../src/typing/type-file.js';
@@ -68,4 +69,17 @@ test('repeated items are put in order once, not whenever some of the items are r
   const plan = await db.rows('EXPLAIN SELECT * FROM exported_items WHERE site_id = 7');
   expect(String(plan[0]?.explain_value)).toContain('READ_PARQUET');
   expect(String(plan[0]?.explain_value)).not.toContain('WINDOW');
+});
+
+test('the time of a journal is a value in the SQL of rejects, whoever wrote it', () => {
+  const file: TypedFile = {
+    origin: 'feed',
+    part: 'p',
+    typedPath: 'typed.parquet',
+    rows: 1,
+    rejected: 1,
+    sources: [],
+  };
+  const sql = selectRejects([file], "2026-11-20' AS TIMESTAMP); COPY (SELECT 1) TO 'outside'; --");
+  expect(sql).toContain("CAST('2026-11-20'' AS TIMESTAMP); COPY (SELECT 1) TO ''outside''; --' AS TIMESTAMP");
 });

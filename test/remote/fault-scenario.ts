@@ -21,7 +21,7 @@ export async function outlastFault(store: ObjectStore, way: FaultyWay, fault: Fa
   failOnce('GET');
   demand('a read', (await store.read('key'))?.bytes.toString() === 'bytes');
   failOnce('GET');
-  await store.download('key', join(folder, 'down'));
+  await store.download('key', join(folder, 'down'), 5);
   demand('a download', (await readFile(join(folder, 'down'), 'utf8')) === 'bytes');
   failOnce('GET');
   demand('a listing', (await store.list('')).length === 1);
@@ -51,7 +51,7 @@ export async function outlastInParts(store: ObjectStore, way: FaultyWay, fault: 
     failNth(way, fault, ({ key }) => key.endsWith('large'), step);
     await store.upload('large', path, bytes.length);
     way.fault = () => undefined;
-    await store.download('large', join(folder, 'back'));
+    await store.download('large', join(folder, 'back'), bytes.length);
     demand(`a file of which request ${step} failed`, (await readFile(join(folder, 'back'))).equals(bytes));
     await store.remove(['large']);
   }

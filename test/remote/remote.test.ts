@@ -168,8 +168,8 @@ test('where fetching a log ends early, no entry is missing before another', asyn
   await one.run(2);
   await one.run(3);
   const { download } = store;
-  store.download = async (key, path) => {
-    if (key !== 'runs/_delta_log/00000000000000000001.json') return download(key, path);
+  store.download = async (key, path, maxBytes) => {
+    if (key !== 'runs/_delta_log/00000000000000000001.json') return download(key, path, maxBytes);
     await setTimeout(50);
     throw new Error('dead');
   };

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** What happens to a request: `lost` answers nothing after it took effect, `cut` sends half of the body, `slow` pauses in it. */
-export type Fault = 'cut' | 'hang' | 'reset' | 'lost' | 'slow' | '500' | '503' | undefined;
+/**
+ * What happens to a request: `lost` answers nothing after it took effect, `cut` sends half of the body, `slow` pauses in
+ * it, `endless` has no end.
+ */
+export type Fault = 'cut' | 'endless' | 'hang' | 'reset' | 'lost' | 'slow' | '500' | '503' | undefined;
 
 /** The pause of an answer that is slow. */
 export const SLOW_MS = 300;
@@ -34,6 +38,8 @@ export interface S3Server {
   fault: (asked: Asked) => Fault;
   /** Ignores `If-None-Match`, as some stores do. */
   ignoresConditions: boolean;
+  /** Lists every object, whatever it is asked for. */
+  listsAll: boolean;
   /** By which its clock is ahead. */
   aheadMs: number;
   /** By which each answer is late. */
@@ -71,6 +77,7 @@ export async function startS3(): Promise<S3Server> {
     headers: [],
     fault: () => undefined,
     ignoresConditions: false,
+    listsAll: false,
     aheadMs: 0,
     delayMs: 0,
     close: () => {
@@ -114,6 +121,7 @@ async function send(
   done: Answer,
   fault: Fault,
 ): Promise<void> {
+  if (fault === 'endless') return sendEndlessly(response, done);
   const body = Buffer.from(done.body ?? '');
   response.writeHead(done.status, {
     date: now(s3).toUTCString(),
@@ -128,6 +136,14 @@ async function send(
   if (fault !== 'slow') return;
   await setTimeout(SLOW_MS);
   response.end(body.subarray(half));
+}
+
+/** Until the client has gone. */
+async function sendEndlessly(response: ServerResponse, { status, body, headers }: Answer): Promise<void> {
+  response.writeHead(status, headers);
+  response.write(body ?? '');
+  const piece = Buffer.alloc(1024 * 1024, ' ');
+  while (!response.destroyed) if (!response.write(piece)) await once(response, 'drain').catch(() => {});
 }
 
 function act(s3: S3Server, uploads: Uploads, url: URL, key: string, request: IncomingMessage, bytes: Buffer): Answer {
@@ -185,7 +201,7 @@ function put(s3: S3Server, key: string, bytes: Buffer, condition: string | undef
 }
 
 function list(s3: S3Server, query: URLSearchParams): Answer {
-  const [prefix, after] = [query.get('prefix') ?? '', query.get('continuation-token') ?? ''];
+  const [prefix, after] = [s3.listsAll ? '' : (query.get('prefix') ?? ''), query.get('continuation-token') ?? ''];
   const keys = [...s3.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
   const page = keys.slice(0, PAGE);
   const contents = page.map((key) => {

@@ -1,4 +1,5 @@
 import { rowToJson } from '../../duckdb/value-json.js';
+import { escapeControls } from '../plain-text.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
@@ -27,7 +28,7 @@ export async function writeRows(
   let open = marks.open === '' || (await output.write(marks.open));
   for await (const batch of batches) {
     if (!open) break;
-    const text = batch.map((row) => rowToJson(names, row)).join(marks.between);
+    const text = escapeControls(batch.map((row) => rowToJson(names, row)).join(marks.between));
     if (batch.length > 0) open = await output.write(rows === 0n ? text : marks.between + text);
     rows += BigInt(batch.length);
   }

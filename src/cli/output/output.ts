@@ -1,3 +1,6 @@
+import { toTerminalText } from '../plain-text.js';
+import { measureScreen } from '../terminal-size.js';
+
 /** Results of a command, on stdout or in a file. Writing after the reader has gone (`| head`) is quiet. */
 export interface Output {
   /** Waits until the bytes are taken; false when the reader has gone and nothing more need be written. */
@@ -6,19 +9,20 @@ export interface Output {
   readonly columns: number | undefined;
 }
 
-/** Wraps a stream; EPIPE closes the output without an error. */
+/** Wraps a stream; text for a terminal is made safe for it. EPIPE closes the output without an error. */
 export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
   let closed = false;
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
     closed = true;
   });
+  const isTerminal = stream.isTTY === true;
   return {
-    columns: stream.isTTY === true ? stream.columns : undefined,
+    columns: isTerminal ? measureScreen(stream).columns : undefined,
     write: (chunk) =>
       new Promise((resolve, reject) => {
         if (closed) return resolve(false);
-        stream.write(chunk, (error) => {
+        stream.write(isTerminal && typeof chunk === 'string' ? toTerminalText(chunk) : chunk, (error) => {
           const code = (error as NodeJS.ErrnoException | null | undefined)?.code;
           if (!error) return resolve(true);
           if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') return reject(error);
