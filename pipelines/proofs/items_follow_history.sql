@@ -10,21 +10,26 @@ WITH last_applied AS (
   LEFT JOIN history AS h USING (change_id)
   WHERE k.change_id IS NOT NULL
 ),
+rejected_changes AS (
+  SELECT TRY_CAST(json_extract_string(raw, '$.item.id') AS BIGINT) AS item_id
+  FROM rejects
+  WHERE table_name = 'history' AND json_valid(raw)
+),
 faults AS (
   SELECT item_id,
     CASE
       WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
       WHEN changed_item IS DISTINCT FROM item_id THEN 'change ' || change_id || ' is of item ' || coalesce(changed_item, 0)
+      -- A change that could not be typed came later, or at the same time.
+      WHEN item_id IN (SELECT item_id FROM rejected_changes) THEN NULL
       -- A row that was read whole since may show more than the change.
       WHEN last_changed_at > observed_at THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
       WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)
         THEN 'removed_at is null after a REMOVED'
-      -- The service may date changes later than rows, and the change that removed the item may be among the rejects.
-      WHEN kind IN ('NEW', 'RELISTED') AND removed_at <= observed_at - to_microseconds(skew_us)
-        THEN 'removed_at is set after a ' || kind
+      WHEN kind IN ('NEW', 'RELISTED') AND removed_at <= observed_at THEN 'removed_at is set after a ' || kind
     END AS fault
-  FROM last_applied, (SELECT coalesce(max(feed_skew_us), 0) AS skew_us FROM runs)
+  FROM last_applied
 ),
 later AS (
   SELECT k.item_id, min(h.change_id) AS change_id
