@@ -89,7 +89,8 @@ export async function listFiles(db: Database, { files }: LakeBase, relation: str
 export function readFiles(files: ItemsFile[], { isKept, ...base }: LakeBase, more?: 'filename'): string {
   if (isKept) {
     const paths = files.map(({ absolutePath }) => quoteLiteral(absolutePath));
-    const some = files.length === base.files.length ? '' : ` WHERE filename IN (${paths.join(', ')})`;
+    const isOne = paths.length === 0 ? 'false' : `filename IN (${paths.join(', ')})`;
+    const some = files.length === base.files.length ? '' : ` WHERE ${isOne}`;
     return `(SELECT * ${more === undefined ? 'EXCLUDE (filename) ' : ''}FROM kept_items${some})`;
   }
   const relations = files.map((file) => toRelationFile(file, file.absolutePath));
