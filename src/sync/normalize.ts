@@ -73,10 +73,11 @@ export async function normalizeRun(
   const changeFiles = await typeChanges(run, extract);
   const { feed, window } = extract;
   const { applyFrom, watermark } = window;
+  // All statements from here on may read view `items`, which another session makes.
+  await itemsBefore;
   const changes = await createNewChanges(db, changeFiles, window, { isSelected: run.selection !== 'all' });
   await createPendingChanges(db, window);
   const names = await nameDatasets(run, datasets);
-  await itemsBefore;
   const base = chooseMergeBase(run, extract);
   const unlisted = await compareListingStates(run, extract, names);
   const typed = await typing.finish();
