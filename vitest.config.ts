@@ -29,6 +29,7 @@ const LONG = [
   'test/sim/lagging-service.test.ts',
   'test/sim/loaded-machine.test.ts',
   'test/sim/old-cursor.test.ts',
+  'test/sim/renamed-datasets.test.ts',
   'test/sim/stopped-runs.test.ts',
   'test/sync/backfill-history.test.ts',
   'test/sync/broken-exports.test.ts',
