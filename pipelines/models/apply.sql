@@ -2,15 +2,21 @@
 -- To other rows the changes are applied in order; replays and overlaps do nothing.
 -- An item that is unknown and can't be read is not among the items the key may see: only history shows it.
 -- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all changes),
--- pending_changes, renamed_sites, different_items (whole rows of the merge base that are not as the lake has them).
--- needs: base_items, different_items, pending_changes, renamed_sites, taken_reads; variables run_id, watermark
+-- pending_changes, renamed_sites, renamed_datasets, different_items (whole rows of the merge base that are not as the lake
+-- has them), missing_items (rows that a complete copy lacks).
+-- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads; variables run_id, watermark
 -- makes: merged_items
-WITH touched AS (
+WITH former AS (
+  SELECT map(list(former), list(name)) AS names FROM renamed_datasets HAVING count(*) > 0
+),
+touched AS (
   SELECT item_id FROM pending_changes
   UNION
   SELECT item_id FROM different_items
   UNION
   SELECT item_id FROM base_items SEMI JOIN renamed_sites USING (site_id)
+  UNION
+  SELECT item_id FROM base_items, former WHERE list_has_any(datasets, map_keys(names))
 ),
 base AS (
   SELECT *, false AS is_current, false AS is_reread
@@ -56,6 +62,8 @@ merged AS (
     CASE WHEN t.price_change IS NOT NULL THEN t.price_change.observed_at ELSE b.price_changed_at END AS price_changed_at,
     coalesce(s.name, b.site_name) AS site_name,
     coalesce(s.host, b.site_host) AS site_host,
+    CASE WHEN d.names IS NULL THEN b.datasets
+      ELSE list_transform(b.datasets, lambda one: coalesce(d.names[one], one)) END AS datasets,
     greatest(b.last_seen_at, t.seen_at) AS last_seen_at,
     greatest(b.last_changed_at, t.changed_at) AS last_changed_at,
     CASE
@@ -65,14 +73,18 @@ merged AS (
       ELSE t.listing.observed_at
     END AS removed_at,
     -- A change of an item shows that it is among the caller's data.
-    CASE WHEN t.item_id IS NULL THEN b.gone_at END AS gone_at,
+    CASE WHEN t.item_id IS NULL THEN coalesce(b.gone_at, CASE WHEN NOT b.is_reread THEN m.gone_at END) END AS gone_at,
     greatest(t.change_id, b.change_id) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id
   )
   FROM base AS b
   LEFT JOIN told AS t USING (item_id)
   LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id
-  WHERE t.item_id IS NOT NULL OR b.is_reread OR b.item_id IN (SELECT item_id FROM different_items)
+  -- Rows that were read in this run have the names of now.
+  LEFT JOIN former AS d
+    ON b.run_id <> CAST(getvariable('run_id') AS VARCHAR) AND list_has_any(b.datasets, map_keys(d.names))
+  LEFT JOIN missing_items AS m ON m.item_id = b.item_id
+  WHERE t.item_id IS NOT NULL OR b.is_reread OR b.item_id IN (SELECT item_id FROM different_items) OR d.names IS NOT NULL
     OR (s.site_id IS NOT NULL AND (b.site_name, b.site_host) IS DISTINCT FROM (s.name, s.host))
 )
 SELECT *, removed_at IS NULL AND gone_at IS NULL AS is_listed FROM merged

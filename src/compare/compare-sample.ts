@@ -64,10 +64,15 @@ async function compareLanded(
   sample: LandedSample,
   lowWatermark: string | null,
 ): Promise<SampleComparison> {
-  const { db } = base;
   await loadSample(base, sample);
-  // Not the lake but the sample is read again for each comparison.
-  return db.substitute('items', 'SELECT * FROM sampled_items', () => judgeSample(db, lowWatermark));
+  // Not the lake but the sample is read again for each comparison. A session of its own: in that of a run, tables are
+  // derived meanwhile.
+  const session = await base.db.fork();
+  try {
+    return await session.substitute('items', 'SELECT * FROM sampled_items', () => judgeSample(session, lowWatermark));
+  } finally {
+    await session.close();
+  }
 }
 
 /** Another sample in each run, the same in each of its tries: table `sampled_items`. */

@@ -25,15 +25,17 @@ export interface LakeBase extends Pick<TableState, 'hasOlderFiles'> {
 
 /**
  * Makes `base_items`: the rows so far of all items that may change. Needs `exported_items`, `pending_changes`, tables
- * `different_items` (compareItems) and `rejected_items`, and behind `renamed` the websites of `renamed_sites`.
+ * `different_items` (compareItems) and `rejected_items`, and behind `renamed` tables `renamed_sites` and
+ * `renamed_datasets`.
  */
 export async function createMergeBase(db: Database, base: MergeBase, renamed: 'unknown' | 'known'): Promise<void> {
   if (base.kind === 'first') return db.define('view', 'base_items', 'SELECT * FROM exported_items');
   const ids = `SELECT item_id FROM pending_changes WHERE item_id IS NOT NULL
     UNION SELECT item_id FROM different_items UNION SELECT item_id FROM stale_items
     UNION SELECT item_id FROM doubted_items UNION SELECT item_id FROM rejected_items`;
-  const sites = renamed === 'known' ? ' OR site_id IN (SELECT site_id FROM renamed_sites)' : '';
-  const condition = `item_id IN (${ids})${sites}`;
+  const names = ` OR site_id IN (SELECT site_id FROM renamed_sites)
+    OR list_has_any(datasets, (SELECT list(former) FROM renamed_datasets))`;
+  const condition = `item_id IN (${ids})${renamed === 'known' ? names : ''}`;
   if (base.kind === 'lake') return createLakeBase(db, base, condition);
   const select = await selectLakeBase(db, base, condition);
   const news = 'FROM exported_items SEMI JOIN different_items USING (item_id)';

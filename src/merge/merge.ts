@@ -62,8 +62,9 @@ export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<C
     return { select: undefined, replaced: [], changed };
   }
   const replaced = await chooseReplaced(db, base);
+  // Kept rows of files go when others take the files' place.
   await db.define(
-    changed <= FEW_ROWS ? 'table' : 'view',
+    changed <= FEW_ROWS || base.isKept ? 'table' : 'view',
     'items_before',
     `SELECT ${columns} FROM ${base.kind === 'lake' ? 'base_items' : readFiles(replaced, base)} SEMI JOIN merged_items USING (item_id)`,
   );

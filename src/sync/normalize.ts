@@ -18,6 +18,7 @@ import {
 import { findNeeds, type Merge, mergeItems } from '../merge/merge.js';
 import { createMergeBase, type ItemsFile, type MergeBase } from '../merge/merge-base.js';
 import { countUnnamed, createRejectedItems, createRejectedRows, selectRejects } from '../merge/rejects.js';
+import { createRenamedDatasets, type DatasetName, findRenamedDatasets } from '../merge/renamed-datasets.js';
 import { selectSites } from '../merge/sites.js';
 import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
 import type { Extract } from '../run/landed-run.js';
@@ -76,10 +77,14 @@ export async function normalizeRun(
   const changeFiles = await typeChanges(run, extract);
   const { feed, window } = extract;
   const { applyFrom, watermark } = window;
+  // All statements from here on may read view `items`, which another session makes.
+  await itemsBefore;
   const changes = await createNewChanges(db, changeFiles, window, { isSelected: run.selection !== 'all' });
   await createPendingChanges(db, window);
-  const names = await nameDatasets(run, datasets);
-  await itemsBefore;
+  const known = await readKnownDatasets(db);
+  const names = await nameDatasets(run, datasets, known);
+  const renamedDatasets = findRenamedDatasets(known, datasets);
+  await createRenamedDatasets(db, renamedDatasets);
   const base = chooseMergeBase(run, extract);
   const unlisted = await compareListingStates(run, extract, names);
   const typed = await typing.finish();
@@ -108,7 +113,7 @@ export async function normalizeRun(
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const { select: sites, renamed } = await selectSites(db, watermark ?? applyFrom);
-  if (renamed > 0n) await createMergeBase(db, base, 'known');
+  if (renamed > 0n || renamedDatasets.length > 0) await createMergeBase(db, base, 'known');
   const merge = await mergeItems(db, base, comparison);
   const typedRows = [...itemFiles, ...changeFiles].reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const good = items.exported.typed + items.reread.typed + changes.typed;
@@ -231,16 +236,24 @@ function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
   return { kind: mode === 'snapshot' ? 'reload' : 'poll', ...lake };
 }
 
+/** Datasets as the last run has noted them. */
+async function readKnownDatasets(db: Database): Promise<DatasetName[]> {
+  return (await db.rows('SELECT dataset_id AS id, name FROM datasets')) as { id: bigint; name: string }[];
+}
+
 /** By their names, as items give them: datasets that can be read. Rows of the lake may give one its former name. */
-async function nameDatasets({ db, selection }: Run, visible: LandedDatasets['datasets']): Promise<DatasetNames> {
-  const known = (await db.rows('SELECT dataset_id, name FROM datasets')) as { dataset_id: bigint; name: string }[];
+async function nameDatasets(
+  { db, selection }: Run,
+  visible: readonly DatasetName[],
+  known: readonly DatasetName[],
+): Promise<DatasetNames> {
   await setDatasetNames(
     db,
     [...visible, ...known].map(({ name }) => name),
   );
   const byId = new Map<bigint, string[]>();
   for (const { id, name } of visible) {
-    const before = known.filter(({ dataset_id }) => dataset_id === id).map((row) => row.name);
+    const before = known.filter((one) => one.id === id).map((one) => one.name);
     byId.set(id, [...new Set([name, ...before])]);
   }
   // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.

@@ -360,6 +360,54 @@ describe('a whole row of the merge base that the lake has otherwise', () => {
   });
 });
 
+describe('a dataset with another name', () => {
+  const renamedDatasets = [
+    { former: 'a', name: 'b' },
+    { former: 'b', name: 'a' },
+    { former: 'c', name: 'd' },
+  ];
+
+  test('has it in every row that gives it the former one, and nothing else changes', async () => {
+    const base = [
+      fullItem({}),
+      fullItem({ item_id: 2, datasets: '[x, c]' }),
+      fullItem({ item_id: 3, datasets: '[x]' }),
+    ];
+    const rows = await apply({ base: [...base, fullItem({ item_id: 4, datasets: null })], renamedDatasets });
+    expect(rows.map((row) => [row.item_id, row.datasets])).toEqual([
+      ['1', '[b, a]'],
+      ['2', '[x, d]'],
+    ]);
+    expect(await differences({ datasets: '[c]' }, { renamedDatasets })).toEqual({
+      datasets: '[d]',
+      run_id: 'this run',
+    });
+  });
+
+  test('has it in a row that also changes', async () => {
+    const world = { changes: [change({})], renamedDatasets };
+    expect(await differences({ datasets: '[c]' }, world)).toMatchObject({ price: '11.0000', datasets: '[d]' });
+  });
+
+  test('has it in rows of this run as they were read', async () => {
+    const row = { datasets: '[a]', run_id: 'this run' };
+    expect(await apply({ base: [fullItem(row)], renamedDatasets })).toEqual([]);
+    const read = { base: [fullItem({ datasets: '[c]' })], changes: [change(NEW)], reread: [fullItem(row)] };
+    expect(await apply({ ...read, renamedDatasets })).toMatchObject([{ datasets: '[a]' }]);
+  });
+
+  test('lists none of its items that a complete copy lacks, but those that are read again', async () => {
+    const lacked = fullItem({ datasets: '[c]' });
+    const missing = [fullItem({ gone_at: at(9), is_listed: false })];
+    const gone = { datasets: '[d]', gone_at: shown(9), is_listed: 'false', run_id: 'this run' };
+    expect(await differences({ datasets: '[c]' }, { missing, renamedDatasets })).toEqual(gone);
+    const told = { base: [lacked], missing, renamedDatasets, changes: [change({})] };
+    expect(await apply(told)).toMatchObject([{ datasets: '[d]', gone_at: null, is_listed: 'true' }]);
+    const read = fullItem({ datasets: '[d]', run_id: 'this run', last_changed_at: at(7), last_seen_at: at(7) });
+    expect(await apply({ ...told, reread: [read] })).toMatchObject([{ gone_at: null, is_listed: 'true' }]);
+  });
+});
+
 describe('a website', () => {
   const site = (row: Row): Row => ({ site_id: 7, name: 'Shop', host: 'shop.example', is_current: true, ...row });
 

@@ -2,6 +2,7 @@
 import { Database } from '../../src/duckdb/connection.js';
 import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
 import { judgeReads, measureFeedSkew } from '../../src/merge/judge-reads.js';
+import { createRenamedDatasets, type DatasetRename } from '../../src/merge/renamed-datasets.js';
 import { loadRows } from '../../src/run/ledger.js';
 
 type Value = string | number | bigint | boolean | null;
@@ -99,6 +100,10 @@ export interface ModelWorld {
   reread?: Row[];
   changes?: Row[];
   renamed?: Row[];
+  /** Datasets by their former names. */
+  renamedDatasets?: DatasetRename[];
+  /** Rows that a complete copy lacks. */
+  missing?: Row[];
   /** Rows of the lake's tables. */
   stale?: Row[];
   history?: Row[];
@@ -114,6 +119,8 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
   await loadRows(db, 'reread_items', 'items', world.reread ?? []);
   await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
   await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
+  await createRenamedDatasets(db, world.renamedDatasets ?? []);
+  await loadRows(db, 'missing_items', 'items', world.missing ?? []);
   await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
   await loadRows(db, 'history', 'history', world.history ?? []);
   const skews = (world.skews ?? []).map((skew, n) => `(${n}, ${skew ?? 'NULL'})`);

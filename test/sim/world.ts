@@ -89,7 +89,7 @@ export class World {
   readonly habits: Habits;
   readonly random: Seeded;
   /** Names of the caller's datasets; the id of each is its place from 1. */
-  readonly datasets: readonly [string, string];
+  datasets: readonly [string, string];
   readonly sites = new Map<bigint, Site>();
   readonly items = new Map<bigint, Item>();
   readonly changes: Change[] = [];

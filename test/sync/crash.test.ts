@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { syncPipeline } from '../../src/sync/sync.js';
-import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { makePipeline, openWorld, readLakes, testIo, type World } from './world.js';
+import { makePipeline, openWorld, readTables, testIo, type World } from './world.js';
 
 const NOW = '2026-11-21T00:00:00.000Z';
 const io = { ...testIo, now: () => new Date(NOW) };
@@ -34,30 +33,6 @@ afterAll(async () => {
   await world.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** Every table by plain glob, without what depends on the number of tries and on what else the account has asked for. */
-async function readTables(lakePath: string): Promise<Record<string, string[][]>> {
-  const varying: Record<string, string> = {
-    runs: 'calls, calls_refused, tries, seconds, bytes_received, export_rows_lost, usage_calls, usage_export_rows',
-    check_results: 'seconds',
-    // The same currencies are written again where a run continues.
-    shop_currencies: 'run_id',
-  };
-  const tables: TableName[] = [];
-  for (const table of TABLE_NAMES) {
-    const names = await readdir(path.join(lakePath, table)).catch(() => []);
-    if (names.some((name) => name !== '_delta_log')) tables.push(table);
-  }
-  const rows = await readLakes(
-    lakePath,
-    tables.map((table) => (glob) => {
-      const kept = varying[table] === undefined ? '*' : `* EXCLUDE (${varying[table]})`;
-      const some = table === 'check_results' ? "WHERE name <> 'ledger_matches_plan'" : '';
-      return `SELECT ${kept} FROM ${glob(table)} ${some} ORDER BY ALL`;
-    }),
-  );
-  return Object.fromEntries(tables.map((table, place) => [table, rows[place] as string[][]]));
-}
 
 /** A lake as a kill at a step of its run would leave it. */
 interface Still {

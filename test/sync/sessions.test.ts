@@ -20,3 +20,24 @@ test('the session that writes items knows the names of the datasets: many rows a
     await world.close();
   }
 });
+
+test('while a sample is judged, the session of the run sees the items of the lake', async () => {
+  const world = await openWorld({ items: 200, sites: 3 });
+  world.pipeline.proof.sample = 5;
+  let first: Database | undefined;
+  let seen: unknown;
+  const { run } = Database.prototype;
+  const spy = vi.spyOn(Database.prototype, 'run').mockImplementation(async function (this: Database, sql, values) {
+    first ??= this;
+    if (sql.includes('TABLE judged_sample AS')) seen = (await first.row('SELECT count(*) AS n FROM items'))?.n;
+    return run.call(this, sql, values);
+  });
+  try {
+    const { row } = await syncPipeline(world.pipeline, testIo);
+    expect(row).toMatchObject({ sampled: 5n, sample_mismatches: 0n });
+    expect(seen).toBe(200n);
+  } finally {
+    spy.mockRestore();
+    await world.close();
+  }
+});

@@ -1,6 +1,6 @@
 /** A sandbox, a lake beside it, and the comparison of the two: what the tests of whole runs share. */
 import { cpSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'lossless-json';
@@ -11,6 +11,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../src/sync/sync.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
 export interface World {
   sandbox: Sandbox;
@@ -125,6 +126,32 @@ export async function readLakes(lakePath: string, queries: LakeSql[]): Promise<s
   } finally {
     await db.close();
   }
+}
+
+/** Columns that depend on the number of tries, and on what else the account has asked for. */
+const VARYING: Partial<Record<TableName, string>> = {
+  runs: 'calls, calls_refused, tries, seconds, bytes_received, export_rows_lost, usage_calls, usage_export_rows',
+  check_results: 'seconds',
+  // The same currencies are written again where a run continues.
+  shop_currencies: 'run_id',
+};
+
+/** Every table by plain glob, but for what varies from try to try. */
+export async function readTables(lakePath: string): Promise<Record<string, string[][]>> {
+  const tables: TableName[] = [];
+  for (const table of TABLE_NAMES) {
+    const names = await readdir(path.join(lakePath, table)).catch(() => []);
+    if (names.some((name) => name !== '_delta_log')) tables.push(table);
+  }
+  const rows = await readLakes(
+    lakePath,
+    tables.map((table) => (glob) => {
+      const kept = VARYING[table] === undefined ? '*' : `* EXCLUDE (${VARYING[table]})`;
+      const some = table === 'check_results' ? "WHERE name <> 'ledger_matches_plan'" : '';
+      return `SELECT ${kept} FROM ${glob(table)} ${some} ORDER BY ALL`;
+    }),
+  );
+  return Object.fromEntries(tables.map((table, place) => [table, rows[place] as string[][]]));
 }
 
 const COLUMNS = `item_id, title, brand, mpn, gtin, price, previous_price, epoch_us(price_changed_at), currency, url, image,
