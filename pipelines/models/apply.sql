@@ -4,7 +4,7 @@
 -- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all changes),
 -- pending_changes, renamed_sites, renamed_datasets, different_items (whole rows of the merge base that are not as the lake
 -- has them), missing_items (rows that a complete copy lacks).
--- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads; variables run_id, watermark
+-- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads; variables feed_skew_is_known, run_id, watermark
 -- makes: merged_items
 WITH former AS (
   SELECT map(list(former), list(name)) AS names FROM renamed_datasets HAVING count(*) > 0
@@ -42,7 +42,9 @@ told AS (
     max(change_id) AS change_id,
     -- The document says of CHANGED alone that it moves lastChangedAt.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
-    max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED', 'RELISTED')) AS seen_at,
+    -- Later than the service dates the row, a removal that comes between would look older than the row.
+    max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED', 'RELISTED'))
+      - CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END AS seen_at,
     arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,
     arg_max({'price': price, 'previous_price': previous_price, 'observed_at': observed_at}, change_id)
       FILTER (WHERE is_price_change(previous_price, price, changes)) AS price_change,

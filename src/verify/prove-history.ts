@@ -9,7 +9,7 @@ export const historyProof: Proof = {
   name: 'history',
   claims: 'Each item matches the last change that was applied to it, and no change of history was left out.',
   async prove(context, report) {
-    await createReplayedViews(context, ['items', 'history', 'rejects']);
+    await createReplayedViews(context, ['items', 'history', 'rejects', 'runs']);
     await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));
     const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
     const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;

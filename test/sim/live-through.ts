@@ -3,7 +3,8 @@
  *
  * Safety and liveness, in plain words:
  * - Never stale: the world stands still, and longer than the largest lag and the feed's delay have passed. The next run,
- *   or one of three more with the clock moved on by the lag between them, makes every item equal to the truth.
+ *   or one of three more with the clock moved on by the lag between them, makes every item equal to the truth. A removal
+ *   without a name close behind a relisting that the feed dates later takes an hour: only then is the row taken as it is.
  * - Every event once: each change that the feed delivered is in history exactly once, at any time and in whatever order
  *   runs and answers came. At the end no diff row stands beside the events of an item that the feed told whole.
  * - Never overclaims: a run that began after all that had happened was older than the largest lag and the feed's delay
@@ -91,6 +92,7 @@ async function catchUp(simulation: Simulation, copiedAll: boolean): Promise<void
   const lag = largestLag(world.habits);
   for (let look = 1; ; look++) {
     world.settle(lag);
+    if (look === CATCH_UPS && world.habits.removedItem === 'null') world.now += HOUR;
     const report = await run(simulation);
     try {
       return await simulation.expectCopy(report, true, copiedAll);
