@@ -124,6 +124,7 @@ export const SETTINGS = {
   splitAbove: gap('source.splitAbove', [1_000_000, 5], 3),
   daily: gap('analysis.daily in days', [0, 5]),
   pause: gap('days without a run, while the world goes on', [0, 10], 2),
+  renaming: gap('datasets get other names between runs', [false, true], 3),
 } as const;
 
 export const HABITS = { ...READINGS, ...SETTINGS } as const;

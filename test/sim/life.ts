@@ -1,5 +1,6 @@
 /** How the world lives: listings come, change, go and come back, websites are renamed, items get out of sight. */
 import { addItem, EVENTS, record, relist, setPrice } from './events.js';
+import { largestLag } from './habits.js';
 import { type Item, SECOND, type World } from './world.js';
 
 const TEXTS = ['CC BY 4.0, Shop GmbH', 'ODbL © Příklad', 'Etalab 2.0\n“open”'];
@@ -55,6 +56,19 @@ export function renameSite(world: World, round: number): void {
   else site.name = `${site.name.split(',')[0]}, since ${round}`;
   world.keepSite(site);
   record(world, item, 'CHANGED', {}, setPrice(item, (item.price ?? 0) + 1));
+}
+
+/** A dataset has another name from now on, and so has it in every item; rows that lag would have the former one for good. */
+export function renameDataset(world: World, round: number): void {
+  if (!world.habits.renaming || largestLag(world.habits) > 0) return;
+  const [former, other] = world.datasets;
+  const name = `${former.split(' since ')[0]} since ${round}`;
+  world.now += SECOND;
+  world.datasets = [name, other];
+  for (const item of world.items.values()) {
+    item.datasets = item.datasets.map((one) => (one === former ? name : one));
+    world.keep(item);
+  }
 }
 
 /** Items leave the caller's data without an event, and those that left before come back. */

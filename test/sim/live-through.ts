@@ -4,7 +4,8 @@
  * Safety and liveness, in plain words:
  * - Never stale: the world stands still, and longer than the largest lag and the feed's delay have passed. The next run,
  *   or one of three more with the clock moved on by the lag between them, makes every item equal to the truth. A removal
- *   without a name close behind a relisting that the feed dates later takes an hour: only then is the row taken as it is.
+ *   without a name, or a change of an unknown kind, close behind another that the feed dates later takes an hour: only
+ *   then is the row taken as it is.
  * - Every event once: each change that the feed delivered is in history exactly once, at any time and in whatever order
  *   runs and answers came. At the end no diff row stands beside the events of an item that the feed told whole.
  * - Never overclaims: a run that began after all that had happened was older than the largest lag and the feed's delay
@@ -21,7 +22,7 @@ import { PricelakeError } from '../../src/errors/errors.js';
 import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
 import { Mismatch } from './compare.js';
 import { type Habits, largestLag } from './habits.js';
-import { hideOne, leaveAndReturn, renameSite, step } from './life.js';
+import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from './life.js';
 import { openSimulation, type Simulation } from './simulation.js';
 import { SECOND } from './world.js';
 
@@ -70,6 +71,7 @@ function moveOn({ world }: Simulation, round: number, isLast: boolean): void {
   if (isLast) world.now += BigInt(world.habits.pause) * DAY;
   for (let n = 0; n < EVENTS_A_ROUND / 2; n++) step(world);
   hideOne(world);
+  renameDataset(world, round);
   renameSite(world, round);
 }
 
@@ -90,9 +92,10 @@ async function run(simulation: Simulation): Promise<RunReport> {
 async function catchUp(simulation: Simulation, copiedAll: boolean): Promise<void> {
   const { world } = simulation;
   const lag = largestLag(world.habits);
+  const { removedItem, kinds } = world.habits;
   for (let look = 1; ; look++) {
     world.settle(lag);
-    if (look === CATCH_UPS && world.habits.removedItem === 'null') world.now += HOUR;
+    if (look === CATCH_UPS && (removedItem === 'null' || kinds === 'some')) world.now += HOUR;
     const report = await run(simulation);
     try {
       return await simulation.expectCopy(report, true, copiedAll);

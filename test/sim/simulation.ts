@@ -124,8 +124,8 @@ async function expectLake(simulation: Simulation, report: RunReport, settled: bo
   const cursor = report.row.cursor_to ?? 0n;
   const isPrompt = largestLag(habits) === 0;
   // Without the feed nothing tells how far a copy of a moving world has come; neither does a service that lags.
-  // Nor do removals without a name, unless the run says that it has caught up.
-  const isTold = habits.removedItem === 'named' || report.row.caught_up;
+  // Nor do removals without a name and changes of unknown kinds, unless the run says that it has caught up.
+  const isTold = (habits.removedItem === 'named' && habits.kinds === 'none') || report.row.caught_up;
   if (settled || (habits.feed && isPrompt && isTold && habits.pause === 0)) {
     const expected = settled ? null : cursor;
     expectItems(world, lake, { cursor: habits.feed ? cursor : expected, settled, withoutLeft: !copiedAll });
