@@ -13,12 +13,13 @@ export interface StaleItems {
  * Variable `feed_skew`: how much later than rows the service dates changes. The document does not say that observedAt is
  * the time in the row. Null, which means two minutes, if nothing shows it. Variable `feed_skew_is_known`: true
  * where reads of this run or of an earlier one establish it. Needs the lake's views.
+ * @param lacksChanges true where changes could not be typed: a read may be of one that is missing, so nothing is guessed
  */
-export async function measureFeedSkew(db: Database): Promise<void> {
+export async function measureFeedSkew(db: Database, { lacksChanges = false } = {}): Promise<void> {
   const news = await readSkew(db, ['pending_changes']);
   const all = news.isSure ? news : await readSkew(db, ['pending_changes', 'history']);
   const known = all.isSure ? all.skew : await readKnownSkew(db);
-  const skew = known ?? all.skew;
+  const skew = known ?? (lacksChanges ? 0n : all.skew);
   await db.run(`SET VARIABLE feed_skew = ${skew === undefined ? 'NULL' : `to_microseconds(${skew})`}`);
   await db.run(`SET VARIABLE feed_skew_is_known = ${known !== undefined}`);
 }

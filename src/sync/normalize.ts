@@ -90,7 +90,9 @@ export async function normalizeRun(
   const typed = await typing.finish();
   const absent = base.kind === 'reload' ? await findAbsent(run) : [];
   const whole = await createItemViews(db, typed, absent);
-  if (watermark !== undefined && whole.exported.typed + whole.reread.typed > 0n) await measureFeedSkew(db);
+  const lacksChanges = run.tables.rejects.files.length > 0 || changeFiles.some(({ rejected }) => rejected > 0);
+  if (watermark !== undefined && whole.exported.typed + whole.reread.typed > 0n)
+    await measureFeedSkew(db, { lacksChanges });
   const typedWhole = typed.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   const moment = await fixMoment(run);
   const { at } = moment;
@@ -109,7 +111,7 @@ export async function normalizeRun(
   await createRejectedItems(db);
   await createMergeBase(db, base, 'unknown');
   const unnamed = await countUnnamed(db);
-  const { itemFiles, items } = await readNeeded(run, extract, typed, whole, changeFiles);
+  const { itemFiles, items } = await readNeeded(run, extract, typed, whole, changeFiles, lacksChanges);
   const stale = await selectStaleItems(db);
   if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
   const { select: sites, renamed } = await selectSites(db, watermark ?? applyFrom);
@@ -159,6 +161,7 @@ async function readNeeded(
   typed: TypedFile[],
   whole: WholeItems,
   changeFiles: readonly TypedFile[],
+  lacksChanges: boolean,
 ) {
   const { db, typing } = run;
   await hydrateRun(run, extract.planned, await findNeeds(db));
@@ -168,7 +171,7 @@ async function readNeeded(
     return { ...whole, reread: await createRereads(db, itemFiles) };
   };
   let items = itemFiles.length === typed.length ? whole : await viewReads();
-  if (items.reread.typed > 0n) await measureFeedSkew(db);
+  if (items.reread.typed > 0n) await measureFeedSkew(db, { lacksChanges });
   await judgeReads(db);
   if (await rereadStale(run, extract.planned, await listStaleReads(db))) {
     itemFiles = await typing.finish();
