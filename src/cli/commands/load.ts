@@ -7,7 +7,7 @@ import { runCommand } from '../run-command.js';
 interface LoadArguments {
   warehouse: Warehouse;
   since: string | undefined;
-  full: boolean;
+  full: boolean | undefined;
   table: TableName[] | undefined;
   schema: string | undefined;
   base: string | undefined;
@@ -30,7 +30,8 @@ export const loadCommand: CommandModule<object, LoadArguments> = {
         conflicts: 'full',
         describe: 'The run that the copy is at: 41, or its run_id',
       })
-      .option('full', { type: 'boolean', default: false, describe: 'Load everything' })
+      // A default would count as given, and --since excludes it.
+      .option('full', { type: 'boolean', describe: 'Load everything' })
       .option('table', {
         choices: TABLE_NAMES,
         type: 'string',
