@@ -24,6 +24,7 @@ const LOAD: TableLoad = {
     partitions: [{ site_id: '12', category_slug: "a'); DROP TABLE items; --\\" }, { site_id: null }],
   },
   files: [file("site_id-12.it's.parquet")],
+  total: 1n,
 };
 
 test('a script stages, changes the copy in one transaction that records the run last, and cleans up', () => {
