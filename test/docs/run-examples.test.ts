@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runHere } from '../cli/pricelake.js';
 import { openWorld, readLake, type World } from '../sync/world.js';
 import { type Example, listExamples } from './list-examples.js';
@@ -24,6 +24,7 @@ let here: Record<string, string>;
 
 const run = (args: string[], folder = cwd) => {
   const { baseUrl, keys } = world.sandbox;
+  vi.spyOn(console, 'log').mockImplementation(() => {}); // yargs prints help itself
   return runHere(args, { cwd: folder, env: { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live } });
 };
 
