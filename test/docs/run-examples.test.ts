@@ -100,7 +100,8 @@ function listCommands(): Example[] {
 const COMMANDS = listCommands();
 const MAY_FIND: Record<string, number> = { check: 3, watch: 7 };
 
-test('every other command line of help, of a page and of a scheduler runs', async () => {
+// More than a hundred commands: on a busy machine they take longer than one test usually may.
+test('every other command line of help, of a page and of a scheduler runs', { timeout: 600_000 }, async () => {
   const failed: unknown[] = [];
   for (const { args, text } of COMMANDS) {
     const folder = args[0] === 'init' ? await mkdtemp(path.join(cwd, 'empty-')) : cwd;
