@@ -21,6 +21,7 @@ const LONG = [
   'test/compare/compare-items.test.ts',
   'test/compare/compare-listing.test.ts',
   'test/compare/compare-products.test.ts',
+  'test/docs/run-examples.test.ts',
   'test/rebuild/rebuild-damaged.test.ts',
   'test/rebuild/rebuild.test.ts',
   'test/remote/empty-disk.test.ts',

@@ -5,10 +5,11 @@ import { PricelakeError } from '../errors/errors.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import type { Check } from './check.js';
+import { requireScopes } from './require-scope.js';
 
 /**
- * Refuses checks that would not run, without a lake: each is one SELECT that binds to the tables of schemas/. Told
- * before a run begins, since at its end a whole copy may have been paid for.
+ * Refuses checks that would not run, without a lake: each is one SELECT that binds to the tables of schemas/, and follows
+ * its scope. Told before a run begins, since at its end a whole copy may have been paid for.
  * @throws PricelakeError `config` that names file and line.
  */
 export async function bindChecks(checks: readonly Check[]): Promise<void> {
@@ -20,6 +21,7 @@ export async function bindChecks(checks: readonly Check[]): Promise<void> {
       await db.run(`CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`);
     }
     for (const check of checks) await bindCheck(db, check);
+    await requireScopes(db, checks);
   } finally {
     await db.close();
   }

@@ -26,7 +26,7 @@ export interface Check {
   parameters: CheckParameter[];
   /**
    * Which rows of items a violation follows from: a row alone, or the rows that have the same values in these columns.
-   * Undefined for all rows, and where it reads another table that follows from items.
+   * Undefined for all rows. `requireScopes` says which queries follow from one.
    */
   scope: 'row' | readonly string[] | undefined;
   /**

@@ -26,6 +26,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   offline: EXIT.usage,
   landing_gone: EXIT.usage,
   nothing_held: EXIT.usage,
+  copy_differs: EXIT.usage,
   gate_failed: EXIT.checkFailed,
   check_failed: EXIT.checkFailed,
   verify_failed: EXIT.checkFailed,

@@ -25,6 +25,8 @@ export interface TableLoad {
   /** Which rows the copy gives up and takes; the files hold them all, beside others where it is not `all`. */
   rows: LoadedRows;
   files: DataFile[];
+  /** Rows of the table that the copy has afterwards. */
+  total: bigint;
 }
 
 /** `runs`: rows of these runs, and whole partitions that lost rows. */
@@ -69,6 +71,7 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
     run,
     columns,
     gained: columns.map(({ name }) => name).filter((name) => !had.has(name)),
+    total: (span?.files ?? files).reduce((sum, { rows }) => sum + rows, 0n),
     ...(isWhole ? { rows: { kind: 'all' }, files } : chooseRows(span)),
   };
 }

@@ -31,7 +31,7 @@ export interface PostgresLoad {
   schema: string | undefined;
   /** A file that DuckDB may write and this process may read. */
   scratch: string;
-  /** Load everything, also where the copy could follow. */
+  /** Load everything, also where the copy could follow, or is of another lake or a later run. */
   isFull: boolean;
   signal: AbortSignal;
 }
@@ -50,8 +50,9 @@ const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
 
 /**
  * Brings the copy of a PostgreSQL database to the lake's newest run, in one transaction: it is of one run before and of
- * the other afterwards. Each table follows from the run that the copy notes, and is loaded whole where there is none,
- * if the copy is of another lake, or if the lake does not know what changed.
+ * the other afterwards. Each table follows from the run that the copy notes, and is loaded whole where there is none, or
+ * if the lake does not know what changed.
+ * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
   const target = nameTarget(wish.schema);
@@ -70,6 +71,7 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
       wish.signal.throwIfAborted();
       const load = await choosePlan(wish, table, standing.get(table));
       done.push({ table, since: load.since ?? null, run: load.run, rows: await loadTable(client, wish, target, load) });
+      await requireTotal(client, target, load);
     }
     // THE COMMIT POINT: rows and the runs that they are of become the copy's together.
     await client.query('COMMIT');
@@ -85,19 +87,34 @@ function nameTarget(schema: string | undefined): LoadTarget {
   return { ...form, dialect: { ...dialect, typeOf: (column) => (holdsJson(column) ? 'jsonb' : undefined) }, schema };
 }
 
-async function choosePlan(
-  { lake, isFull }: PostgresLoad,
-  table: TableName,
-  standing: { id: unknown; run: bigint } | undefined,
-): Promise<TableLoad> {
-  if (isFull || standing === undefined) return renew(await planLoad(lake, table, undefined));
+/** What the copy notes of a table. */
+interface Standing {
+  id: unknown;
+  run: bigint;
+}
+
+async function choosePlan({ lake, isFull }: PostgresLoad, table: TableName, standing: Standing | undefined) {
+  const whole = renew(await planLoad(lake, table, undefined));
+  if (isFull || standing === undefined) return whole;
+  refuseOther(whole, standing);
   try {
-    const load = await planLoad(lake, table, standing.run);
-    return load.tableId === standing.id ? load : renew(await planLoad(lake, table, undefined));
+    return await planLoad(lake, table, standing.run);
   } catch (error) {
     if (!(error instanceof PricelakeError) || error.code !== 'usage') throw error;
-    return renew(await planLoad(lake, table, undefined));
+    return whole;
   }
+}
+
+/** A wrong folder must not take a copy back, nor replace it by another one. */
+function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): void {
+  if (standing.id === tableId && standing.run <= run) return;
+  const other = standing.id === tableId ? '' : ` of another lake (its table ${standing.id}; here is ${tableId})`;
+  const facts = { table, copyRun: standing.run, lakeRun: run, copyTable: standing.id, lakeTable: tableId };
+  throw new PricelakeError(
+    'copy_differs',
+    `the copy of ${table} is at run ${standing.run}${other}, and this lake is at run ${run}; nothing was changed`,
+    { hint: 'Load the lake that the copy follows, or replace the copy by this lake with --full.', ...facts },
+  );
 }
 
 /** A copy may be older than a column of any table that is loaded whole. */
@@ -129,6 +146,18 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
     await client.query(`DELETE FROM ${nameTable(target, 'pricelake_loads')} WHERE table_name = $1`, [table]);
   await runAll(client, writeApply(target, load, stage));
   return rows;
+}
+
+/** Rows that something else deleted or added come to light by their number. */
+async function requireTotal(client: Client, target: LoadTarget, { table, run, total }: TableLoad): Promise<void> {
+  const { rows } = await client.query(`SELECT count(*) AS n FROM ${nameTable(target, table)}`);
+  const copied = BigInt(String(rows[0]?.n));
+  if (copied === total) return;
+  throw new PricelakeError(
+    'copy_differs',
+    `the copy of ${table} would have ${copied} rows, and run ${run} of the lake has ${total}: something else changed it; nothing was changed`,
+    { hint: 'Load everything: --full.', table, copyRows: copied, lakeRows: total },
+  );
 }
 
 async function copyRows(

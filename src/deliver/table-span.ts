@@ -32,7 +32,10 @@ export interface TableSpan {
 /** @throws PricelakeError `usage` if the log does not say, `lake_invalid` if it is damaged. */
 export async function readSpan(lake: Lake, table: TableName, since: Since): Promise<TableSpan> {
   const { version: from, entries } = await readCommitsSince(lake, table, since);
-  const after = await readLog(lake, table);
+  const to = entries.at(-1)?.version ?? from;
+  const newest = await readLog(lake, table);
+  // A run may have published meanwhile.
+  const after = newest.version === to ? newest : await readLog(lake, table, { until: to });
   const before = from < 0n ? undefined : await readLog(lake, table, { until: from });
   const changing = entries.filter(({ changesRows }) => changesRows);
   const known = new Map(before?.files);

@@ -29,6 +29,7 @@ const temporary = (target: LoadTarget, table: TableName) => target.dialect.quote
 const permanent = (target: LoadTarget, table: TableName) => nameTable(target, `pricelake_stage_${table}`);
 const drop = (target: LoadTarget, table: TableName) => [`DROP TABLE IF EXISTS ${permanent(target, table)}`];
 
+/** Without NOT NULL: columns of the files may be null, and BigQuery loads none of these into a required one. */
 const writeColumns = ({ dialect }: LoadTarget, columns: readonly Column[]) =>
   columns.map((column) => `${dialect.quote(column.name)} ${writeType(column, dialect)}`).join(', ');
 
@@ -76,8 +77,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     commit: ['COMMIT'],
     base: { pattern: /^@[\w.$~%/-]+$/, example: '@lake_stage' },
     stageName: permanent,
-    stage: (target, { table, files }, base) => [
-      `CREATE OR REPLACE TEMPORARY TABLE ${permanent(target, table)} LIKE ${nameTable(target, table)}`,
+    stage: (target, { table, files, columns }, base) => [
+      `CREATE OR REPLACE TEMPORARY TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
       ...inLists(files, MAX_FILES.snowflake).map(
         (some) =>
           `COPY INTO ${permanent(target, table)} FROM ${base} FILES = (${some.map(({ path }) => quoteStagePath(`${table}/${path}`)).join(', ')}) FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE`,
@@ -93,8 +94,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     commit: ['COMMIT TRANSACTION'],
     base: { pattern: bucket('gs'), example: 'gs://bucket/lake' },
     stageName: permanent,
-    stage: (target, { table, files }, base) => [
-      `CREATE OR REPLACE TABLE ${permanent(target, table)} LIKE ${nameTable(target, table)}`,
+    stage: (target, { table, files, columns }, base) => [
+      `CREATE OR REPLACE TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
       ...inLists(files, MAX_FILES.bigquery).map(
         (some) =>
           `LOAD DATA INTO ${permanent(target, table)} FROM FILES (format = 'PARQUET', enable_list_inference = true, uris = [${some.map(({ path }) => target.dialect.quoteText(`${base}/${table}/${path}`)).join(', ')}])`,
@@ -111,11 +112,12 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     commit: [],
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
     stageName: permanent,
+    // A file that was loaded once would be skipped, also by a table that is made again.
     stage: (target, { table, files, columns }, base) => [
       `CREATE OR REPLACE TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
       ...inLists(files, MAX_DATABRICKS).map(
         (some) =>
-          `COPY INTO ${permanent(target, table)} FROM ${target.dialect.quoteText(`${base}/${table}`)} FILEFORMAT = PARQUET FILES = (${some.map(({ path }) => target.dialect.quoteText(path)).join(', ')})`,
+          `COPY INTO ${permanent(target, table)} FROM ${target.dialect.quoteText(`${base}/${table}`)} FILEFORMAT = PARQUET FILES = (${some.map(({ path }) => target.dialect.quoteText(path)).join(', ')}) COPY_OPTIONS ('force' = 'true')`,
       ),
     ],
     clean: drop,

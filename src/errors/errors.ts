@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'offline' // a command that makes no calls would need one
   | 'landing_gone' // the raw bytes that rebuild needs are no longer kept
   | 'nothing_held' // --publish-held, but no batch is held
+  | 'copy_differs' // the copy in a database is of another lake or a later run, or something else changed it
   | 'check_failed'
   | 'verify_failed' // verify found a fault
   | 'below_allowed' // watch found a shop below a price that the list allows

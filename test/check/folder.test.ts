@@ -37,6 +37,10 @@ describe("a folder of the user's checks", () => {
     [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: the check does not run: Catalog Error: .*items/u],
     [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, here is DELETE$/u],
     [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* here is 2 statements$/u],
+    [
+      `${HEADER}-- scope: row\nSELECT site_id FROM items GROUP BY site_id`,
+      /own\.sql:5: scope: row: GROUP BY looks at more than one row$/u,
+    ],
     [HEADER, /own\.sql: there is no SQL$/u],
     [`${HEADER.replace('own', 'row_equation')}SELECT 1`, /own\.sql: the check row_equation is in .*row_equation\.sql/u],
   ])('is refused before a run begins, with file and line: %j', async (text, message) => {

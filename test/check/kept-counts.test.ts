@@ -8,6 +8,7 @@ import type { PlannedCheck } from '../../src/check/settings.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { createSeeded } from '../seeded.js';
+import { FOLLOWING_CHECKS } from './scoped-queries.js';
 
 const random = createSeeded(12);
 let db: Database;
@@ -63,7 +64,7 @@ beforeAll(async () => {
   await db.run(
     'CREATE TABLE sites AS SELECT id AS site_id, NULL AS name, NULL AS host, id < 2 AS is_current FROM range(3) t(id)',
   );
-  checks = (await loadChecks()).filter(({ scope }) => scope !== undefined);
+  checks = [...(await loadChecks()).filter(({ scope }) => scope !== undefined), ...FOLLOWING_CHECKS];
 });
 afterAll(() => db.close());
 

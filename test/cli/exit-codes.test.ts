@@ -10,6 +10,7 @@ describe('the exit code', () => {
     ['config', 2],
     ['query', 2],
     ['lake_invalid', 2],
+    ['copy_differs', 2],
     ['gate_failed', 3],
     ['check_failed', 3],
     ['below_allowed', 7],

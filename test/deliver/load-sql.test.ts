@@ -24,7 +24,10 @@ const LOAD: TableLoad = {
     partitions: [{ site_id: '12', category_slug: "a'); DROP TABLE items; --\\" }, { site_id: null }],
   },
   files: [file("site_id-12.it's.parquet")],
+  total: 1n,
 };
+
+const BASES = { postgres: '', redshift: 's3://b', snowflake: '@s', bigquery: 'gs://b', databricks: 's3://b/l' };
 
 test('a script stages, changes the copy in one transaction that records the run last, and cleans up', () => {
   const script = writeLoadScript('snowflake', [LOAD], { schema: 'shop.prices', base: '@stage' });
@@ -47,7 +50,7 @@ test('items change in one statement where a database has no transaction over sev
   const script = writeLoadScript('databricks', [keys], { schema: undefined, base: 's3://b/lake' });
   expect(script.filter((sql) => /^(MERGE|DELETE|INSERT|UPDATE|BEGIN|COPY)/.test(sql))).toMatchInlineSnapshot(`
     [
-      "COPY INTO \`pricelake_stage_items\` FROM 's3://b/lake/items' FILEFORMAT = PARQUET FILES = ('site_id-12.it\\'s.parquet')",
+      "COPY INTO \`pricelake_stage_items\` FROM 's3://b/lake/items' FILEFORMAT = PARQUET FILES = ('site_id-12.it\\'s.parquet') COPY_OPTIONS ('force' = 'true')",
       "MERGE INTO \`items\` AS t USING (SELECT \`item_id\`, \`title\`, \`datasets\`, \`site_id\`, \`run_id\` FROM \`pricelake_stage_items\` WHERE EXISTS (SELECT 1 FROM \`pricelake_loads\` WHERE \`table_name\` = 'items' AND \`table_id\` = 'it\\'s' AND \`run_number\` = 41) AND (\`run_id\` IN ('000042-x'))) AS s ON t.\`item_id\` = s.\`item_id\`
     WHEN MATCHED THEN UPDATE SET \`item_id\` = s.\`item_id\`, \`title\` = s.\`title\`, \`datasets\` = s.\`datasets\`, \`site_id\` = s.\`site_id\`, \`run_id\` = s.\`run_id\`
     WHEN NOT MATCHED THEN INSERT (\`item_id\`, \`title\`, \`datasets\`, \`site_id\`, \`run_id\`) VALUES (s.\`item_id\`, s.\`title\`, s.\`datasets\`, s.\`site_id\`, s.\`run_id\`)",
@@ -56,11 +59,18 @@ test('items change in one statement where a database has no transaction over sev
   `);
 });
 
+test.each(WAREHOUSES)('for %s a staging table takes null in every column, as the files may have it', (warehouse) => {
+  const script = writeLoadScript(warehouse, [LOAD], { schema: undefined, base: BASES[warehouse] });
+  const stages = script.filter((sql) => /^CREATE .*pricelake_stage_items/i.test(sql));
+  expect(stages).toHaveLength(warehouse === 'postgres' ? 0 : 1);
+  for (const sql of stages) {
+    expect(sql).toMatch(/\(.*item_id.*title.*run_id.*\)$/i);
+    expect(sql).not.toMatch(/NOT NULL|\bLIKE\b/);
+  }
+});
+
 test.each(WAREHOUSES)('for %s no value leaves its quotes', (warehouse) => {
-  const base = { postgres: '', redshift: 's3://b', snowflake: '@s', bigquery: 'gs://b', databricks: 's3://b/l' }[
-    warehouse
-  ];
-  const sql = writeLoadScript(warehouse, [LOAD], { schema: undefined, base }).join(';\n');
+  const sql = writeLoadScript(warehouse, [LOAD], { schema: undefined, base: BASES[warehouse] }).join(';\n');
   // Without texts and names nothing of the value is left; in texts of PostgreSQL a backslash escapes nothing.
   const texts =
     warehouse === 'postgres'

@@ -3,35 +3,17 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { listHelps } from '../../docs/render/cli.js';
-import { readDuration } from '../../src/cli/duration.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
+import { parseExample } from '../docs/parse-example.js';
 
 const run = promisify(execFile);
 const FOLDER = packagePath('pipelines/deploy');
 const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');
-/** Options of each command, by its name. */
-let commands: Map<string, string>;
 
-beforeAll(async () => {
-  commands = new Map((await listHelps()).map(({ name, help }) => [name, help]));
-});
-
-/** A command line of ours: the command is there, and so are its options. */
-function expectCommand(words: readonly string[]): void {
-  const [name = '', ...rest] = words;
-  expect([...commands.keys()]).toContain(name);
-  for (const [i, word] of rest.entries()) {
-    if (!word.startsWith('--')) continue;
-    expect(commands.get(name)).toMatch(new RegExp(`${word}\\s`));
-    if (word === '--deadline') expect(readDuration(word, rest[i + 1] ?? '', 'refused')).toBeGreaterThan(0);
-  }
-}
-
-test('every file tells how it is put to use, and names commands and options that there are', async () => {
+test('every file tells how it is put to use', async () => {
   const names = (await readdir(FOLDER)).sort();
   expect(names).toEqual([
     'Dockerfile',
@@ -46,19 +28,7 @@ test('every file tells how it is put to use, and names commands and options that
     'pricelake.service',
     'pricelake.timer',
   ]);
-  let found = 0;
-  for (const name of names) {
-    const text = await read(name);
-    expect([name, /^(#|""")/.test(text)]).toEqual([name, true]);
-    const code = text.replaceAll(/^\s*#.*$/gm, '').replaceAll(/^"""[\s\S]*?"""/gm, '');
-    for (const [, words = ''] of code.matchAll(
-      /\bpricelake ((?:sync|verify|compact|webhook) (?:--)?[/{\w][^\n">;|]*)/g,
-    )) {
-      expectCommand(words.trim().split(/\s+/));
-      found += 1;
-    }
-  }
-  expect(found).toBeGreaterThanOrEqual(6);
+  for (const name of names) expect([name, /^(#|""")/.test(await read(name))]).toEqual([name, true]);
 });
 
 test('the CronJob is YAML whose container runs a command of ours over a pipeline file that can be read', async () => {
@@ -72,7 +42,7 @@ test('the CronJob is YAML whose container runs a command of ours over a pipeline
     unknown,
     { spec: { jobTemplate: { spec: { template: { spec: { containers: { args: string[] }[] } } } } } },
   ];
-  expectCommand(job.spec.jobTemplate.spec.template.spec.containers[0]?.args ?? []);
+  expect(await parseExample(job.spec.jobTemplate.spec.template.spec.containers[0]?.args ?? [])).toEqual([]);
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-deploy-'));
   try {
     const file = path.join(folder, 'prices.yaml');
@@ -90,7 +60,7 @@ test('the image is of a Node.js that the package asks for, and runs a command of
   const least = Number(/\d+/.exec(engines.node)?.[0]);
   for (const [, version] of text.matchAll(/^FROM node:(\d+)/gm)) expect(Number(version)).toBeGreaterThanOrEqual(least);
   expect(/^ENTRYPOINT (.*)$/m.exec(text)?.[1]).toBe('["pricelake"]');
-  expectCommand(JSON.parse(/^CMD (.*)$/m.exec(text)?.[1] ?? '[]') as string[]);
+  expect(await parseExample(JSON.parse(/^CMD (.*)$/m.exec(text)?.[1] ?? '[]') as string[])).toEqual([]);
 });
 
 test('lines of the crontab have five fields, a user and a command, and the units have what systemd needs', async () => {

@@ -98,6 +98,6 @@ def read_lineage(folder: Path) -> int:
 
 folder = Path(sys.argv[1])
 scripts = ", ".join(sorted({file.stem.split("-")[0] for file in folder.glob("*.sql")}))
-note("sqlglot", version("sqlglot"), f"load scripts for {scripts}", f"{read_scripts(folder)} statements parsed")
+note("sqlglot", version("sqlglot"), f"load scripts for {scripts}", f"{read_scripts(folder)} statements parsed, none run")
 note("prometheus_client", version("prometheus_client"), "metrics of runs", f"{read_metrics(folder)} metrics read")
 note("openlineage-python", version("openlineage-python"), "events of runs", f"{read_lineage(folder)} facets valid")

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify } from 'lossless-json';
 import type { Client } from 'pg';
@@ -47,6 +48,7 @@ const request = () => ({
   schema: SCHEMA,
 });
 const load = () => loadWarehouse(request(), openContext(true));
+const loadWhole = () => loadWarehouse({ ...request(), full: true }, openContext(true));
 
 /** One text a row; each of the two databases writes its values by itself. */
 function writeRow(columns: Column[], forms: Record<'time' | 'list', (name: string) => string>): string {
@@ -193,7 +195,7 @@ async function waitFor(sql: string): Promise<void> {
   throw new Error(`never: ${sql}`);
 }
 
-test('a column that the lake gains, the copy gains; another lake is loaded whole', async () => {
+test('a column that the lake gains, the copy gains; another lake is loaded only where that is wanted', async () => {
   const older = path.join(world.folder, 'older');
   await writeOlderLake(world.lakePath, older, LACKING);
   world.lakePath = older;
@@ -210,8 +212,51 @@ test('a column that the lake gains, the copy gains; another lake is loaded whole
     expect(names.filter((name) => !has.has(name))).toEqual([]);
   }
   await expectEqual('with new columns');
+  const before = await readRuns();
   world.renew();
   await world.sync();
-  await load();
+  await expect(load()).rejects.toMatchObject({
+    code: 'copy_differs',
+    message: expect.stringContaining('another lake'),
+  });
+  expect(await readRuns()).toBe(before);
+  await loadWhole();
   await expectEqual('of another lake');
+});
+
+test('an older lake takes no copy back, unless that is wanted', async () => {
+  const older = path.join(world.folder, 'backup');
+  cpSync(world.lakePath, older, { recursive: true });
+  await world.sandbox.advance({ hours: 5, changes: 25 });
+  await world.sync();
+  await load();
+  const [newer, after] = [world.lakePath, await readRuns()];
+  world.lakePath = older;
+  await expect(load()).rejects.toMatchObject({
+    code: 'copy_differs',
+    message: `the copy of history is at run ${after}, and this lake is at run ${BigInt(after) - 1n}; nothing was changed`,
+    facts: { hint: expect.stringContaining('--full') },
+  });
+  world.lakePath = newer;
+  await expectEqual('as it was');
+  world.lakePath = older;
+  await loadWhole();
+  await expectEqual('taken back');
+  world.lakePath = newer;
+  await load();
+  await expectEqual('newest again');
+});
+
+test('rows that are deleted behind its back are noticed, and a whole load brings them back', async () => {
+  await client.query(`DELETE FROM ${SCHEMA}.items WHERE item_id IN (SELECT item_id FROM ${SCHEMA}.items LIMIT 3)`);
+  const before = await readRuns();
+  await world.sandbox.advance({ hours: 5, changes: 10 });
+  await world.sync();
+  await expect(load()).rejects.toMatchObject({
+    code: 'copy_differs',
+    message: expect.stringMatching(/^the copy of items would have \d+ rows/),
+  });
+  expect(await readRuns()).toBe(before);
+  await loadWhole();
+  await expectEqual('whole again');
 });

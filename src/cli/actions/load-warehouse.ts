@@ -22,7 +22,7 @@ export interface LoadRequest {
   warehouse: Warehouse;
   lake?: string | undefined;
   since?: string | undefined;
-  full: boolean;
+  full?: boolean | undefined;
   table?: readonly TableName[] | undefined;
   schema?: string | undefined;
   base?: string | undefined;
@@ -81,7 +81,7 @@ async function writeManifests(folder: string | undefined, lake: Lake, loads: Tab
 }
 
 function readRun({ since, full }: LoadRequest): bigint | undefined {
-  if (full) return undefined;
+  if (full === true) return undefined;
   const run = since === undefined ? undefined : parseSince(since);
   if (run?.kind === 'run') return run.number;
   throw new PricelakeError('usage', 'give the run that the copy is at with --since, or load everything with --full', {
@@ -106,7 +106,15 @@ async function execute(request: LoadRequest, lake: Lake, tables: TableName[], co
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    const wish = { db, lake, tables, schema, scratch: join(folder, 'rows'), isFull: full, signal: context.signal };
+    const wish = {
+      db,
+      lake,
+      tables,
+      schema,
+      scratch: join(folder, 'rows'),
+      isFull: full === true,
+      signal: context.signal,
+    };
     const loaded = await loadPostgres(client, wish).catch(explainPostgres);
     await context.say(loaded.map(formatTable).join(''));
     return { warehouse, run: loaded[0]?.run, tables: loaded };

@@ -1,0 +1,37 @@
+import type { Database } from '../duckdb/connection.js';
+
+/** A node of DuckDB's syntax tree (`json_serialize_sql`): its members as they stand there. */
+export type Tree = Readonly<Record<string, unknown>>;
+
+/** The tree of one SELECT, or undefined where DuckDB can't write it down, as that of PIVOT. */
+export async function parseSelect(db: Database, sql: string): Promise<Tree | undefined> {
+  const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
+  const tree: unknown = JSON.parse(String(row?.tree));
+  const [statement] = listTrees(asTree(tree).statements);
+  return statement === undefined ? undefined : asTree(statement.node);
+}
+
+export function asTree(value: unknown): Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+}
+
+/** The nodes of a list; none where there is no list. */
+export function listTrees(value: unknown): Tree[] {
+  return Array.isArray(value) ? value.map(asTree) : [];
+}
+
+/** A node and all below it. */
+export function* walkTree(value: unknown): Generator<Tree> {
+  if (Array.isArray(value)) for (const one of value) yield* walkTree(one);
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return;
+  yield asTree(value);
+  for (const member of Object.values(value)) yield* walkTree(member);
+}
+
+/** A name as DuckDB compares it. */
+export const toName = (value: unknown): string => String(value ?? '').toLowerCase();
+
+/** `items.site_id` as its parts; undefined for anything but a column. */
+export function readColumnRef(tree: Tree): string[] | undefined {
+  return tree.class === 'COLUMN_REF' && Array.isArray(tree.column_names) ? tree.column_names.map(toName) : undefined;
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bindChecks } from '../../src/check/bind.js';
+import { loadChecks } from '../../src/check/load.js';
+import { requireScopes } from '../../src/check/require-scope.js';
+import { Database } from '../../src/duckdb/connection.js';
+import { FOLLOWING_CHECKS, parseScoped } from './scoped-queries.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await Database.open();
+});
+afterAll(() => db.close());
+
+it('a scope fits every shipped check that has one', async () => {
+  const checks = (await loadChecks()).filter(({ scope }) => scope !== undefined);
+  expect(checks.length).toBeGreaterThan(8);
+  await expect(bindChecks(checks)).resolves.toBeUndefined();
+});
+
+it('queries that follow from it in any way are bound', async () => {
+  await expect(bindChecks(FOLLOWING_CHECKS)).resolves.toBeUndefined();
+});
+
+describe('a check is refused before a run begins, since it does not follow from', () => {
+  it.each([
+    ['row', 'SELECT count(*) FROM items HAVING count(*) > 3', 'count() looks at more than one row'],
+    ['row', 'SELECT site_id FROM items GROUP BY site_id', 'GROUP BY looks at more than one row'],
+    ['row', 'SELECT site_id, max(price) FROM items GROUP BY ALL', 'max() looks at more than one row'],
+    [
+      'row',
+      'SELECT item_id FROM items QUALIFY row_number() OVER (ORDER BY price) > 3',
+      'row_number() OVER looks at more than one row',
+    ],
+    [
+      'row',
+      'SELECT item_id FROM (SELECT *, avg(price) OVER () AS a FROM items) WHERE price > a',
+      'avg() OVER looks at more than one row',
+    ],
+    ['row', 'SELECT (SELECT sum(items.price)) FROM items', 'sum() looks at more than one row'],
+    ['row', 'SELECT DISTINCT brand FROM items', 'DISTINCT compares all rows'],
+    ['row', 'SELECT item_id FROM items LIMIT 3', 'LIMIT picks some rows of all'],
+    [
+      'row',
+      'SELECT item_id FROM items WHERE site_id IN (SELECT site_id FROM sites LIMIT 3)',
+      'LIMIT picks some rows of all',
+    ],
+    ['row', 'SELECT item_id FROM items USING SAMPLE 10', 'a sample picks some rows of all'],
+    ['row', 'SELECT item_id FROM items TABLESAMPLE 10%', 'a sample picks some rows of all'],
+    ['row', 'SELECT item_id FROM items WHERE price > (SELECT avg(price) FROM items)', 'a subquery reads items'],
+    ['row', 'SELECT item_id FROM items a WHERE EXISTS (FROM items b WHERE b.url = a.url)', 'a subquery reads items'],
+    ['row', 'SELECT a.item_id FROM items a JOIN items b ON a.url = b.url', 'it joins items with itself'],
+    ['row', 'WITH b AS (FROM items) SELECT a.item_id FROM items a JOIN b USING (url)', 'it joins items with itself'],
+    [
+      'row',
+      'SELECT sites.site_id FROM sites LEFT JOIN items USING (site_id)',
+      'its join has rows that follow from no row of items',
+    ],
+    [
+      'row',
+      'SELECT * FROM sites ANTI JOIN items USING (site_id)',
+      'its join has rows that follow from no row of items',
+    ],
+    ['row', 'SELECT * FROM sites POSITIONAL JOIN items', 'its join has rows that follow from no row of items'],
+    ['row', 'SELECT site_id FROM sites', 'it does not read items in FROM'],
+    ['row', 'SELECT item_id FROM main.items WHERE price < 0', 'it names items with a schema'],
+    ['row', 'SELECT brand FROM items EXCEPT SELECT url FROM items', 'it joins results by other means than UNION ALL'],
+    ['row', 'SELECT brand FROM items UNION SELECT url FROM items', 'it joins results by other means than UNION ALL'],
+    [
+      'row',
+      'SELECT item_id FROM items WHERE last_seen_at < now() - INTERVAL 2 DAY',
+      'now() has another value in another run',
+    ],
+    [
+      'row',
+      'SELECT item_id FROM items WHERE last_seen_at::DATE < current_date',
+      'current_date has another value in another run',
+    ],
+    [
+      'row',
+      'SELECT item_id FROM items WHERE last_seen_at < ago(INTERVAL 2 DAY)',
+      'ago() has another value in another run',
+    ],
+    [
+      'row',
+      'SELECT item_id FROM items WHERE age(last_seen_at) > INTERVAL 2 DAY',
+      'age() has another value in another run',
+    ],
+    [
+      'row',
+      "SELECT item_id FROM items WHERE run_id = getvariable('run_id')",
+      'getvariable() has another value in another run',
+    ],
+    ['row', 'SELECT item_id FROM items WHERE random() < 0.5', 'random() has another value in another run'],
+    [
+      'row',
+      "SELECT i.item_id FROM items i JOIN query_table('it' || 'ems') b USING (url)",
+      'it reads a function as a table',
+    ],
+    ['gtin', 'SELECT site_id, count(*) FROM items GROUP BY site_id', 'count() is not by GROUP BY gtin'],
+    ['gtin', 'SELECT gtin, count(*) FROM items GROUP BY ROLLUP (gtin)', 'count() is not by GROUP BY gtin'],
+    ['gtin', 'SELECT gtin, sum(price) FROM items GROUP BY 1', 'sum() is not by GROUP BY gtin'],
+    [
+      'site_id',
+      'SELECT s.site_id FROM items JOIN sites s ON host = site_host GROUP BY s.site_id',
+      'GROUP BY is not by GROUP BY site_id',
+    ],
+    [
+      'url',
+      'SELECT item_id FROM items QUALIFY row_number() OVER (PARTITION BY site_id) > 1',
+      'row_number() OVER is not by PARTITION BY url',
+    ],
+    [
+      'url',
+      'SELECT url FROM (SELECT brand AS url FROM items) GROUP BY url HAVING count(*) > 1',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
+      'SELECT url FROM items WHERE url IS NOT NULL OR price > 1 GROUP BY url',
+      'it does not leave NULL out by WHERE url IS NOT NULL',
+    ],
+    [
+      'url',
+      'WITH a(brand, url) AS (SELECT url, brand FROM items) SELECT url FROM a GROUP BY url',
+      'WITH renames columns',
+    ],
+    ['url', 'SELECT t.url FROM (SELECT url, brand FROM items) AS t(brand, url) GROUP BY t.url', 'FROM renames columns'],
+    [
+      'url',
+      'SELECT url FROM (SELECT * REPLACE (brand AS url) FROM items) GROUP BY url',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'site_id',
+      'WITH a AS (SELECT s.site_id FROM items JOIN sites s ON host = site_host) SELECT site_id FROM a GROUP BY site_id',
+      'a SELECT does not pass site_id on as it is',
+    ],
+  ])('%s: %s', async (scope, sql, why) => {
+    await expect(requireScopes(db, [parseScoped(scope, sql)])).rejects.toMatchObject({
+      code: 'config',
+      message: `own.sql:5: scope: ${scope}: ${why}`,
+      facts: { hint: expect.stringMatching(/^Remove the line/u) },
+    });
+  });
+});

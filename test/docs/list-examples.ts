@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { listBlocks } from '../../docs/render/fenced-blocks.js';
+import type { CommandSpec } from '../../src/cli/describe-commands.js';
+import { describeCommands } from '../../src/cli/program.js';
+import { packagePath } from '../../src/io/package-path.js';
+import { splitShell } from './shell-words.js';
+
+/** A command line that somebody may type as it stands. */
+export interface Example {
+  args: string[];
+  /** As it is written. */
+  text: string;
+}
+
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'pipelines/spark/README.md'];
+const DEPLOY = 'pipelines/deploy';
+
+/** The examples of `--help`, of every page, of the man page and of the files for schedulers, by where they stand. */
+export function listExamples(): Map<string, Example[]> {
+  const helps = describeCommands().flatMap(withSubcommands);
+  const deploy = readdirSync(packagePath(DEPLOY)).map((name) => `${DEPLOY}/${name}`);
+  const found: [string, Example[]][] = [
+    ...helps.map(({ name, examples }): [string, Example[]] => [
+      `pricelake ${name} --help`,
+      examples.flatMap(({ command }) => readShell(command)),
+    ]),
+    ...listPages().map((page): [string, Example[]] => [page, readPage(read(page))]),
+    ['man/pricelake.1', readManPage(read('man/pricelake.1'))],
+    ...deploy.map((file): [string, Example[]] => [file, readDeployed(file, read(file))]),
+  ];
+  return new Map(found.filter(([, examples]) => examples.length > 0));
+}
+
+/** The blocks of a shell of every page. */
+export function listShellScripts(): Map<string, string[]> {
+  return new Map(listPages().map((page) => [page, readScripts(read(page))]));
+}
+
+function listPages(): string[] {
+  const docs = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' });
+  return [...PAGES, ...docs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)].sort();
+}
+
+const read = (file: string) => readFileSync(packagePath(file), 'utf8');
+
+function withSubcommands(command: CommandSpec): CommandSpec[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+/** `docker run IMAGE` takes our arguments behind the name of the image. */
+export function readShell(script: string): Example[] {
+  return splitShell(script).flatMap((words) => {
+    const isImage = words[0] === 'docker' && words[1] === 'run';
+    const at = isImage ? words.indexOf('pricelake') : path.basename(words[0] ?? '') === 'pricelake' ? 0 : -1;
+    const args = words.slice(at + 1);
+    return at < 0 || args.length === 0 ? [] : [{ args, text: words.join(' ') }];
+  });
+}
+
+/** Blocks of a shell, and code in a sentence; the name of a command alone is a mention. */
+function readPage(text: string): Example[] {
+  const spans = [...text.matchAll(/(?<!`)`([^`\n]*\bpricelake [^`\n]+)`(?!`)/gu)].map(([, code = '']) => code);
+  return [
+    ...readScripts(text).flatMap(readShell),
+    ...spans.flatMap((code) => readShell(code.replaceAll(/<(\w+)>/gu, 'NAME'))).filter(({ args }) => args.length > 1),
+  ];
+}
+
+/** In lists as well. */
+function readScripts(text: string): string[] {
+  const blocks = listBlocks(text.replaceAll(/^ +(?=```)/gmu, ''));
+  return [
+    ...blocks.filter(({ language }) => ['sh', 'bash', 'shell', 'console'].includes(language)).map(({ body }) => body),
+    ...blocks.filter(({ language }) => language === 'crontab').map(({ body }) => dropTimes(body)),
+  ];
+}
+
+/** Lines of a crontab that are turned off are examples, too. */
+function dropTimes(crontab: string): string {
+  return crontab.replaceAll(/^(?:# )?(?:[\d*/,-]+ ){5}/gmu, '');
+}
+
+function readManPage(text: string): Example[] {
+  const terms = [...text.matchAll(/^\.TP\n(?!\.)(.*)$/gmu)].map(([, line = '']) => line);
+  return terms.flatMap((line) => readShell(line.replaceAll('\\-', '-').replaceAll('\\e', '\\').replace(/^\\&/u, '')));
+}
+
+function readDeployed(file: string, text: string): Example[] {
+  const name = path.basename(file);
+  if (name === 'crontab') return readShell(dropTimes(text));
+  if (name.endsWith('.service')) return readShell(/^ExecStart=(.*)$/mu.exec(text)?.[1] ?? '');
+  if (name.endsWith('.py')) return [...text.matchAll(PYTHON_CALL)].map(([, list = '']) => readList(list));
+  const spans = [...text.matchAll(/`(pricelake [^`\n]+)`/gu)].flatMap(([, code = '']) => readShell(code));
+  return [...spans, ...[...text.matchAll(/(?:^CMD|\bargs:) \[(.*)\]$/gmu)].map(([, list = '']) => readList(list))];
+}
+
+/** `["pricelake", "sync", …]`, and `run_pricelake("sync", …)`, a function of the DAG; not where others come in or are left out. */
+const PYTHON_CALL = /(?:\["pricelake", |\brun_pricelake\()("(?:(?!\.\.\.)[^\])])+)[\])]/gu;
+
+/** What has no quotes in Python is a variable: the pipeline file. */
+function readList(list: string): Example {
+  const args = list.split(/,\s*/u).map((word) => word.trim().replaceAll(/^"(.*)"$/gu, '$1'));
+  return { args, text: `pricelake ${args.join(' ')}` };
+}

@@ -1,0 +1,125 @@
+import { cpSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runHere } from '../cli/pricelake.js';
+import { openWorld, readLake, type World } from '../sync/world.js';
+import { type Example, listExamples } from './list-examples.js';
+
+/** What can't run here; the parser takes all of it (commands.test.ts). */
+const NOT_HERE: [RegExp, string][] = [
+  [/ (webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
+  [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
+  [/ load postgres --execute/u, 'test/postgres runs it: it needs a server'],
+  [/ restore\b| --remote /u, 'test/remote runs them: they need object storage'],
+  [/ --publish-held/u, 'test/sync/held.test.ts runs it: it needs a held batch'],
+  [/ --openlineage https:/u, 'it sends to another machine'],
+  [/ (--fx|--product|--analysis|query)$/u, 'the page leaves out what follows'],
+];
+
+let world: World;
+let cwd: string;
+/** What an example says instead of what is here, as whole words. */
+let here: Record<string, string>;
+
+const run = (args: string[], folder = cwd) => {
+  const { baseUrl, keys } = world.sandbox;
+  vi.spyOn(console, 'log').mockImplementation(() => {}); // yargs prints help itself
+  return runHere(args, { cwd: folder, env: { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live } });
+};
+
+beforeAll(async () => {
+  world = await openWorld({ items: 800, sites: 6, pastDays: 6 });
+  cwd = path.join(world.folder, 'examples');
+  await mkdir(path.join(cwd, 'checks'), { recursive: true });
+  expect(await run(['init'])).toMatchObject({ code: 0 });
+  // `changes` shows tables that each run rewrites only if replaced files are kept.
+  const file = path.join(cwd, 'prices.yaml');
+  await writeFile(file, (await readFile(file, 'utf8')).replace('  retention: 0\n', '  retention: 7d\n'));
+  expect(await run(['sync'])).toMatchObject({ code: 0 });
+  await world.sandbox.advance({ hours: 2, changes: 30 });
+  expect(await run(['sync'])).toMatchObject({ code: 0 });
+  const [[product = '', item = '', category = ''] = []] = await readLake(
+    path.join(cwd, 'lake'),
+    (glob) => `SELECT product_id, item_id, category_slug FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
+      USING (product_id) WHERE category_slug IS NOT NULL AND s.currency = 'EUR' ORDER BY s.shops DESC, product_id, item_id LIMIT 1`,
+  );
+  expect(product).not.toBe('');
+  here = {
+    ...Object.fromEntries(['/data/lake', '/lake', 'DIR'].map((word) => [word, './lake'])),
+    ...Object.fromEntries(
+      ['/etc/pricelake/prices.yaml', '/etc/prices.yaml', 'other.yaml', 'pipeline'].map((word) => [word, 'prices.yaml']),
+    ),
+    '/etc/pricelake/mine.csv': 'mine.csv',
+    '/srv/www/prices.html': 'prices.html',
+    '/var/lib/node_exporter/textfile/prices.prom': 'prices.prom',
+    FILE: 'prices.prom',
+    NAME: 'price_leaders',
+    '…': 'FROM sites',
+    '41': '1',
+    v14: 'v0',
+    '42': '2',
+    kitchen: category,
+    'category=hot-drinks-ground-coffee': `category=${category}`,
+    'item_id=9007199254742083': `item_id=${item}`,
+    '4711,4712': item,
+    '4006381333931': product,
+    '8083217810879': product,
+    'lamp-1': product,
+    "product_id = '4006381333931'": `product_id = '${product}'`,
+    'product_id IN (SELECT product_id FROM price_spread WHERE spread_pct > 50)': `item_id = ${item}`,
+    'http://127.0.0.1:8600': world.sandbox.baseUrl,
+  };
+  const sql = 'SELECT item_id, price FROM items';
+  const check = `-- name: no_free_kettles\n-- severity: warn\n-- description: None.\n-- next: Look.\n${sql} WHERE price < 0\n`;
+  const files = {
+    'mine.csv': `product,price,currency\n${product},10,EUR\n`,
+    'ecb.csv': 'date,currency,rate\n2020-01-01,PLN,4.2\n2020-01-01,USD,1.1\n',
+    'report.sql': sql,
+    'question.sql': sql,
+    'cheapest-brands.sql': `${sql} WHERE currency = getvariable('currency')`,
+    'checks/no_free_kettles.sql': check,
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(cwd, name), text);
+  cpSync(path.join(cwd, 'ecb.csv'), path.join(cwd, 'rates.csv'));
+});
+afterAll(() => world.close());
+
+/** Reading comes first; a run that only lands leaves work to the next. */
+const LAST = ['compact', 'sandbox', 'plan', 'backfill', 'sync', 'rebuild'];
+
+/** Different commands, in an order in which each can run. */
+function listCommands(): Example[] {
+  const all = [...listExamples().values()]
+    .flat()
+    .filter(({ text }) => !NOT_HERE.some(([pattern]) => pattern.test(text)));
+  const place = ({ args }: Example) => LAST.indexOf(args[0] ?? '') + (args.includes('--land-only') ? LAST.length : 0);
+  return [...new Map(all.map((one) => [one.args.join('\0'), one])).values()].sort((a, b) => place(a) - place(b));
+}
+
+const COMMANDS = listCommands();
+const MAY_FIND: Record<string, number> = { check: 3, watch: 7 };
+
+// More than a hundred commands: on a busy machine they take longer than one test usually may.
+test('every other command line of help, of a page and of a scheduler runs', { timeout: 600_000 }, async () => {
+  const failed: unknown[] = [];
+  for (const { args, text } of COMMANDS) {
+    const folder = args[0] === 'init' ? await mkdtemp(path.join(cwd, 'empty-')) : cwd;
+    const filled = args.map((word) => here[word] ?? word);
+    const { code, stderr } = await run(filled, folder);
+    // A strict check, and a price list, may find something.
+    const isFound = MAY_FIND[args[0] ?? ''] === code;
+    if (code !== 0 && !isFound) failed.push({ text, code, stderr });
+  }
+  expect(failed).toEqual([]);
+});
+
+test('what is not run says why, and is there', () => {
+  const texts = [...listExamples().values()].flat().map(({ text }) => text);
+  for (const [pattern, why] of NOT_HERE)
+    expect(
+      texts.filter((text) => pattern.test(text)),
+      why,
+    ).not.toEqual([]);
+  expect(COMMANDS.length).toBeGreaterThan(80);
+});
