@@ -3,6 +3,7 @@ import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { createSpellsView, readAnalysis } from '../analyze/analysis.js';
 import { quoteLiteral } from '../duckdb/quote.js';
+import { syncFile } from '../io/durable.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import type { OpenedLake } from './read-lake.js';
@@ -47,6 +48,7 @@ export async function openSpells(
       const part = join(folder, `${randomUUID()}.part`);
       try {
         await db.run(`COPY (FROM price_spells) TO ${quoteLiteral(part)} (FORMAT parquet, COMPRESSION snappy)`);
+        await syncFile(part);
         await rename(part, file);
       } finally {
         await rm(part, { force: true });

@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { writeDurably } from './durable.js';
+import { makeFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
 
 export type { Lake } from './layout.js';
@@ -36,12 +36,12 @@ export async function openLake(path: string, options: { create: boolean }): Prom
       { hint: 'Use the version of pricelake that wrote the lake, or a newer one.' },
     );
   }
-  if (options.create) await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  if (options.create) await makeFolder(privatePath(lake, 'tmp'));
   return lake;
 }
 
 export async function writeMarker(lake: Lake): Promise<void> {
-  await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  await makeFolder(privatePath(lake, 'tmp'));
   await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
 }
 
