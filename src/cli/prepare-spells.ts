@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createSpellsView, readAnalysis } from '../analyze/analysis.js';
 import { quoteLiteral } from '../duckdb/quote.js';
@@ -70,6 +70,8 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
   try {
     await mkdir(wanted, { recursive: true });
     await access(wanted, constants.W_OK);
+    // What is behind a link is not the lake's to clear.
+    if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
     // A lake that only others may write.

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { ignoreMissing, type Lake } from './layout.js';
+import type { Lake } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 const digits = z
@@ -42,7 +43,8 @@ export type Pointer = z.infer<typeof pointerSchema>;
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, 'lake.json');
-  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  const hint = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
+  const text = await readFile(path, 'utf8').catch(explainReadFault(path, hint));
   if (text === undefined) return undefined;
   try {
     const pointer = JSON.parse(text);
@@ -50,12 +52,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
     return pointerSchema.parse(pointer);
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    throw new PricelakeError(
-      'lake_invalid',
-      `${path}: damaged`,
-      { hint: '`pricelake rebuild` rewrites it, and checks the tables that it names.' },
-      { cause },
-    );
+    throw new PricelakeError('lake_invalid', `${path}: damaged`, { hint }, { cause });
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
 import { syncFolder } from '../io/durable.js';
 import type { JournalEntry } from './journal-entry.js';
 import { readEntry, START_AGAIN, toLine } from './journal-line.js';
@@ -122,32 +123,9 @@ interface ReadJournal {
   sum: string;
 }
 
-const NOT_ALLOWED = 'this user may not read it';
-
-/** Why a journal can't be read that is there. */
-const READ_FAULTS: Record<string, string> = {
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'it is not in a folder',
-  ELOOP: 'it is a link that leads nowhere',
-  EACCES: NOT_ALLOWED,
-  EIO: 'the disk fails to read it',
-};
-
-async function readBytes(path: string, advice: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    if (hasSystemCode(cause, 'ENOENT')) return Buffer.alloc(0);
-    const what = READ_FAULTS[(cause as NodeJS.ErrnoException).code ?? ''];
-    if (what === undefined) throw cause;
-    const hint = what === NOT_ALLOWED ? 'Run as the user that owns the lake.' : advice;
-    throw new PricelakeError('lake_invalid', `${path}: ${what}`, { hint }, { cause });
-  }
-}
-
 /** The whole lines of a journal; an absent one is empty. Throws `lake_invalid` on one that is not as it was written. */
 async function readJournal(path: string, advice = START_AGAIN): Promise<ReadJournal> {
-  const bytes = await readBytes(path, advice);
+  const bytes = (await readFile(path).catch(explainReadFault(path, advice))) ?? Buffer.alloc(0);
   const end = bytes.lastIndexOf(0x0a) + 1;
   const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
   let sum = '';

@@ -2,6 +2,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
 import { syncFolder } from '../io/durable.js';
 import type { Lake } from '../lake/lake.js';
 import { loadTableSchema } from '../tables/schemas.js';
@@ -15,6 +16,9 @@ function idleRunsPath(lake: Lake): string {
   return path.join(lake.root, '_pricelake', 'idle-runs.ndjson');
 }
 
+const ADVICE =
+  'Move it away: table runs then lacks the runs without news since the last publication, and nothing else is lost.';
+
 /**
  * Rows that wait, in order.
  * @param published number of the newest run that table `runs` has: rows up to it are there
@@ -22,10 +26,7 @@ function idleRunsPath(lake: Lake): string {
  */
 export async function readIdleRuns(lake: Lake, published = -1n): Promise<RunRow[]> {
   const file = idleRunsPath(lake);
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return '';
-    throw refuse(file, `can not be read: ${cause.message}`, cause);
-  });
+  const text = (await readFile(file, 'utf8').catch(explainReadFault(file, ADVICE))) ?? '';
   // A crash may have cut the last line: it held the ledger of a run that did nothing.
   const lines = text.split('\n').slice(0, -1);
   return lines
@@ -33,16 +34,11 @@ export async function readIdleRuns(lake: Lake, published = -1n): Promise<RunRow[
       try {
         return parseRow(line);
       } catch (cause) {
-        throw refuse(file, `line ${index + 1} is damaged`, cause);
+        const what = `${file}: line ${index + 1} is not the row of a run`;
+        throw new PricelakeError('lake_invalid', what, { hint: ADVICE }, { cause });
       }
     })
     .filter((row) => row.run_number > published);
-}
-
-function refuse(file: string, what: string, cause: unknown): PricelakeError {
-  const hint =
-    'Move it away: table runs then lacks the runs without news since the last publication, and nothing else.';
-  return new PricelakeError('lake_invalid', `${file}: ${what}`, { hint }, { cause });
 }
 
 const TYPES: Record<string, z.ZodType> = {

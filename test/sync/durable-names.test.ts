@@ -112,7 +112,8 @@ async function listLost(): Promise<string[]> {
 }
 
 describe('a power cut', () => {
-  test('takes nothing that a journal names, and nothing of a run that has ended, whatever kind of run', async () => {
+  // I6 of SPEC.md
+  test('takes nothing that a journal names, and nothing that a run has written', async () => {
     await world.sync();
     expect([disk.faults, await listLost()]).toEqual([[], []]);
     await world.sandbox.advance({ hours: 6, changes: 20 });
