@@ -199,7 +199,7 @@ test('while the store is away, sending what has landed ends with the first files
     throw new Error('away');
   };
   const save = one.hold(async (lake, remote) => {
-    const { folder, journal } = await beginRun(lake.root, { runNumber: 1n, pipeline: 'test', cursorFrom: null }, io);
+    const { folder, journal } = await beginRun(lake.root, { runNumber: 2n, pipeline: 'test', cursorFrom: null }, io);
     for (let i = 0; i < 40; i++) await writeFile(join(folder, `${i}.ndjson`), '{}');
     await journal.close();
     await remote.saveLanding();

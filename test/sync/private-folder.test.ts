@@ -94,6 +94,17 @@ test('a file in the place of a private folder is refused with its name', async (
   });
 });
 
+test('an address in the place of the folder is refused, and says where a bucket goes', async () => {
+  const error = { code: 'usage', message: 's3://bucket/lake: a lake is a folder of this machine, not an address' };
+  await expect(showStatus({ lake: 's3://bucket/lake' }, openContext(true))).rejects.toMatchObject(error);
+  world.pipeline.lake.path = 's3://bucket/lake';
+  await expect(world.sync()).rejects.toMatchObject({
+    ...error,
+    facts: { hint: expect.stringContaining('lake.remote') },
+  });
+  await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject(error);
+});
+
 test('a lake that is itself behind a link is a lake', async () => {
   await symlink(world.lakePath, `${world.lakePath}-link`);
   world.pipeline.lake.path = `${world.lakePath}-link`;
