@@ -37,6 +37,7 @@ const LONG = [
   'test/sync/broken-exports.test.ts',
   'test/sync/crash.test.ts',
   'test/sync/csv.test.ts',
+  'test/sync/damaged-journal.test.ts',
   'test/sync/datasets.test.ts',
   'test/sync/disk-full.test.ts',
   'test/sync/error-table.test.ts',

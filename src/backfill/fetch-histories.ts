@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { fetchAllowance, fetchPlan, pickUsage } from '../account/read-plan.js';
 import type { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
+import { makeFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import { findForeignChanges } from '../lake/foreign-changes.js';
 import { findLake, type Lake } from '../lake/lake.js';
@@ -10,7 +10,7 @@ import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
-import { peekUnfinishedRun } from '../landing/landing.js';
+import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
 import { listReadHistories } from './read-histories.js';
@@ -41,7 +41,8 @@ export async function takeHistories(
   if (items.version < 0n) return undefined;
   // The run that follows repairs or refuses what another program did.
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
-  if ((await peekUnfinishedRun(lake.root)) !== undefined) return NONE;
+  const { applied } = await readTable(lake, 'runs');
+  if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
   return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
     const missing = await listMissingHistories({ ...locked, lake: { ...lake, bring } });
     if (missing.length === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
@@ -53,7 +54,7 @@ export async function takeHistories(
       const portion = choosePortion(missing, waiting, countCallsLeft(allowed, 0n));
       const left = missing.length + waiting.length - portion.length;
       const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
-      await mkdir(backfillFolder(lake.root), { recursive: true });
+      await makeFolder(backfillFolder(lake.root));
       const asked = await landHistories(client, backfillFolder(lake.root), portion, usage, io, left);
       io.log('info', 'histories', { asked, left });
       return { asked, left };

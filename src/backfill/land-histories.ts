@@ -24,6 +24,7 @@ export function backfillFolder(lakeRoot: string): string {
 
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
+const ADVICE = 'Move its folder away. Whoever asked for these histories has to do so again, a call an item.';
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
 
@@ -55,7 +56,7 @@ export async function landHistories(
   io: Io,
   left = 0,
 ): Promise<number> {
-  const journal = await Journal.open(path.join(folder, JOURNAL));
+  const journal = await Journal.open(path.join(folder, JOURNAL), ADVICE);
   try {
     if (journal.entries.length > 0) await journal.append({ type: 'try', at: io.now().toISOString() });
     await journal.append({ type: 'usage.before', counted: usage.before, calls: client.calls() });
@@ -159,7 +160,7 @@ async function hashStart(file: string, bytes: number): Promise<string> {
 }
 
 async function readWaiting(folder: string) {
-  const journal = await Journal.open(path.join(folder, JOURNAL)).catch((error: unknown) => {
+  const journal = await Journal.open(path.join(folder, JOURNAL), ADVICE).catch((error: unknown) => {
     if (hasSystemCode(error, 'ENOENT')) return undefined;
     throw error;
   });
@@ -171,13 +172,13 @@ async function readWaiting(folder: string) {
 
 /** Items whose histories wait, or are being landed. */
 export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
-  const journal = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL));
+  const journal = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL), ADVICE);
   return journal.all('backfill.item').map(({ itemId }) => itemId);
 }
 
 /** True where a backfill was interrupted: what it has landed is not taken over. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
-  const { entries } = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL));
+  const { entries } = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL), ADVICE);
   return entries.length > 0 && entries.at(-1)?.type !== 'backfill.done';
 }
 

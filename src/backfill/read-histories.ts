@@ -6,9 +6,12 @@ function notesPath(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'histories.ndjson');
 }
 
+const ADVICE =
+  'Move it away. With `source.history: items`, the histories of all items are then read again, a call each.';
+
 /** Items whose histories have been read. */
 export async function listReadHistories(lakeRoot: string): Promise<Set<bigint>> {
-  const notes = await JournalEntries.read(notesPath(lakeRoot));
+  const notes = await JournalEntries.read(notesPath(lakeRoot), ADVICE);
   return new Set(notes.all('histories').flatMap(({ itemIds }) => itemIds));
 }
 
@@ -17,7 +20,7 @@ export async function noteHistories(lakeRoot: string, itemIds: readonly bigint[]
   const known = await listReadHistories(lakeRoot);
   const fresh = itemIds.filter((id) => !known.has(id));
   if (fresh.length === 0) return;
-  const notes = await Journal.open(notesPath(lakeRoot));
+  const notes = await Journal.open(notesPath(lakeRoot), ADVICE);
   try {
     await notes.append({ type: 'histories', itemIds: fresh });
   } finally {

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createSpellsView, readAnalysis } from '../analyze/analysis.js';
 import { quoteLiteral } from '../duckdb/quote.js';
+import { syncFile } from '../io/durable.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import type { OpenedLake } from './read-lake.js';
@@ -47,6 +48,7 @@ export async function openSpells(
       const part = join(folder, `${randomUUID()}.part`);
       try {
         await db.run(`COPY (FROM price_spells) TO ${quoteLiteral(part)} (FORMAT parquet, COMPRESSION snappy)`);
+        await syncFile(part);
         await rename(part, file);
       } finally {
         await rm(part, { force: true });
@@ -68,6 +70,8 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
   try {
     await mkdir(wanted, { recursive: true });
     await access(wanted, constants.W_OK);
+    // What is behind a link is not the lake's to clear.
+    if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
     // A lake that only others may write.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isAddress } from '../errors/is-address.js';
 import { suggestName } from '../errors/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
@@ -15,6 +16,9 @@ const text = (meaning: string) => {
   const message = `must be ${meaning}`;
   return z.string(message).min(1, message);
 };
+
+const place = (meaning: string) =>
+  text(meaning).refine((path) => !path.includes('\0'), `must be ${meaning}, without a NUL character`);
 
 const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
@@ -143,6 +147,8 @@ const datasets = z
 
 const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
 
+const FOLDER = 'must be a folder of this machine, not an address: a bucket goes to lake.remote';
+
 const SPLIT = 'must be a whole number of items';
 
 /** What a pipeline file may hold, its variables replaced. */
@@ -166,7 +172,7 @@ export const pipelineSchema = mapping({
     path: ['products'],
   }),
   lake: mapping({
-    path: text('a folder'),
+    path: place('a folder').refine((path) => !isAddress(path), FOLDER),
     remote: z.string(REMOTE_URL).refine(isRemoteUrl, REMOTE_URL).optional(),
     retention: duration.optional(),
     targetFileSize: size.default(128 * 1024 ** 2),
@@ -201,14 +207,14 @@ export const pipelineSchema = mapping({
   }).prefault({}),
   analysis: mapping({
     daily: days.default(90),
-    fx: text('a file of exchange rates').optional(),
+    fx: place('a file of exchange rates').optional(),
     fxBase: z
       .string('must be a code of ISO 4217')
       .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
       .default('EUR'),
   }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
-  checksFolder: text('a folder').optional(),
+  checksFolder: place('a folder').optional(),
   checks: checkSettings.prefault({}),
   webhook: mapping({
     secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),

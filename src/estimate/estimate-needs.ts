@@ -6,6 +6,7 @@ import { listSelectedParts } from '../extract/dataset-client.js';
 import { createItemViews } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges } from '../merge/changes.js';
 import { findNeeds } from '../merge/merge.js';
+import { createRejectedItems, createRejectedRows } from '../merge/rejects.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
 import { type Ahead, countPages } from '../plan/estimate.js';
 import { planHydration } from '../plan/plan-hydration.js';
@@ -56,7 +57,7 @@ export async function estimateNeeds(
 }
 
 /** As normalizing does it, over the lake as it is. */
-async function findPageNeeds({ db, typing, tables, workFolder }: EstimateSource, { body, page }: WaitingFeed) {
+async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSource, { body, page }: WaitingFeed) {
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
   const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
@@ -75,6 +76,9 @@ async function findPageNeeds({ db, typing, tables, workFolder }: EstimateSource,
   await createNewChanges(db, [typed], window, { isSelected: false });
   await createPendingChanges(db, window);
   await db.run('CREATE OR REPLACE VIEW base_items AS SELECT * FROM items');
+  await createRejectedRows(db, [typed]);
+  await createRejectedItems(db);
+  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
   await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   return findNeeds(db);
 }

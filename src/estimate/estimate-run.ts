@@ -6,7 +6,7 @@ import type { Io } from '../io/io.js';
 import { findLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
 import { JournalEntries } from '../landing/journal.js';
-import { type LandedRun, peekUnfinishedRun } from '../landing/landing.js';
+import { type LandedRun, peekUnfinishedRun } from '../landing/landed-runs.js';
 import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
 import type { ModeChoice } from '../plan/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
@@ -54,9 +54,9 @@ export async function estimateRun(
   const session = await openSession({ lake, runId: 'plan', signal });
   const { db, workFolder } = session;
   try {
-    const unfinished = await peekUnfinishedRun(lake.root);
-    const typing = new TypingQueue(db, { runId: 'plan', workFolder });
     const tables = await readTables(lake);
+    const unfinished = await peekUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
+    const typing = new TypingQueue(db, { runId: 'plan', workFolder });
     const repairs = await planRepairs(lake, Object.values(tables), pipeline);
     refuseNarrowing(pipeline, tables.items, unfinished?.journal);
     const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;

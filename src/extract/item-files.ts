@@ -1,7 +1,6 @@
-import { truncate } from 'node:fs/promises';
 import path from 'node:path';
 import type { Landing } from '../landing/landing.js';
-import { RowFile, type RowSlice } from '../landing/row-file.js';
+import { cutTail, RowFile, type RowSlice } from '../landing/row-file.js';
 import { isExportFile } from './hydrate-export.js';
 
 /** A file is closed at this size, so that it can be typed while the next one lands. */
@@ -34,7 +33,7 @@ export async function cutItemTails(landing: Landing, page: PageEntry): Promise<v
   const ends = new Map(landing.journal.all(page).map(({ file, end }) => [file, end]));
   // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
   for (const [file, end] of ends)
-    if (!isExportFile({ path: file })) await truncate(path.join(landing.folder, file), end);
+    if (!isExportFile({ path: file })) await cutTail(path.join(landing.folder, file), end, landing.journal);
 }
 
 /** Lands items read whole, a line each, in files of about FILE_BYTES. One call at a time. */

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Syncs a folder, so that the names in it survive a power cut. */
@@ -14,6 +14,19 @@ export function syncFile(path: string): Promise<void> {
 /** Writes a file whose bytes survive a power cut; its name does so when its folder is synced. With `wx`, a new one. */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
+}
+
+/**
+ * Writes a file beside, as `temporary`, and renames it into place: readers, and a power cut, see the old text or the new one.
+ */
+export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
+  try {
+    await writeSynced(temporary, data);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncFolder(dirname(path));
 }
 
 async function openAndSync(path: string, flags: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {

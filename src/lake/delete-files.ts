@@ -1,20 +1,33 @@
-import { rm, rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { realpath, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { hasSystemCode } from '../errors/errors.js';
 import type { TableName } from '../tables/table.js';
-import { type Lake, tablePath } from './layout.js';
+import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 const CONCURRENCY = 16;
 
 /** Deletes data files that no version needs any longer (paths in the table), and partition folders left empty. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
   const limit = pLimit(CONCURRENCY);
-  const absolute = paths.map((path) => tablePath(lake, table, path));
+  const top = tablePath(lake, table);
+  const outside = await findLinked(top, paths);
+  const absolute = paths.filter((path) => !outside.has(dirname(path))).map((path) => tablePath(lake, table, path));
   await Promise.all(absolute.map((path) => limit(() => rm(path, { force: true }))));
   for (const folder of new Set(absolute.map((path) => dirname(path)))) {
-    await removeEmptyFolders(folder, tablePath(lake, table));
+    await removeEmptyFolders(folder, top);
   }
+}
+
+/** Folders of these paths that a link leads out of the table: what is there is not the lake's to delete. */
+async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
+  const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
+  const linked = new Set<string>();
+  for (const folder of folders) {
+    const real = await realpath(join(top, folder)).catch(ignoreMissing);
+    if (real !== undefined && real !== join(await realpath(top), folder)) linked.add(folder);
+  }
+  return linked;
 }
 
 /** Removes a folder and its parents below `top`, as far as they are empty. */

@@ -1,23 +1,15 @@
-import { link, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { link, readFile, rm } from 'node:fs/promises';
 import { hasSystemCode } from '../errors/errors.js';
-import { syncFolder, writeSynced } from '../io/durable.js';
+import { replaceFile, writeSynced } from '../io/durable.js';
 import { type Lake, temporaryPath } from './layout.js';
 
 export { makeFolder, syncFile, syncFolder } from '../io/durable.js';
 
-/** Writes a file beside and renames it into place: readers see the old text or the new one. Equal text: no write. */
+/** Replaces a file whole, durably. Equal text: no write. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
   const old = await readFile(path, 'utf8').catch(() => undefined);
   if (old === text) return;
-  const temporary = temporaryPath(lake, path);
-  try {
-    await writeSynced(temporary, text);
-    await rename(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
-  }
-  await syncFolder(dirname(path));
+  await replaceFile(path, text, temporaryPath(lake, path));
 }
 
 /**

@@ -1,9 +1,12 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { writeDurably } from './durable.js';
+import { isAddress } from '../errors/is-address.js';
+import { explainReadFault } from '../errors/read-fault.js';
+import { makeFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
+import { refuseLinks } from './refuse-links.js';
 
 export type { Lake } from './layout.js';
 
@@ -19,7 +22,8 @@ const formatSchema = z.strictObject({ format: z.literal('pricelake'), version: z
  * another format version, or when it is missing and `create` is false.
  */
 export async function openLake(path: string, options: { create: boolean }): Promise<Lake> {
-  const lake = { root: resolve(path) };
+  const lake = locateLake(path);
+  if (options.create) await refuseLinks(lake);
   const marker = await readMarker(lake);
   if (marker === undefined) {
     if (!options.create) {
@@ -36,12 +40,20 @@ export async function openLake(path: string, options: { create: boolean }): Prom
       { hint: 'Use the version of pricelake that wrote the lake, or a newer one.' },
     );
   }
-  if (options.create) await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  if (options.create) await makeFolder(privatePath(lake, 'tmp'));
   return lake;
 }
 
+/** @throws PricelakeError `usage` for an address where a folder belongs */
+function locateLake(path: string): Lake {
+  if (!isAddress(path)) return { root: resolve(path) };
+  throw new PricelakeError('usage', `${path}: a lake is a folder of this machine, not an address`, {
+    hint: 'Give a folder as lake.path or --lake. A bucket goes to lake.remote; commands that read take it with --remote.',
+  });
+}
+
 export async function writeMarker(lake: Lake): Promise<void> {
-  await mkdir(privatePath(lake, 'tmp'), { recursive: true });
+  await makeFolder(privatePath(lake, 'tmp'));
   await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
 }
 
@@ -50,7 +62,7 @@ export async function writeMarker(lake: Lake): Promise<void> {
  * @throws PricelakeError `lake_invalid` as openLake does for everything else
  */
 export async function openDamagedLake(path: string): Promise<{ lake: Lake; damage: string | undefined }> {
-  const lake = { root: resolve(path) };
+  const lake = locateLake(path);
   try {
     return { lake: await openLake(path, { create: false }), damage: undefined };
   } catch (error) {
@@ -76,7 +88,7 @@ async function hasLandings(lake: Lake): Promise<boolean> {
  * @throws PricelakeError `lake_invalid` when the folder holds something else or is of another format version.
  */
 export async function findLake(path: string): Promise<Lake> {
-  const lake = { root: resolve(path) };
+  const lake = locateLake(path);
   if ((await readMarker(lake)) !== undefined) return openLake(path, { create: false });
   await refuseForeignFolder(lake);
   return lake;
@@ -88,15 +100,9 @@ async function readMarker(lake: Lake): Promise<unknown> {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined;
-    if (cause instanceof SyntaxError) {
-      throw new PricelakeError(
-        'lake_invalid',
-        `${path}: not JSON`,
-        { hint: '`pricelake rebuild` rewrites it, and makes the tables from the kept raw bytes.' },
-        { cause },
-      );
-    }
-    throw cause;
+    const hint = '`pricelake rebuild` rewrites it, and makes the tables from the kept raw bytes.';
+    if (!(cause instanceof SyntaxError)) return explainReadFault(path, hint)(cause as NodeJS.ErrnoException);
+    throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint }, { cause });
   }
 }
 

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
 import type { Io } from '../io/io.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';
+import { refuseLinks } from './refuse-links.js';
 import { explainSystemFault } from './system-fault.js';
 
 export type { LakeLock } from './heartbeat.js';
@@ -26,11 +28,12 @@ const STALE_MS = 60_000;
 /**
  * Makes this process the lake's only writer. The lock of a dead owner is taken over: on this host (and in this
  * container) when its process is gone, elsewhere when its heartbeat stopped 60 s ago.
- * @throws PricelakeError `lake_locked` naming the living owner and since when.
+ * @throws PricelakeError `lake_locked` naming the living owner and since when, `lake_invalid` for a link in the lake.
  */
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   const owner = { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
   const mine = privatePath(lake, `lock.new.${owner.token}`);
+  await refuseLinks(lake);
   return explainSystemFault(privatePath(lake), async () => {
     try {
       const file = await open(mine, 'wx+');
@@ -100,7 +103,7 @@ interface Link {
 async function readChain(lake: Lake): Promise<Link[]> {
   const chain: Link[] = [];
   for (let path = lockPath(lake); ; ) {
-    const text = await readFile(path, 'utf8').catch(ignoreMissing);
+    const text = await readFile(path, 'utf8').catch(explainReadFault(path, NO_LOCK));
     if (text === undefined) return chain;
     const owner = parseOwner(path, text);
     chain.push({ path, owner });
@@ -108,12 +111,13 @@ async function readChain(lake: Lake): Promise<Link[]> {
   }
 }
 
+const NO_LOCK = 'Make sure that no run is working on the lake, then delete the file.';
+
 function parseOwner(path: string, text: string): Owner {
   try {
     return ownerSchema.parse(JSON.parse(text));
   } catch (cause) {
-    const hint = 'Make sure that no run is working on the lake, then delete the file.';
-    throw new PricelakeError('lake_invalid', `${path}: not a lock that pricelake wrote`, { hint }, { cause });
+    throw new PricelakeError('lake_invalid', `${path}: not a lock that pricelake wrote`, { hint: NO_LOCK }, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
@@ -13,10 +14,22 @@ export type Partial = z.infer<typeof partialSchema>;
 /** While it is there, a data file that is missing is no damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
-/** Undefined for a folder that has all files of its lake. */
+/** Undefined for a folder that has all files of its lake. @throws PricelakeError `lake_invalid` where the marker is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
-  const text = await readFile(markerPath(lake), 'utf8').catch(ignoreMissing);
-  return text === undefined ? undefined : partialSchema.parse(JSON.parse(text));
+  const file = markerPath(lake);
+  const hint = 'Move it away, then run `pricelake restore`: it fetches the data files that the folder lacks.';
+  const text = await readFile(file, 'utf8').catch(explainReadFault(file, hint));
+  if (text === undefined) return undefined;
+  try {
+    return partialSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new PricelakeError(
+      'lake_invalid',
+      `${file}: not a note that this version of pricelake wrote`,
+      { hint },
+      { cause },
+    );
+  }
 }
 
 export async function markPartial(lake: Lake, partial: Partial): Promise<void> {

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { ignoreMissing, type Lake } from './layout.js';
+import type { Lake } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
@@ -45,7 +46,7 @@ export type Pointer = z.infer<typeof pointerSchema>;
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, 'lake.json');
-  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  const text = await readFile(path, 'utf8').catch(explainReadFault(path, REBUILD_HINT));
   if (text === undefined) return undefined;
   try {
     const json = JSON.parse(text);

@@ -26,10 +26,13 @@ export interface Publication {
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
   await explainSystemFault(lake.root, async () => {
-    await writeDurably(lake, join(lake.root, 'ATTRIBUTION.md'), writeAttributions(publication.attributions));
+    await writeCredits(lake, publication.attributions);
     await writePublished(lake, publication, await readPointer(lake));
   });
 }
+
+const writeCredits = (lake: Lake, attributions: Attribution[]) =>
+  writeDurably(lake, join(lake.root, 'ATTRIBUTION.md'), writeAttributions(attributions));
 
 type RunFacts = Omit<Publication, 'attributions'>;
 
@@ -53,16 +56,19 @@ async function readTables(lake: Lake): Promise<TableState[]> {
 }
 
 /**
- * Rewrites `catalog.sql` and `lake.json` after a commit that changed files and no rows, or that a crash cut off from
- * them: the facts of the newest run stay. Nothing before the first publication.
+ * Rewrites `catalog.sql`, `lake.json`, and with `attributions` `ATTRIBUTION.md`, where they are not as the tables say: after
+ * a commit that changed files and no rows, or a crash, or where they were damaged. The facts of the newest run stay.
+ * Nothing before the first publication.
  */
-export async function refreshPointer(lake: Lake): Promise<void> {
+export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);
   if (pointer === undefined) return;
+  if (attributions !== undefined) await writeCredits(lake, attributions);
   await writePublished(lake, pointer, pointer);
 }
 
-function writePointer(publication: RunFacts, states: TableState[]): string {
+/** `lake.json`. */
+export function writePointer(publication: RunFacts, states: TableState[]): string {
   const { pipeline, runId, runNumber, cursor, at } = publication;
   const tables = states.filter((state) => state.version >= 0n).map((state) => [state.table, describeTable(state)]);
   const pointer = {

@@ -1,6 +1,7 @@
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { makeFolder, syncFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
@@ -33,7 +34,7 @@ export async function swapLake(lake: Lake): Promise<void> {
 export async function finishSwap(lake: Lake): Promise<boolean> {
   const text = await readFile(orderPath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return false;
-  const { tables } = orderSchema.parse(JSON.parse(text));
+  const tables = readOrder(lake, text);
   const rebuilt = { root: rebuildPath(lake) };
   const aside = privatePath(lake, 'replaced');
   await makeFolder(aside);
@@ -56,6 +57,25 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   await syncFolder(privatePath(lake));
   for (const folder of [aside, rebuilt.root]) await rm(folder, { recursive: true, force: true });
   return true;
+}
+
+/**
+ * The tables that the new lake has. Where nothing says so, it may have had every one: none is taken away that it does
+ * not replace.
+ * @throws PricelakeError `lake_invalid` for an order that a newer version may have written
+ */
+function readOrder(lake: Lake, text: string): readonly TableName[] {
+  let order: unknown;
+  try {
+    order = JSON.parse(text);
+  } catch {
+    return TABLE_NAMES;
+  }
+  const read = orderSchema.safeParse(order);
+  if (read.success) return read.data.tables;
+  const hint =
+    'Use the version of pricelake that began the rebuild, or a newer one. If the file is damaged, empty it: the tables of _pricelake/rebuild then take their places.';
+  throw new PricelakeError('lake_invalid', `${orderPath(lake)}: it says what this version does not know`, { hint });
 }
 
 async function exists(path: string): Promise<boolean> {

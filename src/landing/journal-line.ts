@@ -1,19 +1,22 @@
 import { PricelakeError } from '../errors/errors.js';
 import { type JournalEntry, journalEntry } from './journal-entry.js';
 
-export const START_AGAIN = "Move this run's folder away. The run then starts again, and fetches everything again.";
+/** What to do about the damaged journal of a run that is not published. */
+export const START_AGAIN =
+  "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one had not published.";
 
 /**
  * A line as its entry.
  * @param where names the line in errors
+ * @param advice says what to do where it is damaged
  * @throws PricelakeError `lake_invalid` on a damaged line, or one of a newer version
  */
-export function readEntry(line: string, where: string): JournalEntry {
+export function readEntry(line: string, where: string, advice = START_AGAIN): JournalEntry {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: START_AGAIN }, { cause });
+    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: advice }, { cause });
   }
   const entry = journalEntry.safeParse(renameType(value));
   if (entry.success) return entry.data;
@@ -24,7 +27,7 @@ export function readEntry(line: string, where: string): JournalEntry {
   throw new PricelakeError(
     'lake_invalid',
     `${where} says what this version does not know`,
-    { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
+    { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${advice}` },
     { cause: entry.error },
   );
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
+import { explainReadFault } from '../errors/read-fault.js';
+import { syncFolder } from '../io/durable.js';
 import type { JournalEntry } from './journal-entry.js';
 import { readEntry, START_AGAIN, toLine } from './journal-line.js';
 
@@ -19,9 +22,13 @@ export class JournalEntries {
     return new JournalEntries([]);
   }
 
-  /** Reads the lines that stand and changes nothing: another process may be writing. Throws `lake_invalid`. */
-  static async read(path: string): Promise<JournalEntries> {
-    return new JournalEntries((await readJournal(path)).entries);
+  /**
+   * Reads the lines that stand and changes nothing: another process may be writing.
+   * @param advice says what to do about a damaged one; default: as of a run
+   * @throws PricelakeError `lake_invalid`
+   */
+  static async read(path: string, advice?: string): Promise<JournalEntries> {
+    return new JournalEntries((await readJournal(path, advice)).entries);
   }
 
   all<T extends JournalEntry['type']>(type: T): Of<T>[] {
@@ -36,6 +43,11 @@ export class JournalEntries {
 /** A run's journal: append-only lines, synced. */
 export class Journal extends JournalEntries {
   readonly #file: FileHandle;
+  readonly #path: string;
+  /** True when a power cut leaves the file its name. */
+  #isNamed = false;
+  /** What to do where it is damaged, or what it names. */
+  readonly advice: string;
   /** Bytes of the lines that stand. */
   #end: number;
   /** Checksum of the lines that stand. */
@@ -43,19 +55,20 @@ export class Journal extends JournalEntries {
   /** One append after the other: a failed one cuts off its own lines alone. */
   #appending: Promise<void> = Promise.resolve();
 
-  private constructor({ entries, sum }: Pick<ReadJournal, 'entries' | 'sum'>, file: FileHandle, end: number) {
+  private constructor({ entries, sum, end }: ReadJournal, file: FileHandle, path: string, advice: string) {
     super(entries);
+    this.advice = advice;
     this.#sum = sum;
     this.#file = file;
+    this.#path = path;
     this.#end = end;
   }
 
-  /** Opens or creates. A last line that a crash cut short is taken away. */
-  static async open(path: string): Promise<Journal> {
-    const read = await readJournal(path);
+  /** Opens or creates. A last line that a crash cut short is taken away. Parameter and errors as of `read`. */
+  static async open(path: string, advice = START_AGAIN): Promise<Journal> {
+    const read = await readJournal(path, advice);
     if (read.end < read.size) await truncate(path, read.end);
-    const file = await open(path, 'a');
-    return new Journal(read, file, (await file.stat()).size);
+    return new Journal(read, await open(path, 'a'), path, advice);
   }
 
   /** Durable when it resolves. */
@@ -77,6 +90,8 @@ export class Journal extends JournalEntries {
     try {
       await this.#file.appendFile(lines);
       await this.#file.datasync();
+      if (!this.#isNamed) await syncFolder(dirname(this.#path));
+      this.#isNamed = true;
     } catch (error) {
       // A full disk can take half of a line: the next one must not stand behind it.
       await this.#file.truncate(this.#end).catch(() => {});
@@ -109,11 +124,8 @@ interface ReadJournal {
 }
 
 /** The whole lines of a journal; an absent one is empty. Throws `lake_invalid` on one that is not as it was written. */
-async function readJournal(path: string): Promise<ReadJournal> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  });
+async function readJournal(path: string, advice = START_AGAIN): Promise<ReadJournal> {
+  const bytes = (await readFile(path).catch(explainReadFault(path, advice))) ?? Buffer.alloc(0);
   const end = bytes.lastIndexOf(0x0a) + 1;
   const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
   let sum = '';
@@ -121,11 +133,11 @@ async function readJournal(path: string): Promise<ReadJournal> {
     const where = `${path}: line ${index + 1}`;
     const [tail, claimed] = SUM.exec(text) ?? [];
     const line = tail === undefined ? text : `${text.slice(0, -tail.length)}}`;
-    const entry = readEntry(line, where);
+    const entry = readEntry(line, where, advice);
     sum = addLine(sum, line);
     if (claimed !== undefined && claimed !== sum) {
       const what = `${where} or one before it is not as it was written: its checksum differs`;
-      throw new PricelakeError('lake_invalid', what, { hint: START_AGAIN });
+      throw new PricelakeError('lake_invalid', what, { hint: advice });
     }
     return entry;
   });

@@ -1,12 +1,12 @@
-import { link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
+import { makeFolder, syncFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import { Journal, JournalEntries } from './journal.js';
 import type { JournalEntry } from './journal-entry.js';
 import { toLine } from './journal-line.js';
-
-const JOURNAL = 'journal.ndjson';
+import { JOURNAL, type LandedRun, landingRoot, listRuns, peekUnfinishedRun } from './landed-runs.js';
 
 /** The raw bytes of one run and its journal: `_pricelake/landing/<run id>/`. */
 export interface Landing {
@@ -24,24 +24,13 @@ export interface RunStart {
   datasets?: bigint[];
 }
 
-function landingRoot(lakeRoot: string): string {
-  return path.join(lakeRoot, '_pricelake', 'landing');
-}
-
-/** The run that was begun last and not ended, or undefined. Its journal says what is there already. */
-export async function findUnfinishedRun(lakeRoot: string): Promise<Landing | undefined> {
-  for (const runId of (await listRuns(lakeRoot)).reverse()) {
-    const folder = path.join(landingRoot(lakeRoot), runId);
-    const journal = await Journal.open(path.join(folder, JOURNAL));
-    const begin = journal.last('begin');
-    if (begin !== undefined && journal.last('end') === undefined) {
-      return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
-    }
-    await journal.close();
-    if (begin !== undefined) return undefined;
-    await rm(folder, { recursive: true }); // a crash before its first line: it holds nothing
-  }
-  return undefined;
+/**
+ * The run to go on with: the newest, where it has not ended. What a crash left of one that had not begun is removed.
+ * Parameter and errors as of `peekUnfinishedRun`.
+ */
+export async function findUnfinishedRun(lakeRoot: string, published: bigint): Promise<Landing | undefined> {
+  const found = await peekUnfinishedRun(lakeRoot, published, (folder) => rm(folder, { recursive: true }));
+  return found && { ...found, journal: await Journal.open(path.join(found.folder, JOURNAL)) };
 }
 
 /** Makes the folder and the first line of a new run. */
@@ -49,7 +38,7 @@ export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promi
   const at = io.now().toISOString();
   const runId = `${String(start.runNumber).padStart(6, '0')}-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
   const folder = path.join(landingRoot(lakeRoot), runId);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const journal = await Journal.open(path.join(folder, JOURNAL));
   await journal.append({ type: 'begin', runId, at, ...start }).catch(async (error: unknown) => {
     await journal.close();
@@ -61,12 +50,32 @@ export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promi
 /** Forgets a run that turned out to have nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
-  await rm(landing.folder, { recursive: true });
+  await removeLanding(landing.folder);
+}
+
+/** Beginning of the name of a folder that is being removed. */
+const GONE = 'gone-';
+
+/** Gone at once, also in a power cut: what is left of a run that is half removed would look like a damaged one. */
+async function removeLanding(folder: string): Promise<void> {
+  const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
+  await rename(folder, gone);
+  await syncFolder(path.dirname(folder));
+  await rm(gone, { recursive: true });
+}
+
+/** Removes what is left of landings whose removal was cut off. */
+async function clearLeftovers(lakeRoot: string): Promise<void> {
+  const names = await readdir(landingRoot(lakeRoot)).catch(() => []);
+  for (const name of names) {
+    if (name.startsWith(GONE)) await rm(path.join(landingRoot(lakeRoot), name), { recursive: true });
+  }
 }
 
 /** Removes the raw bytes of ended runs that are older than `keepMs`. */
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
   const limit = io.now().getTime() - keepMs;
+  await clearLeftovers(lakeRoot);
   for (const runId of await listRuns(lakeRoot)) {
     // No run ends before it begins: the journals of all that are kept would take longer to read than a small run.
     if (readBegun(runId) >= limit) continue;
@@ -74,7 +83,7 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
     const journal = await readKept(path.join(folder, JOURNAL), io);
     const end = journal?.last('end');
     if (end !== undefined && Date.parse(end.at) < limit) {
-      await rm(folder, { recursive: true });
+      await removeLanding(folder);
       io.log('debug', 'landing.pruned', { runId });
     }
   }
@@ -93,59 +102,6 @@ async function readKept(file: string, io: Io): Promise<JournalEntries | undefine
     io.log('warn', 'landing.damaged', { reason: error.message });
     return undefined;
   });
-}
-
-async function listRuns(lakeRoot: string): Promise<string[]> {
-  const names = await readdir(landingRoot(lakeRoot)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
-}
-
-/** By run number: as text, run 1000000 would come before run 999999. */
-function compareRuns(a: string, b: string): number {
-  return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
-}
-
-/** A run's landing, looked at without touching it. */
-export interface LandedRun {
-  runNumber: bigint;
-  runId: string;
-  folder: string;
-  journal: JournalEntries;
-}
-
-/** The run that is not ended, as another process may be writing it. Changes nothing. */
-export async function peekUnfinishedRun(lakeRoot: string): Promise<LandedRun | undefined> {
-  for (const runId of (await listRuns(lakeRoot)).reverse()) {
-    const [last] = await readRun(lakeRoot, runId);
-    if (last !== undefined) return last.journal.last('end') === undefined ? last : undefined;
-  }
-  return undefined;
-}
-
-/** None where a crash came before its first line. */
-async function readRun(lakeRoot: string, name: string): Promise<LandedRun[]> {
-  const folder = path.join(landingRoot(lakeRoot), name);
-  const journal = await JournalEntries.read(path.join(folder, JOURNAL));
-  const begin = journal.last('begin');
-  return begin === undefined ? [] : [{ runNumber: begin.runNumber, runId: begin.runId, folder, journal }];
-}
-
-/** All runs whose raw bytes are there, in order; one that has ended says so in its journal. Damaged journals are told. Changes nothing. */
-export async function listSoundRuns(lakeRoot: string): Promise<{ runs: LandedRun[]; damaged: string[] }> {
-  const runs: LandedRun[] = [];
-  const damaged: string[] = [];
-  for (const runId of await listRuns(lakeRoot)) {
-    try {
-      runs.push(...(await readRun(lakeRoot, runId)));
-    } catch (error) {
-      if (!(error instanceof PricelakeError)) throw error;
-      damaged.push(error.message);
-    }
-  }
-  return { runs, damaged };
 }
 
 /**

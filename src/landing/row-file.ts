@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { syncFolder } from '../io/durable.js';
 import type { Journal } from './journal.js';
 import type { JournalEntry } from './journal-entry.js';
 
@@ -22,22 +25,25 @@ type RowEntry = Extract<JournalEntry, { end: number }>;
  */
 export class RowFile {
   readonly #file: FileHandle;
+  readonly #folder: string;
+  /** True when a power cut leaves the file its name. */
+  #isNamed = false;
   readonly #journal: Journal;
   #end: number;
   #waiting: JournalEntry[] = [];
   #saving: Promise<void> | undefined;
   #error: unknown;
 
-  private constructor(file: FileHandle, journal: Journal, end: number) {
+  private constructor(file: FileHandle, folder: string, journal: Journal, end: number) {
     this.#file = file;
+    this.#folder = folder;
     this.#journal = journal;
     this.#end = end;
   }
 
   static async open(path: string, journal: Journal, end: number): Promise<RowFile> {
-    const file = await open(path, 'a+');
-    await file.truncate(end);
-    return new RowFile(file, journal, end);
+    await cutTail(path, end, journal);
+    return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
   /** Appends the rows of a page; `entry` is journaled with their checksum when they are on disk. Returns where they end. One at a time. */
@@ -58,6 +64,8 @@ export class RowFile {
         const entries = this.#waiting;
         this.#waiting = [];
         await this.#file.datasync();
+        if (!this.#isNamed) await syncFolder(this.#folder);
+        this.#isNamed = true;
         await this.#journal.append(...entries);
       }
     } catch (error) {
@@ -73,6 +81,20 @@ export class RowFile {
     await this.#file.close();
     if (this.#error !== undefined) throw this.#error;
   }
+}
+
+/**
+ * Cuts off what a killed process had written behind the last row that the journal names.
+ * @throws PricelakeError `lake_invalid` where rows are missing that it names
+ */
+export async function cutTail(path: string, end: number, { advice: hint }: Journal): Promise<void> {
+  const info = await stat(path).catch((error: unknown) => {
+    if (!hasSystemCode(error, 'ENOENT')) throw error;
+  });
+  const size = info?.size ?? 0;
+  if (size < end)
+    throw new PricelakeError('lake_invalid', `${path}: it has ${size} bytes, the journal names ${end}`, { hint });
+  if (size > end) await truncate(path, end);
 }
 
 /** A newline inside a row is white space of JSON (a raw one can't be in a string) and becomes a space. */

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../io/durable.js';
 import type { ExportLimits } from '../io/limits.js';
 import { withWideHeap } from '../io/wide-heap.js';
 import { ExportBounds } from './export-bounds.js';
@@ -156,6 +157,7 @@ class SegmentWriter {
       } finally {
         await file.close();
       }
+      await syncFolder(this.#options.folder);
       await this.#options.onSegment(segment);
     })();
     this.#closing.catch(() => {}); // reported by the await above or in finish()

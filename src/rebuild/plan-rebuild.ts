@@ -1,5 +1,5 @@
 import { PricelakeError } from '../errors/errors.js';
-import type { LandedRun } from '../landing/landing.js';
+import type { LandedRun } from '../landing/landed-runs.js';
 
 /** A row of table `runs`, as far as a rebuild needs it. */
 export interface RunFacts {

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import type { Inspection } from '../lake/inspect-lake.js';
 import { type Lake, openLake, writeMarker } from '../lake/lake.js';
 import { withDamagedLake } from '../lake/locked-lake.js';
 import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { rebuildPath } from '../lake/swap-lake.js';
-import { type LandedRun, listSoundRuns } from '../landing/landing.js';
+import { type KeptRuns, type LandedRun, listSoundRuns } from '../landing/landed-runs.js';
 import { checkLanding } from '../verify/check-landing.js';
 import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
@@ -54,7 +55,7 @@ export function rebuildLake(
     await refusePartial(lake);
     const { damaged, pointerDamage, markerDamage } = inspection;
     const old = new OldTables(lake, db, inspection);
-    const landed = await listSoundRuns(lake.root);
+    const landed = await listSoundRuns(lake.root, readPublished(inspection));
     let planned: Awaited<ReturnType<typeof planFromSound>>;
     try {
       planned = await planFromSound(old, landed, damaged.size > 0);
@@ -77,7 +78,7 @@ export function rebuildLake(
     const tables =
       damaged.size === 0
         ? await swapTables(old, rebuilt, plan, io)
-        : await replaceTables(old, rebuilt, plan, findOpenRun(landed.runs)?.runId, io);
+        : await replaceTables(old, rebuilt, plan, landed.open?.runId, io);
     await rm(rebuilt.root, { recursive: true, force: true });
     return {
       runs: plan.runs.map(({ runId }) => runId),
@@ -91,15 +92,19 @@ export function rebuildLake(
 
 const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';
 
-const findOpenRun = (runs: readonly LandedRun[]) => runs.findLast(({ journal }) => journal.last('end') === undefined);
+/** The newest run that is published, as far as anything that can be read says. */
+function readPublished({ states, pointer }: Inspection): bigint {
+  const [ledger, pointed] = [states.get('runs')?.applied.run ?? 0n, pointer?.runNumber ?? 0n];
+  return ledger > pointed ? ledger : pointed;
+}
 
 /** The plan over the runs whose raw bytes are as they landed. */
 async function planFromSound(
   old: OldTables,
-  { runs, damaged }: Awaited<ReturnType<typeof listSoundRuns>>,
+  { runs, open, damaged }: KeptRuns,
   isDamaged: boolean,
 ): Promise<{ plan: RebuildPlan; faults: string[] }> {
-  const cursor = readCursor(old, findOpenRun(runs), isDamaged);
+  const cursor = readCursor(old, open, isDamaged);
   const facts = await readRunFacts(old);
   const faults = [...damaged];
   const sound = new Set<string>();

@@ -2,7 +2,8 @@ import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
-import { type LandedRun, linkRun } from '../landing/landing.js';
+import type { LandedRun } from '../landing/landed-runs.js';
+import { linkRun } from '../landing/landing.js';
 import { readRunSelection } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 

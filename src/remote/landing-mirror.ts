@@ -3,7 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { runSideBySide } from '../io/side-by-side.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../lake/layout.js';
-import { peekUnfinishedRun } from '../landing/landing.js';
+import { readTable } from '../lake/read.js';
+import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
@@ -45,7 +46,8 @@ export class LandingMirror {
   async #send(): Promise<Set<string>> {
     const { store, lake } = this.#ends;
     this.#present ??= new Set((await Promise.all(MIRRORED.map((key) => store.list(key)))).flat().map(({ key }) => key));
-    const run = await peekUnfinishedRun(lake.root);
+    const { applied } = await readTable(lake, 'runs');
+    const run = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
     const folders = [privatePath(lake, 'backfill'), ...(run === undefined ? [] : [run.folder])];
     const keys = new Set<string>();
     for (const folder of folders) for (const key of await this.#sendFolder(folder)) keys.add(key);

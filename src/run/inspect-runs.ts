@@ -1,6 +1,7 @@
 import type { Lake } from '../lake/lake.js';
 import type { LockState } from '../lake/lock.js';
-import { type LandedRun, peekUnfinishedRun } from '../landing/landing.js';
+import { readTable } from '../lake/read.js';
+import { type LandedRun, peekUnfinishedRun } from '../landing/landed-runs.js';
 import { foldProgress, sumLanded } from '../landing/run-progress.js';
 import { readRunState } from './run-state.js';
 
@@ -27,7 +28,8 @@ export interface LakeActivity {
 
 /** Looks at the landing, under the lock as it is; changes nothing, and may look while a run is at work. */
 export async function inspectActivity(lake: Lake, lock: LockState | undefined): Promise<LakeActivity> {
-  const open = await peekUnfinishedRun(lake.root);
+  const { applied } = await readTable(lake, 'runs');
+  const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
   return { lock, open: open && describeOpen(open, lock?.alive === true) };
 }
 

@@ -148,7 +148,7 @@ async function findRun(
   tables: Tables,
   accept: OpenOptions['accept'],
 ): Promise<Landing | undefined> {
-  const unfinished = await findUnfinishedRun(lake.root);
+  const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
   try {
     accept?.(unfinished);
     refuseNarrowing(pipeline, tables.items, unfinished?.journal);

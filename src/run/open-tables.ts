@@ -11,7 +11,7 @@ import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableView } from '../lake/views.js';
-import { peekUnfinishedRun } from '../landing/landing.js';
+import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { readTableStanding } from './table-standing.js';
@@ -38,7 +38,8 @@ export function readStates(lake: Lake): Promise<TableState[]> {
 export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {
   const changes = await findForeignChanges(lake, states, await readPointer(lake));
   if (changes.length === 0) return {};
-  const unfinished = await peekUnfinishedRun(lake.root);
+  const published = states.find(({ table }) => table === 'runs')?.applied.run ?? 0n;
+  const unfinished = await peekUnfinishedRun(lake.root, published);
   const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
   const isCommitted = states.some(
     (state) => unfinished !== undefined && readTableStanding(state, unfinished.runNumber) === 'committed',

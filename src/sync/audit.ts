@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Check } from '../check/check.js';
 import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
@@ -8,7 +8,8 @@ import { type RunScope, runChecks } from '../check/run.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { ignoreMissing, type Lake, privatePath, temporaryPath } from '../lake/layout.js';
+import { writeDurably } from '../lake/durable.js';
+import { type Lake, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
@@ -92,16 +93,15 @@ async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidat
   const changedTables = new Set<TableName>([...changes.map(({ table }) => table), 'check_results', 'runs']);
   if (!hasFewChanges) return { kept: new KeptCounts(undefined, listFiles(tables)), hasFewChanges, changedTables };
   await db.define('view', 'items_after', `SELECT ${selectColumns('items')} FROM merged_items`);
-  const text = await readFile(countsPath(lake), 'utf8').catch(ignoreMissing);
+  const text = await readFile(countsPath(lake), 'utf8').catch(() => undefined);
   return { kept: new KeptCounts(text, listFiles(tables)), hasFewChanges, changedTables };
 }
 
 /** After the run has published: the next one counts on from here. */
 export async function keepCounts({ lake }: Pick<Run, 'lake'>, { kept }: Audit): Promise<void> {
-  const temporary = temporaryPath(lake, 'check-counts.json');
   const states = await Promise.all(kept.tables.map((table) => readTable(lake, table)));
-  await writeFile(temporary, kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state])))));
-  await rename(temporary, countsPath(lake));
+  const text = kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state]))));
+  await writeDurably(lake, countsPath(lake), text);
 }
 
 const listFiles =

@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { fetchAllowance, fetchPlan, pickUsage } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import { backfillFolder, landHistories } from '../backfill/land-histories.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
+import { makeFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/layout.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
@@ -46,7 +46,7 @@ export async function backfillHistory(
     const client = createClient({ baseUrl, apiKey, signal: stop }, io);
     try {
       const { plan } = await fetchAllowance(client, pipeline.budget);
-      await mkdir(backfillFolder(lake.root), { recursive: true });
+      await makeFolder(backfillFolder(lake.root));
       const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
       const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);
       return { items: itemIds.length, asked };

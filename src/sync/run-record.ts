@@ -27,7 +27,7 @@ export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
 /** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
 export async function isAtRest(run: Pick<Run, 'lake' | 'tables' | 'repairs'>): Promise<boolean> {
   if (run.tables.stale_items.files.some(({ rows }) => rows > 0n) || !isWhole(run)) return false;
-  return (await readPointer(run.lake)) !== undefined;
+  return isPointed(run);
 }
 
 /** True when whole rows were read that show what the lake holds already: no file has to be written. */
@@ -43,7 +43,14 @@ export async function isUnchanged(
     newChanges === 0n;
   if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run))
     return false;
-  return (await readPointer(run.lake)) !== undefined;
+  return isPointed(run);
+}
+
+/** False where lake.json does not say what the tables do: a run that publishes writes it again. */
+async function isPointed({ lake, tables }: Pick<Run, 'lake' | 'tables'>): Promise<boolean> {
+  const pointer = await readPointer(lake);
+  const { runs, history } = tables;
+  return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
 /** The lake notes what the run is a copy of. */

@@ -6,9 +6,11 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { reportStep } from '../io/report-step.js';
 import { settleAll } from '../io/settle-all.js';
+import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
 import { loadFooterReader } from '../lake/data-file.js';
+import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
 import { createTableView } from '../lake/views.js';
@@ -150,7 +152,7 @@ async function runSteps(
       usage: await countUsage(run),
     };
     const row = await describeRun(run, extract, tally, batch, found);
-    const rows = [...(await readIdleRuns(run.lake)), row];
+    const rows = [...(await readIdleRuns(run.lake, run.tables.runs.applied.run)), row];
     const audit = await step('audit', () => auditRun(run, side, staged.candidate, rows, { waived: publishHeld }));
     const { checks } = audit;
     pause();
@@ -184,8 +186,15 @@ async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunRe
   const row = await describeRun(run, extract, batch?.tally, batch);
   await dropIdleRun(run);
   await addIdleRun(run.lake, row);
-  await refreshPointer(run.lake); // a crash in a compaction leaves it behind
+  await refreshPointer(run.lake, await readCredits(run));
   return { published: false, resumed: run.resumed, row, checks: [] };
+}
+
+/** Undefined where that would fetch files. */
+async function readCredits({ db, lake }: Run): Promise<Attribution[] | undefined> {
+  if ((await readPartial(lake)) !== undefined) return undefined;
+  await createTableView(db, lake, 'sites', 'sites');
+  return readAttributions(db, 'sites');
 }
 
 /** Joins the small files of tables that have many, after the run has published. Costs nothing where there are few. */

@@ -40,11 +40,10 @@ const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, unchecked: 0, endedAt: undefined };
   const fail = (file: string, what: string) => check.faults.push({ file, what });
-  const text = await readFile(join(folder, JOURNAL), 'utf8').catch(ignoreMissing);
-  if (text === undefined) {
-    fail(JOURNAL, 'is missing');
-    return check;
-  }
+  const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
+  });
+  if (text === undefined) return check;
   const lines = readLines(text, (what) => fail(JOURNAL, what));
   if (lines[0]?.type !== 'begin') fail(JOURNAL, 'does not begin with the beginning of a run');
   const ends = lines.filter(({ type }) => type === 'end');

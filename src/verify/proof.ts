@@ -34,6 +34,8 @@ export interface Proof {
   name: string;
   /** What is true of a sound lake. */
   claims: string;
+  /** What to do where it fails; default: make the tables again. */
+  next?: string;
   /** Reports what speaks against it; returns how many things it looked at, and of what kind. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }

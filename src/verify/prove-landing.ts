@@ -11,6 +11,7 @@ export const landingProof: Proof = {
   name: 'landing',
   claims:
     'What a rebuild relies on: the journal of every kept run is as it was written, and so is every byte that it names.',
+  next: 'Of a run that is published, only `pricelake rebuild` would read these bytes: move its folder away. One that is not, `pricelake sync` continues, or says what to do.',
   async prove(context, report) {
     const names = await listRuns(context);
     const published = readApplied(context.tables.get('runs')).run ?? 0n;

@@ -1,9 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PricelakeError } from '../errors/errors.js';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
+import { writeCatalog } from '../lake/catalog.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/pointer.js';
-import type { Proof, Report, VerifyContext } from './proof.js';
+import { writePointer } from '../lake/publish.js';
+import { readTable } from '../lake/read.js';
+import { PRICELAKE_VERSION } from '../lake/version.js';
+import { TABLE_NAMES, type TableState } from '../tables/table.js';
+import type { Finding, Proof, Report, VerifyContext } from './proof.js';
 import { readApplied } from './read-applied.js';
 import type { ReplayedTable } from './replayed-table.js';
 import { createReplayedViews } from './table-views.js';
@@ -16,16 +22,35 @@ export const pointerProof: Proof = {
   name: 'pointer',
   claims:
     'format.json, lake.json, catalog.sql and ATTRIBUTION.md name the format, run, versions, files, checksums and credits that the lake has.',
+  next: '`pricelake sync` writes lake.json, catalog.sql and ATTRIBUTION.md again, `pricelake rebuild` also what is damaged beyond reading, and format.json.',
   async prove(context, report) {
     await compareMarker(context, report);
-    const pointer = await readPointer(context.lake);
-    if (pointer === undefined) report({ file: POINTER, what: 'is missing: the next sync writes it' });
-    else comparePointer(context, pointer, report);
-    await compareCatalog(context, report);
+    const states = await readOwnStates(context);
+    await comparePointer(context, states, report);
+    await compareCatalog(context, states, report);
     await compareCredits(context, report);
-    return { count: 4n, of: 'files' };
+    const notes = states === undefined ? [NOT_COMPARED] : [];
+    return { count: 4n, of: 'files', notes };
   },
 };
+
+/**
+ * The tables as the lake's own code reads them, to write the files of them again. Undefined where a log is damaged, or
+ * where another version has written last: it has other words.
+ */
+async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
+  try {
+    const states = await Promise.all(TABLE_NAMES.map((table) => readTable(context.lake, table)));
+    const isKnown = ({ version, difference }: TableState) =>
+      version >= 0n && Object.values(difference).every(({ length }) => length === 0);
+    if (!states.every(isKnown)) return undefined;
+    await createReplayedViews(context, ['runs']);
+    const last = await context.db.row('SELECT pricelake_version AS version FROM runs ORDER BY run_number DESC LIMIT 1');
+    return last?.version === PRICELAKE_VERSION ? states : undefined;
+  } catch {
+    return undefined; // `logs` and `files` say why
+  }
+}
 
 async function compareMarker({ lake }: VerifyContext, report: Report): Promise<void> {
   const text = await readFile(privatePath(lake, 'format.json'), 'utf8').catch(ignoreMissing);
@@ -34,7 +59,27 @@ async function compareMarker({ lake }: VerifyContext, report: Report): Promise<v
   else if (text.trim() !== '{"format":"pricelake","version":1}') report({ file, what: 'is damaged' });
 }
 
-function comparePointer({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
+async function comparePointer(context: VerifyContext, states: TableState[] | undefined, report: Report): Promise<void> {
+  const text = await readFile(join(context.lake.root, POINTER), 'utf8').catch(ignoreMissing);
+  if (text === undefined) return report({ file: POINTER, what: 'is missing' });
+  const pointer = await readPointer(context.lake).catch((error: unknown) => {
+    if (!(error instanceof PricelakeError)) throw error;
+  });
+  if (pointer === undefined) return report({ file: POINTER, what: 'can not be read' });
+  const differences: Finding[] = [];
+  comparePointed(context, pointer, (finding) => differences.push(finding));
+  const isOther = states !== undefined && text !== writePointer(pointer, states);
+  if (differences.length === 0 && isOther) report({ file: POINTER, what: OTHER_TEXT });
+  for (const finding of differences) report(finding);
+}
+
+const NOT_COMPARED =
+  'lake.json and catalog.sql are not compared to the letter: another version wrote them, or tables are damaged';
+
+/** Found where nothing that was looked for by itself differs. */
+const OTHER_TEXT = 'is not the text that pricelake writes of these tables: it is cut or altered';
+
+function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
   const number = readApplied(tables.get('runs')).run;
   if (number !== undefined && pointer.runNumber !== number) {
     report({ file: POINTER, what: `names run ${pointer.runNumber}; table runs is of run ${number}` });
@@ -74,10 +119,28 @@ function compareFiles(state: ReplayedTable, pointed: PointedFile[], fail: (what:
   for (const path of named.keys()) fail(`names ${path}, which the table does not have`);
 }
 
-/** Every data file's path is in the catalog as a literal, and no other. */
-async function compareCatalog({ lake, tables }: VerifyContext, report: Report): Promise<void> {
+async function compareCatalog(
+  { lake, tables }: VerifyContext,
+  states: TableState[] | undefined,
+  report: Report,
+): Promise<void> {
   const text = await readFile(join(lake.root, CATALOG), 'utf8').catch(ignoreMissing);
-  if (text === undefined) return report({ file: CATALOG, what: 'is missing: the next sync writes it' });
+  if (text === undefined) return report({ file: CATALOG, what: 'is missing' });
+  const differences: Finding[] = [];
+  compareLiterals(text, tables, (finding) => differences.push(finding));
+  const isOther = states === undefined ? isCut(text, tables) : text !== writeCatalog(states);
+  if (differences.length === 0 && isOther) report({ file: CATALOG, what: OTHER_TEXT });
+  for (const finding of differences) report(finding);
+}
+
+/** Seen without the words that it should have. */
+function isCut(text: string, tables: VerifyContext['tables']): boolean {
+  const views = new Set([...text.matchAll(/^CREATE OR REPLACE VIEW "?(\w+)/gm)].map(([, name]) => name));
+  return !text.endsWith(';\n') || [...tables.keys()].some((table) => !views.has(table));
+}
+
+/** Every data file's path is in the catalog as a literal, and no other. */
+function compareLiterals(text: string, tables: VerifyContext['tables'], report: Report): void {
   const literals = [...text.matchAll(/'((?:[^']|'')*\.parquet)'/g)].map(([, path = '']) => path.replaceAll("''", "'"));
   // DuckDB takes `*`, `?` and `[` for patterns; in brackets they are themselves.
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));

@@ -40,6 +40,8 @@ const KEPT = 20;
 export interface ProofResult {
   name: string;
   claims: string;
+  /** What to do where it fails, if that is not to make the tables again. */
+  next?: string | undefined;
   looked: bigint;
   of: string;
   /** How much speaks against it; 0 when it holds. */
@@ -81,7 +83,7 @@ async function replayTables(lake: Lake, findings: Finding[]): Promise<Map<TableN
 }
 
 async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResult> {
-  const { name, claims } = proof;
+  const { name, claims, next } = proof;
   const findings: Finding[] = [];
   let found = 0;
   const report = (finding: Finding) => {
@@ -91,14 +93,14 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   try {
     context.signal.throwIfAborted();
     const { count, of, notes = [] } = await proof.prove(context, report);
-    return { name, claims, looked: count, of, found, findings, notes };
+    return { name, claims, next, looked: count, of, found, findings, notes };
   } catch (error) {
     context.signal.throwIfAborted();
     // What can't be looked at is not proved: a file that is missing or damaged, which `files` names.
     report({
       what: `could not be looked at: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });
-    return { name, claims, looked: 0n, of: '', found, findings, notes: [] };
+    return { name, claims, next, looked: 0n, of: '', found, findings, notes: [] };
   }
 }
 

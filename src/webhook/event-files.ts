@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { link, lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
+import { refuseLink } from '../errors/link-error.js';
 import { makeFolder, syncFolder, writeSynced } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 
@@ -76,8 +77,14 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   return known.sort(([, a], [, b]) => a - b);
 }
 
+/** @throws PricelakeError `lake_invalid` for a link in the place of one: events would be kept, and removed, behind it */
 export async function makeFolders(lakeRoot: string): Promise<void> {
-  for (const name of ['events', 'taken', 'aside', 'tmp']) await makeFolder(webhookPath(lakeRoot, name));
+  const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
+  for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
+    const info = await lstat(folder).catch(ignoreMissing(undefined));
+    if (info?.isSymbolicLink() === true) throw refuseLink(folder);
+  }
+  for (const folder of folders) await makeFolder(folder);
 }
 
 /** Clears what receivers that were killed long ago were writing. */

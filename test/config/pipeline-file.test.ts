@@ -212,6 +212,14 @@ const FAULTS: Record<string, [string, string]> = {
   'a list': ['- a\n', `prices.yaml:1:1: the file is a list; it must hold ${KEYS} ${EXAMPLE}`],
 
   'no source': [LAKE, `prices.yaml:1:1: source is missing; it must hold ${SOURCE_KEYS} ${EXAMPLE}`],
+  'a folder with a character that no name has': [
+    `${SOURCE}lake: {path: "a\\0b"}\n`,
+    `prices.yaml:4:8: lake.path is text; it must be a folder, without a NUL character ${EXAMPLE}`,
+  ],
+  'the address of a bucket as the folder': [
+    `${SOURCE}lake: {path: "s3://bucket/lake"}\n`,
+    `prices.yaml:4:8: lake.path is text; it must be a folder of this machine, not an address: a bucket goes to lake.remote ${EXAMPLE}`,
+  ],
   'a file size without a unit': [
     `${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`,
     `prices.yaml:6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB ${EXAMPLE}`,

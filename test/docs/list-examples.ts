@@ -77,8 +77,8 @@ function readScripts(text: string): string[] {
 }
 
 /** Lines of a crontab that are turned off are examples, too. */
-function dropTimes(crontab: string): string {
-  return crontab.replaceAll(/^(?:# )?(?:[\d*/,-]+ ){5}/gmu, '');
+function dropTimes(crontab: string, user = ''): string {
+  return crontab.replaceAll(new RegExp(`^(?:# )?(?:[\\d*/,-]+ ){5}${user}`, 'gmu'), '');
 }
 
 function readManPage(text: string): Example[] {
@@ -88,7 +88,8 @@ function readManPage(text: string): Example[] {
 
 function readDeployed(file: string, text: string): Example[] {
   const name = path.basename(file);
-  if (name === 'crontab') return readShell(dropTimes(text));
+  // Lines in /etc/cron.d name the user behind the times.
+  if (name === 'crontab') return readShell(dropTimes(text, 'pricelake '));
   if (name.endsWith('.service')) return readShell(/^ExecStart=(.*)$/mu.exec(text)?.[1] ?? '');
   if (name.endsWith('.py')) return [...text.matchAll(PYTHON_CALL)].map(([, list = '']) => readList(list));
   const spans = [...text.matchAll(/`(pricelake [^`\n]+)`/gu)].flatMap(([, code = '']) => readShell(code));

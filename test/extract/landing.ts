@@ -26,7 +26,7 @@ function hold(landing: Landing): Landing {
 /** The same landing as the next process finds it. */
 export async function reopenLanding(): Promise<Landing> {
   await closeJournal(opened);
-  const landing = await findUnfinishedRun(lake);
+  const landing = await findUnfinishedRun(lake, 0n);
   if (landing === undefined) throw new Error('there is no unfinished run');
   return hold(landing);
 }

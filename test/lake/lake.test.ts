@@ -91,7 +91,10 @@ test('a marker that is no JSON says why, and one that can not be read is told as
   await expect(findLake(root)).rejects.toMatchObject({ code: 'lake_invalid', cause: expect.any(SyntaxError) });
   await rm(markerOf(root));
   await mkdir(markerOf(root));
-  await expect(findLake(root)).rejects.toMatchObject({ code: 'EISDIR' });
+  await expect(findLake(root)).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${markerOf(root)}: it is a folder`,
+  });
 });
 
 test('the folder for temporary files comes back where a lake may be created, and nowhere else', async () => {

@@ -38,7 +38,11 @@ test('a partial folder names its remote until it has every file', async () => {
 test('a note of what is partial that says more than this version knows is not read', async () => {
   const lake = await makeBareLake();
   await writeFile(privatePath(lake, 'partial.json'), '{"remote":"s3://bucket/lake","tables":["items"]}');
-  await expect(readPartial(lake)).rejects.toThrow('tables');
+  await expect(readPartial(lake)).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${privatePath(lake, 'partial.json')}: not a note that this version of pricelake wrote`,
+    facts: { hint: expect.stringContaining('pricelake restore') },
+  });
 });
 
 test('files that are on the remote only are brought where a run holds it, else counted', async () => {

@@ -148,7 +148,7 @@ describe('the journal', () => {
       }),
     );
     expect(lines.START_AGAIN).toBe(
-      "Move this run's folder away. The run then starts again, and fetches everything again.",
+      "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one had not published.",
     );
     for (const line of ['null', '7', '[]', '{}', '{"type":7}', '"try"']) {
       expect(() => lines.readEntry(line, 'j: line 7')).toThrow(

@@ -178,13 +178,14 @@ describe('a journal on a disk that fails', () => {
 
 describe('a journal that cannot be read', () => {
   test.each([
-    ['EIO', '/proc/self/mem'],
-    ['ELOOP', 'journal.ndjson'],
-    ['EISDIR', '.'],
-  ])('(%s) is no empty journal: paid work is not begun again', async (code, target) => {
+    ['the disk fails to read it', '/proc/self/mem'],
+    ['it is a link that leads nowhere', 'journal.ndjson'],
+    ['it is a folder', '.'],
+  ])('(%s) is no empty journal: paid work is not begun again', async (what, target) => {
     await symlink(target, file);
-    await expect(JournalEntries.read(file)).rejects.toMatchObject({ code });
-    await expect(Journal.open(file)).rejects.toMatchObject({ code });
+    const error = { code: 'lake_invalid', message: `${file}: ${what}`, facts: { hint: START_AGAIN } };
+    await expect(JournalEntries.read(file)).rejects.toMatchObject(error);
+    await expect(Journal.open(file)).rejects.toMatchObject(error);
   });
 
   test('because nobody may is no empty journal either', async () => {
@@ -198,7 +199,10 @@ describe('a journal that cannot be read', () => {
       Object.assign(fs, { readFile: readReal });
       syncBuiltinESMExports();
     });
-    await expect(JournalEntries.read(file)).rejects.toMatchObject({ code: 'EACCES' });
+    await expect(JournalEntries.read(file)).rejects.toMatchObject({
+      message: `${file}: this user may not read it`,
+      facts: { hint: 'Run as the user that owns the lake.' },
+    });
   });
 
   test('because there is none is empty', async () => {

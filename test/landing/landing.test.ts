@@ -2,13 +2,12 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
+import { listSoundRuns, peekUnfinishedRun } from '../../src/landing/landed-runs.js';
 import {
   beginRun,
   dropRun,
   findUnfinishedRun,
   linkRun,
-  listSoundRuns,
-  peekUnfinishedRun,
   pruneLandings,
   type RunStart,
 } from '../../src/landing/landing.js';
@@ -45,8 +44,8 @@ async function leaveRun(runNumber: bigint): Promise<string> {
   return landing.runId;
 }
 
-async function findRun(): Promise<string | undefined> {
-  const found = await findUnfinishedRun(lake);
+async function findRun(published = 0n): Promise<string | undefined> {
+  const found = await findUnfinishedRun(lake, published);
   await found?.journal.close();
   return found?.runId;
 }
@@ -62,7 +61,7 @@ describe('a run', () => {
   test('that was begun and not ended is found, with what its journal says', async () => {
     await endRun(1n, 1);
     await leaveRun(2n);
-    const found = await findUnfinishedRun(lake);
+    const found = await findUnfinishedRun(lake, 0n);
     expect(found).toMatchObject({ runNumber: 2n });
     expect(found?.journal.last('begin')).toMatchObject({ pipeline: 'prices', cursorFrom: 42n });
     await found?.journal.close();
@@ -131,7 +130,7 @@ describe('raw bytes', () => {
     expect((await listRuns()).sort()).toEqual(['00001-x', 'copy-of-000001-20261120T060000Z', 'notes']);
     const other = await makeFolder();
     await writeFile(path.join(other, '_pricelake'), 'a file');
-    await expect(listSoundRuns(other)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(listSoundRuns(other, 0n)).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
 });
 
@@ -139,47 +138,41 @@ describe('landed runs', () => {
   const folderOf = (runId: string) => path.join(lake, '_pricelake', 'landing', runId);
 
   test('are looked at without a change, in order of their numbers', async () => {
-    expect([(await listSoundRuns(lake)).runs, await peekUnfinishedRun(lake)]).toEqual([[], undefined]);
+    expect([(await listSoundRuns(lake, 0n)).runs, await peekUnfinishedRun(lake, 0n)]).toEqual([[], undefined]);
     const ended = await endRun(999_999n, 1);
     const unfinished = await leaveRun(1_000_000n);
     const empty = folderOf('1000001-20261120T060000Z');
     await mkdir(empty);
-    const runs = (await listSoundRuns(lake)).runs;
-    expect(runs.map(({ runId, runNumber, folder }) => [runId, runNumber, folder])).toEqual([
+    const { runs, open } = await listSoundRuns(lake, 0n);
+    expect([...runs, open].map((run) => [run?.runId, run?.runNumber, run?.folder])).toEqual([
       [ended, 999_999n, folderOf(ended)],
       [unfinished, 1_000_000n, folderOf(unfinished)],
     ]);
-    expect(runs.map(({ journal }) => journal.last('end') !== undefined)).toEqual([true, false]);
-    expect(await peekUnfinishedRun(lake)).toMatchObject({ runId: unfinished, runNumber: 1_000_000n });
+    expect(await peekUnfinishedRun(lake, 0n)).toMatchObject({ runId: unfinished, runNumber: 1_000_000n });
     expect(await readdir(empty)).toEqual([]);
     await endRun(1_000_002n, 1);
-    expect(await peekUnfinishedRun(lake)).toBeUndefined();
+    expect(await peekUnfinishedRun(lake, 0n)).toBeUndefined();
   });
 
   test('of one number are in order of their time', async () => {
     await Promise.all(['000001-b', '000001-a', '000001-c'].map((name) => mkdir(folderOf(name), { recursive: true })));
-    const journal = JSON.stringify({
-      type: 'begin',
-      runNumber: '1',
-      runId: 'x',
-      at: 'x',
-      pipeline: 'p',
-      cursorFrom: null,
-    });
-    for (const name of ['000001-b', '000001-a', '000001-c'])
-      await writeFile(path.join(folderOf(name), 'journal.ndjson'), `${journal}\n`);
-    expect((await listSoundRuns(lake)).runs.map(({ folder }) => path.basename(folder))).toEqual([
+    for (const runId of ['000001-b', '000001-a', '000001-c']) {
+      const begin = { type: 'begin', runNumber: '1', runId, at: 'x', pipeline: 'p', cursorFrom: null };
+      const lines = [begin, { type: 'end', at: 'x' }].map((entry) => `${JSON.stringify(entry)}\n`);
+      await writeFile(path.join(folderOf(runId), 'journal.ndjson'), lines.join(''));
+    }
+    expect((await listSoundRuns(lake, 0n)).runs.map(({ folder }) => path.basename(folder))).toEqual([
       '000001-a',
       '000001-b',
       '000001-c',
     ]);
   });
 
-  test('with damaged journals are told apart, and those that can not be read at all are errors', async () => {
+  test('with damaged journals are told apart, also those that can not be read at all', async () => {
     const [damaged, sound] = [await endRun(1n, 0), await endRun(2n, 0)];
     const file = path.join(folderOf(damaged), 'journal.ndjson');
     await writeFile(file, 'oops\n');
-    const { runs, damaged: told } = await listSoundRuns(lake);
+    const { runs, damaged: told } = await listSoundRuns(lake, 0n);
     expect([runs.map(({ runId }) => runId), told]).toEqual([[sound], [`${file}: line 1 is damaged`]]);
     // Raw bytes of a run that can not be judged stay.
     const events: unknown[] = [];
@@ -192,8 +185,9 @@ describe('landed runs', () => {
     ]);
     const folder = path.join(folderOf(sound), 'journal.ndjson');
     await mkdir(folder, { recursive: true });
-    await expect(listSoundRuns(lake)).rejects.toMatchObject({ code: 'EISDIR' });
-    await expect(pruneLandings(lake, 0, at(DAY_MS))).rejects.toMatchObject({ code: 'EISDIR' });
+    expect((await listSoundRuns(lake, 0n)).damaged.at(-1)).toBe(`${folder}: it is a folder`);
+    await pruneLandings(lake, 0, io);
+    expect(events.at(-1)).toEqual(['warn', 'landing.damaged', { reason: `${folder}: it is a folder` }]);
   });
 
   test('go on in another lake from what had landed: files are linked, and what was made of them is forgotten', async () => {
@@ -207,10 +201,10 @@ describe('landed runs', () => {
       { type: 'end', at: 'x' },
     );
     await landing.journal.close();
-    const [run] = (await listSoundRuns(lake)).runs;
+    const [run] = (await listSoundRuns(lake, 0n)).runs;
     const other = await makeFolder();
     await linkRun(run ?? expect.unreachable('no run'), other);
-    const [linked] = (await listSoundRuns(other)).runs;
+    const { open: linked } = await listSoundRuns(other, 0n);
     expect(linked?.journal.entries.map(({ type }) => type)).toEqual(['begin', 'calls']);
     const file = path.join(linked?.folder ?? '', 'feed.ndjson');
     expect((await stat(file)).ino).toBe((await stat(path.join(landing.folder, 'feed.ndjson'))).ino);
@@ -232,7 +226,7 @@ describe('landed runs', () => {
     expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
     await dropRun(landing);
     await endRun(2n, 0);
-    expect(await findUnfinishedRun(lake)).toBeUndefined();
+    expect(await findUnfinishedRun(lake, 0n)).toBeUndefined();
     expect(await listOpenFiles(folderOf('000002-20261120T060000Z'))).toEqual([]);
   });
 });

@@ -57,6 +57,16 @@ describe('a file of landed rows', () => {
     expect(await readFile(file, 'utf8')).toBe('{   "id": 1,\r   "b": [ ] }\n {"id":2} \n { "id":3}\n');
   });
 
+  test('that has fewer bytes than the journal names is refused: nothing is put in the place of rows that are gone', async () => {
+    await appendFile(file, '{"id":1}\n');
+    await expect(RowFile.open(file, journal, 20)).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${file}: it has 9 bytes, the journal names 20`,
+      facts: { hint: journal.advice },
+    });
+    expect(await readFile(file, 'utf8')).toBe('{"id":1}\n');
+  });
+
   test('is named in the journal up to its end, in order, when it is closed', async () => {
     const rows = await RowFile.open(file, journal, 0);
     const ends: number[] = [];

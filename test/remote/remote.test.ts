@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { beginRun, peekUnfinishedRun } from '../../src/landing/landing.js';
+import { peekUnfinishedRun } from '../../src/landing/landed-runs.js';
+import { beginRun } from '../../src/landing/landing.js';
 import { readHolder } from '../../src/remote/lease.js';
 import type { ObjectStore } from '../../src/remote/object-store.js';
 import type { Remote } from '../../src/remote/remote.js';
@@ -198,7 +199,7 @@ test('while the store is away, sending what has landed ends with the first files
     throw new Error('away');
   };
   const save = one.hold(async (lake, remote) => {
-    const { folder, journal } = await beginRun(lake.root, { runNumber: 1n, pipeline: 'test', cursorFrom: null }, io);
+    const { folder, journal } = await beginRun(lake.root, { runNumber: 2n, pipeline: 'test', cursorFrom: null }, io);
     for (let i = 0; i < 40; i++) await writeFile(join(folder, `${i}.ndjson`), '{}');
     await journal.close();
     await remote.saveLanding();
@@ -263,7 +264,7 @@ test('what a run has landed stays on the remote until its tables are there, also
   await expect(dying).rejects.toThrow('the upload failed');
   expect(landed()).toHaveLength(2);
   await two.hold(async (lake) => {
-    const run = await peekUnfinishedRun(lake.root);
+    const run = await peekUnfinishedRun(lake.root, 0n);
     expect(await readFile(join(run?.folder ?? '', 'feed.ndjson'), 'utf8')).toBe('rows');
   });
   expect(landed()).toHaveLength(2);

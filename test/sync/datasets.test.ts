@@ -4,7 +4,7 @@ import { askService } from '../../src/account/ask-service.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
-import { listSoundRuns, peekUnfinishedRun } from '../../src/landing/landing.js';
+import { listSoundRuns, peekUnfinishedRun } from '../../src/landing/landed-runs.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { backfillHistory } from '../../src/sync/backfill-history.js';
 import type { RunReport } from '../../src/sync/sync.js';
@@ -159,7 +159,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   const { budget } = world.pipeline;
   world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed()) + 30 } };
   expect(exitCodeOf(await syncError())).toBe(5);
-  expect(await peekUnfinishedRun(world.lakePath)).toBeUndefined(); // with the old list, runs go on
+  expect(await peekUnfinishedRun(world.lakePath, 0n)).toBeUndefined(); // with the old list, runs go on
   world.pipeline.budget = budget;
   const said = await estimateRun(world.pipeline, testIo);
   world.requests.length = 0;
@@ -280,7 +280,7 @@ test('several datasets without a feed are read by pages, polled and compared, ea
     await expectExactCopy([ELECTRONICS, CENTRAL], false);
     await moveOn(40);
   }
-  const [first] = (await listSoundRuns(world.lakePath)).runs;
+  const [first] = (await listSoundRuns(world.lakePath, 0n)).runs;
   expect(first?.journal.last('chosen')).toMatchObject({
     what: 'copy',
     way: 'pages',

@@ -6,7 +6,7 @@ import { formatCount } from '../../formats/count.js';
 import { packagePath } from '../../io/package-path.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
-import { findUnfinishedRun } from '../../landing/landing.js';
+import { peekUnfinishedRun } from '../../landing/landed-runs.js';
 import { syncPipeline } from '../../sync/sync.js';
 import { nameOwnCommand, quoteWord } from '../own-command.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -112,7 +112,6 @@ async function clearDemoLake(path: string): Promise<void> {
 }
 
 async function readUnfinishedPipeline(lakeRoot: string): Promise<string | undefined> {
-  const landing = await findUnfinishedRun(lakeRoot);
-  await landing?.journal.close();
+  const landing = await peekUnfinishedRun(lakeRoot, 0n);
   return landing?.journal.last('begin')?.pipeline;
 }

@@ -18,6 +18,9 @@ export interface VerifyRequest extends ReadingArguments {
   items?: number | undefined;
 }
 
+const MAKE_AGAIN =
+  '`pricelake rebuild` makes the tables again from the kept raw bytes, `pricelake sync --reconcile` from the service.';
+
 /** Items that are named; all are counted. */
 const KEPT = 20;
 
@@ -42,7 +45,7 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
     if (failed.length === 0) return { lake: lake.root, proofs };
     const names = failed.map(({ name, found }) => `${name} (${found})`).join(', ');
     throw new PricelakeError('verify_failed', `${failed.length} of ${proofs.length} proofs failed: ${names}`, {
-      hint: '`pricelake rebuild` makes the tables again from the kept raw bytes, `pricelake sync --reconcile` from the service.',
+      hint: [...new Set(failed.map(({ next = MAKE_AGAIN }) => next))].join(' '),
       proofs,
     });
   } finally {

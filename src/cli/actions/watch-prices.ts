@@ -1,10 +1,12 @@
 import { access, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { createWatched } from '../../analyze/watch-list.js';
 import type { Database } from '../../duckdb/connection.js';
 import { quoteLiteral } from '../../duckdb/quote.js';
 import { valueToText } from '../../duckdb/value-json.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { syncFile, syncFolder } from '../../io/durable.js';
 import { RawJson } from '../json-text.js';
 import type { Format } from '../output/format-names.js';
 import { writeRows } from '../output/json.js';
@@ -106,7 +108,9 @@ async function keepState(db: Database, state: string): Promise<void> {
   const part = `${state}.part`;
   try {
     await db.run(`COPY watched TO ${quoteLiteral(part)} (FORMAT parquet)`);
+    await syncFile(part);
     await rename(part, state);
+    await syncFolder(dirname(state));
   } catch (cause) {
     await rm(part, { force: true });
     const isRefused =

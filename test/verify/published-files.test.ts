@@ -1,0 +1,81 @@
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runVerify } from '../../src/cli/actions/run-verify.js';
+import type { PricelakeError } from '../../src/errors/errors.js';
+import type { ProofResult } from '../../src/verify/verify-lake.js';
+import { openContext } from '../cli/open-context.js';
+import { openWorld, type World } from '../sync/world.js';
+
+let world: World;
+let original: string;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
+  await world.sync();
+  original = world.lakePath;
+});
+afterAll(() => world.close());
+beforeEach(() => world.renew(original));
+
+const inLake = (name: string) => path.join(world.lakePath, name);
+
+async function edit(name: string, change: (text: string) => string): Promise<void> {
+  const text = await readFile(inLake(name), 'utf8');
+  expect(change(text)).not.toBe(text);
+  await writeFile(inLake(name), change(text));
+}
+
+const cut = (text: string) => text.slice(0, -5);
+
+test.each<[string, string, () => Promise<void>]>([
+  ['a catalog that is cut in its last view', 'catalog.sql', () => edit('catalog.sql', cut)],
+  [
+    'a catalog without its last view',
+    'catalog.sql',
+    () => edit('catalog.sql', (text) => text.slice(0, text.lastIndexOf('\nCREATE'))),
+  ],
+  ['no catalog', 'catalog.sql', () => rm(inLake('catalog.sql'))],
+  ['an empty catalog', 'catalog.sql', () => truncate(inLake('catalog.sql'))],
+  ['credits that are cut', 'ATTRIBUTION.md', () => edit('ATTRIBUTION.md', cut)],
+  ['no credits', 'ATTRIBUTION.md', () => rm(inLake('ATTRIBUTION.md'))],
+  ['no lake.json', 'lake.json', () => rm(inLake('lake.json'))],
+  ['a lake.json of another text', 'lake.json', () => edit('lake.json', (text) => `${text} `)],
+  [
+    'a lake.json of another run',
+    'lake.json',
+    () => edit('lake.json', (text) => text.replace(/"runNumber": 1/, '"runNumber": 7')),
+  ],
+  [
+    'a lake.json of another cursor',
+    'lake.json',
+    () => edit('lake.json', (text) => text.replace(/"cursor": "\d+"/, '"cursor": "3"')),
+  ],
+])('verify finds %s, and a sync writes the file again, also without news', async (_what, name, damage) => {
+  await damage();
+  const error: PricelakeError = await runVerify({ lake: world.lakePath }, openContext(true)).then(
+    () => expect.unreachable('it should have failed'),
+    (error) => error,
+  );
+  const failed = (error.facts.proofs as ProofResult[]).filter(({ found }) => found > 0);
+  expect(failed.map((proof) => proof.name)).toEqual(['pointer']);
+  expect(failed.flatMap(({ findings }) => findings.map(({ file }) => file))).toContain(name);
+  expect(error.facts.hint).toContain('`pricelake sync` writes lake.json, catalog.sql and ATTRIBUTION.md again');
+  await world.sync();
+  await runVerify({ lake: world.lakePath }, openContext(true));
+  const facts = await readFile(inLake('lake.json'), 'utf8');
+  expect(await world.sync()).toMatchObject({ published: false });
+  expect(await readFile(inLake('lake.json'), 'utf8')).toBe(facts);
+});
+
+test('verify finds a lake.json that can not be read, and looks at the other files all the same', async () => {
+  await writeFile(inLake('lake.json'), '{');
+  await edit('catalog.sql', cut);
+  const error: PricelakeError = await runVerify({ lake: world.lakePath }, openContext(true)).then(
+    () => expect.unreachable('it should have failed'),
+    (error) => error,
+  );
+  const pointer = (error.facts.proofs as ProofResult[]).find((proof) => proof.name === 'pointer');
+  expect(pointer?.findings).toMatchObject([{ file: 'lake.json', what: 'can not be read' }, { file: 'catalog.sql' }]);
+  expect(error.facts.hint).toContain('`pricelake rebuild` also what is damaged beyond reading');
+});
