@@ -58,9 +58,11 @@ const LONG = [
   'test/sync/service-time.test.ts',
   'test/sync/shards.test.ts',
   'test/sync/stage-daily.test.ts',
+  'test/sync/unnamed-changes.test.ts',
   'test/sync/upgrade.test.ts',
   'test/sync/webhook.test.ts',
   'test/verify/prove-landing.test.ts',
+  'test/verify/published-files.test.ts',
 ];
 
 const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];

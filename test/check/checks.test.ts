@@ -166,6 +166,12 @@ describe('the shipped checks', () => {
       rows: { runs: [{ run_number: '2', rejected: '1', written: '7' }] },
     },
     {
+      check: 'rejects_many',
+      when: 'a fifth of a hundred and more rows was rejected',
+      also: ['rejects_few'],
+      rows: { runs: [{ run_number: '2', received: '105', rejected: '21', written: '84', deduplicated: '0' }] },
+    },
+    {
       check: 'price_spread_consistent',
       when: 'a quartile is above the median',
       rows: { price_spread: [{ p25: '11' }] },
@@ -298,9 +304,9 @@ describe('the shipped checks', () => {
     },
   ];
 
-  it.each(faults)('$check finds it when $when', async ({ check, rows }) => {
+  it.each(faults)('$check finds it when $when', async ({ check, also = [], rows }) => {
     for (const [table, list] of Object.entries(rows)) await insertRows(db, table as TableName, list);
-    expect(await findViolations()).toEqual({ [check]: 1n });
+    expect(await findViolations()).toEqual(Object.fromEntries([check, ...also].map((name) => [name, 1n])));
   });
 
   const sound: { when: string; rows: Partial<Record<TableName, Row[]>> }[] = [
