@@ -40,6 +40,7 @@ const LONG = [
   'test/sync/foreign-commits.test.ts',
   'test/sync/hydration-export.test.ts',
   'test/sync/large-lake.test.ts',
+  'test/sync/many-partitions.test.ts',
   'test/sync/modes.test.ts',
   'test/sync/moved-products.test.ts',
   'test/sync/old-folders.test.ts',

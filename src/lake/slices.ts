@@ -33,10 +33,14 @@ export async function countValues(
 ): Promise<ValueCount[]> {
   const names = columns.map(({ name }) => quoteIdentifier(name));
   const texts = names.map((name, index) => `CAST(${name} AS VARCHAR) AS value_${index}`);
-  const rows = await db.read(
-    `SELECT count(*), ${texts.join(', ')} FROM (${select}\n) GROUP BY ${names.join(', ')} ORDER BY ${names.map((name) => `${name} NULLS LAST`).join(', ')}`,
+  const order = names.map((name) => `${name} NULLS LAST`).join(', ');
+  const rows = await db.rows(
+    `SELECT ${texts.join(', ')}, count(*) AS row_count FROM (${select}\n) GROUP BY ${names.join(', ')} ORDER BY ${order}`,
   );
-  return rows.getRows().map(([count, ...values]) => ({ values: values as (string | null)[], rows: count as bigint }));
+  return rows.map((row) => ({
+    values: names.map((_, index) => row[`value_${index}`] as string | null),
+    rows: row.row_count as bigint,
+  }));
 }
 
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
@@ -73,16 +77,13 @@ const divideUp = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
 /** A range, so that row groups outside it are skipped by their statistics. */
 function writePredicate(columns: readonly Column[], group: readonly ValueCount[]): string {
-  const [column] = columns;
-  const [first, last] = [group[0], group.at(-1)];
-  if (column === undefined || first === undefined || last === undefined) return 'true';
-  const range = writeRange(quoteIdentifier(column.name), group);
-  if (columns.length === 1) return range;
-  // Rows compare as they are ordered: column by column, and null behind every value.
   const names = columns.map(({ name }) => quoteIdentifier(name));
-  const bound = ({ values }: ValueCount) =>
+  const range = writeRange(names[0] ?? '', group);
+  if (columns.length === 1) return range;
+  // A null within a row equals another one.
+  const row = ({ values }: ValueCount) =>
     `row(${columns.map(({ type }, i) => writeValue(type, values[i])).join(', ')})`;
-  return `(${range}) AND row(${names.join(', ')}) BETWEEN ${bound(first)} AND ${bound(last)}`;
+  return `(${range}) AND row(${names.join(', ')}) IN (${group.map(row).join(', ')})`;
 }
 
 const writeValue = (type: string, text: string | null | undefined) =>
