@@ -25,7 +25,7 @@ import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
 /** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
-const MEMORY_LIMIT = '600MB';
+const MEMORY_LIMIT = 600 * 1024 ** 2;
 
 /** A run at work: what its steps share. */
 export interface Run {
