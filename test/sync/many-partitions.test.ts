@@ -1,15 +1,12 @@
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { openContext } from '../cli/open-context.js';
 import { readDeltaTable } from './delta-reader.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';
 
 let world: World;
-beforeAll(async () => {
-  world = await openWorld({ items: 60_000, sites: 1000, pastDays: 5, history: 'none', plan: 'unlimited' });
-});
-afterAll(() => world.close());
+afterEach(() => world.close());
 
 const readItemsTable = () => readDeltaTable(path.join(world.lakePath, 'items'));
 async function expectExactCopy(): Promise<void> {
@@ -20,6 +17,7 @@ async function expectExactCopy(): Promise<void> {
 const verify = () => runVerify({ lake: world.lakePath }, openContext(true));
 
 test('1,000 shops share files, from the first copy through changes to a complete comparison', async () => {
+  world = await openWorld({ items: 60_000, sites: 1000, pastDays: 5, history: 'none', plan: 'unlimited' });
   await world.sync();
   expect((await readItemsTable()).partitionColumns).toEqual([]);
   await world.sandbox.advance({ hours: 1, changes: 2000 });
@@ -27,19 +25,18 @@ test('1,000 shops share files, from the first copy through changes to a complete
   await expectExactCopy();
   world.pipeline.source.mode = 'snapshot';
   await world.sync();
-  await expectExactCopy();
   await verify();
-});
+}, 600_000);
 
 test('a lake that is partitioned by more shops stays so until a complete copy, which joins their files', async () => {
-  world.renew();
+  world = await openWorld({ items: 2000, sites: 2000, pastDays: 5, history: 'none' });
   world.pipeline.lake.tables = { items: { partitionBy: ['site_id'] } };
   await world.sync();
   const { files, partitionColumns } = await readItemsTable();
   expect(partitionColumns).toEqual(['site_id']);
-  expect(files.length).toBeGreaterThan(900);
+  expect(files.length).toBeGreaterThan(600);
   world.pipeline.lake.tables = {};
-  await world.sandbox.advance({ hours: 1, changes: 2000 });
+  await world.sandbox.advance({ hours: 1, changes: 60 });
   await world.sync();
   expect((await readItemsTable()).partitionColumns).toEqual(['site_id']);
   world.pipeline.source.mode = 'snapshot';
