@@ -46,6 +46,7 @@ const LONG = [
   'test/sync/hydration-export.test.ts',
   'test/sync/large-lake.test.ts',
   'test/sync/loaded-machine.test.ts',
+  'test/sync/many-partitions.test.ts',
   'test/sync/many-shops.test.ts',
   'test/sync/modes.test.ts',
   'test/sync/moved-products.test.ts',

@@ -21,7 +21,11 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'lake.remote': ['', '`s3://bucket/prefix`. See [Keep the lake on object storage](../guides/object-storage.md).'],
   'lake.retention': ['0', 'How long superseded files stay. See [Old versions](../guides/maintain.md#old-versions).'],
   'lake.targetFileSize': ['128MB', 'The size up to which small files are joined.'],
-  'lake.tables.items.partitionBy': ['[site_id]', 'Columns that partition `items`.'],
+  'lake.memory': ['', 'What DuckDB may use; without it, 600 MB in a run. See [Memory](../guides/maintain.md#memory).'],
+  'lake.tables.items.partitionBy': [
+    '',
+    'Columns that partition `items`; without it, the website, or nothing if many are small. See [Partitions](../guides/maintain.md#partitions).',
+  ],
   'proof.sample': ['10', 'Items that each run which publishes reads again and compares.'],
   'proof.products': ['true', "Compare a page of the service's products with ours."],
   'proof.facets': ['true', "Compare the service's counts after a complete copy."],

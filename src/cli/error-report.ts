@@ -30,6 +30,7 @@ function messageOf(error: unknown): string {
 function factsOf(error: unknown): PricelakeError['facts'] {
   if (error instanceof PricelakeError) return error.facts;
   if (errorCodeOf(error) === 'open_files') return { hint: 'Raise the limit of open files (`ulimit -n 4096`).' };
+  if (errorCodeOf(error) === 'out_of_memory') return { hint: 'Run the command on a machine with more memory.' };
   if (errorCodeOf(error) === 'disk_full') return { hint: 'Free some space and run the command again.' };
   return {};
 }

@@ -1,4 +1,5 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { isOutOfMemory } from '../lake/memory-fault.js';
 
 /** Exit codes that schedulers branch on; the names are what the codes mean to a person. */
 export const EXIT = {
@@ -44,6 +45,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   contract: EXIT.unexpected,
   disk_full: EXIT.unexpected,
   open_files: EXIT.unexpected,
+  out_of_memory: EXIT.unexpected,
 };
 
 /** The process's exit code for an error; `stopped` exits as the signal's convention wants (128 + number). */
@@ -53,9 +55,10 @@ export function exitCodeOf(error: unknown): number {
   return error.facts.signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
 }
 
-/** The stable code of any error: `disk_full` and `open_files` also for the system's own, `unexpected` for what nobody named. */
+/** The stable code of any error: some also for the system's and DuckDB's own, `unexpected` for what nobody named. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';
+  if (isOutOfMemory(error)) return 'out_of_memory';
   return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
 }

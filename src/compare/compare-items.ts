@@ -26,7 +26,7 @@ export async function compareItemSample(
   const { baseUrl, apiKey } = pipeline.source;
   const client = createClient({ baseUrl, apiKey, signal }, io);
   const runId = `verify-${io.now().toISOString()}`;
-  const session = await openSession({ lake, runId, signal });
+  const session = await openSession({ lake, runId, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder: folder } = session;
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
   try {

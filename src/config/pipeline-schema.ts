@@ -176,6 +176,7 @@ export const pipelineSchema = mapping({
     remote: z.string(REMOTE_URL).refine(isRemoteUrl, REMOTE_URL).optional(),
     retention: duration.optional(),
     targetFileSize: size.default(128 * 1024 ** 2),
+    memory: size.optional(),
     tables: mapping({
       items: mapping({
         partitionBy: z

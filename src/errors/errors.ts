@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'lake_read_only' // the folder can't be written: permissions, or a read-only file system
   | 'disk_full'
   | 'open_files' // the process may not open more files
+  | 'out_of_memory' // DuckDB needs more memory than lake.memory gives it
   | 'gate_failed' // a gate check failed: the batch is held
   | 'offline' // a command that makes no calls would need one
   | 'landing_gone' // the raw bytes that rebuild needs are no longer kept

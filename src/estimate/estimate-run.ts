@@ -51,7 +51,7 @@ export async function estimateRun(
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
   const client = createClient({ baseUrl, apiKey, ...stop }, io);
-  const session = await openSession({ lake, runId: 'plan', signal });
+  const session = await openSession({ lake, runId: 'plan', signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder } = session;
   try {
     const tables = await readTables(lake);

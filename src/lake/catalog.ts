@@ -14,7 +14,7 @@ export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);
     const files = state.files.map((file) => toRelationFile(file, `${state.table}/${file.path}`));
-    const relation = tableRelation(state.table, files, state).replaceAll("', '", "',\n  '");
+    const relation = tableRelation(state.table, files, state);
     return `\n-- ${description}\nCREATE OR REPLACE VIEW ${quoteIdentifier(state.table)} AS SELECT * FROM ${relation};\n`;
   });
   const spells = `\nCREATE OR REPLACE VIEW price_spells AS\n${readAnalysis('price_spells').trim()};\n`;

@@ -8,6 +8,7 @@ import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Inspection, inspectLake } from './inspect-lake.js';
 import { type Lake, openDamagedLake, openLake } from './lake.js';
 import { lockLake } from './lock.js';
+import { explainMemory } from './memory-fault.js';
 import { readPointer } from './pointer.js';
 import { readTable } from './read.js';
 import { recoverLake } from './recover.js';
@@ -25,6 +26,7 @@ export interface LockedLake {
 
 /**
  * Opens a lake for work on what it holds: locks it, puts right what a crash left, and lets go of all afterwards.
+ * @param memory the limit of DuckDB, in bytes
  * @throws PricelakeError `lake_invalid` when there is no lake, a newer version wrote it or another program changed it,
  * `lake_locked`.
  */
@@ -33,8 +35,9 @@ export function withLockedLake<T>(
   io: Io,
   signal: AbortSignal,
   work: (locked: LockedLake) => Promise<T>,
+  memory?: number | undefined,
 ): Promise<T> {
-  return explainSystemFault(lakePath, () => lockAndWork(lakePath, io, signal, work));
+  return explainSystemFault(lakePath, () => lockAndWork(lakePath, io, signal, work, memory));
 }
 
 async function lockAndWork<T>(
@@ -42,6 +45,7 @@ async function lockAndWork<T>(
   io: Io,
   signal: AbortSignal,
   work: (locked: LockedLake) => Promise<T>,
+  memory: number | undefined,
 ): Promise<T> {
   const lake = await openLake(lakePath, { create: false });
   const open = async () => {
@@ -50,8 +54,11 @@ async function lockAndWork<T>(
     refuseUnknownColumns(lake, states);
     await recoverLake(lake, io);
   };
-  return holdLake(lake, io, signal, open, work);
+  return holdLake(lake, io, signal, { open, work, memory });
 }
+
+/** What can be told of a lake without its damaged parts. */
+export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
  * The same for a lake of which logs, lake.json or its marker may be damaged: it is locked and looked at, and stays as it is.
@@ -61,33 +68,39 @@ export function withDamagedLake<T>(
   lakePath: string,
   io: Io,
   signal: AbortSignal,
-  work: (locked: LockedLake, inspection: Inspection & { markerDamage: string | undefined }) => Promise<T>,
+  work: (locked: LockedLake, inspection: DamagedLake) => Promise<T>,
+  memory?: number | undefined,
 ): Promise<T> {
   return explainSystemFault(lakePath, async () => {
     const { lake, damage: markerDamage } = await openDamagedLake(lakePath);
     const open = async () => {};
-    return holdLake(lake, io, signal, open, async (locked) =>
-      work(locked, { ...(await inspectLake(lake)), markerDamage }),
-    );
+    return holdLake(lake, io, signal, {
+      open,
+      work: async (locked) => work(locked, { ...(await inspectLake(lake)), markerDamage }),
+      memory,
+    });
   });
 }
 
-async function holdLake<T>(
-  lake: Lake,
-  io: Io,
-  signal: AbortSignal,
-  open: () => Promise<void>,
-  work: (locked: LockedLake) => Promise<T>,
-): Promise<T> {
+interface Holding<T> {
+  /** Before there is a database. */
+  open: () => Promise<void>;
+  work: (locked: LockedLake) => Promise<T>;
+  /** The limit of DuckDB, in bytes. */
+  memory: number | undefined;
+}
+
+async function holdLake<T>(lake: Lake, io: Io, signal: AbortSignal, { open, work, memory }: Holding<T>): Promise<T> {
   const lock = await lockLake(lake, io);
   const workFolder = path.join(lake.root, '_pricelake', 'work', 'maintenance');
   const stop = AbortSignal.any([signal, lock.lost]);
   try {
     await finishSwap(lake);
     await open();
-    const session = await openSession({ workFolder });
+    const session = await openSession({ workFolder, memoryLimit: memory });
     try {
-      return await explainDamage(lake.root, () => work({ lake, db: session.db, stop }));
+      const withDatabase = () => explainDamage(lake.root, () => work({ lake, db: session.db, stop }));
+      return await explainMemory(lake.root, withDatabase);
     } finally {
       await session.close();
     }

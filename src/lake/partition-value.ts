@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
+import type { ValueCount } from './slices.js';
 
 /** Column by which DuckDB parts the rows; it names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
@@ -20,17 +21,19 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
 /** Hash → text, of the columns by whose hash rows are parted: DuckDB's statistics cut texts at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
-export async function readPartitionTexts(
-  db: Database,
+/** `counts`: every value of the columns. */
+export function hashPartitionTexts(
   schema: TableSchema,
-  partitionBy: string[],
-  select: string,
-): Promise<PartitionTexts> {
-  const columns = partitionBy.filter((name) => isText(schema, name)).map(quoteIdentifier);
+  partitionBy: readonly string[],
+  counts: readonly Pick<ValueCount, 'values'>[],
+): PartitionTexts {
   const texts = new Map<string, string>();
-  for (const column of columns) {
-    const rows = await db.rows(`SELECT DISTINCT ${column} AS value, sha256(${column}) AS key FROM (${select}\n)`);
-    for (const { key, value } of rows) if (key !== null) texts.set(String(key), String(value));
+  for (const [index, name] of partitionBy.entries()) {
+    if (!isText(schema, name)) continue;
+    for (const { values } of counts) {
+      const text = values[index];
+      if (text != null) texts.set(createHash('sha256').update(text).digest('hex'), text);
+    }
   }
   return texts;
 }

@@ -16,8 +16,8 @@ export interface SessionOptions {
   runId?: string;
   /** Where the session works; what is there goes. Default: a new temporary folder. */
   workFolder?: string;
-  /** `default` is DuckDB's own limit, four fifths of the machine. */
-  memoryLimit?: string | 'default' | undefined;
+  /** In bytes, or as DuckDB writes it; `default` is DuckDB's own limit, four fifths of the machine. */
+  memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +34,8 @@ export async function openSession(options: SessionOptions = {}): Promise<Session
   const { lake, runId, signal, memoryLimit = MEMORY_LIMIT } = options;
   const workFolder = await makeWorkFolder(options.workFolder);
   const removeFolder = () => rm(workFolder, { recursive: true, force: true });
-  const limit = memoryLimit === 'default' ? {} : { memoryLimit };
+  const text = typeof memoryLimit === 'number' ? `${memoryLimit / 1024 ** 2}MiB` : memoryLimit;
+  const limit = text === 'default' ? {} : { memoryLimit: text };
   const stop = signal === undefined ? {} : { signal };
   const db = await Database.open({ tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop }).catch(
     async (error) => {

@@ -13,33 +13,22 @@ import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
 import { nameDataFile } from './file-name.js';
 import { type Lake, privatePath } from './layout.js';
-import {
-  addPartitionKeys,
-  type PartitionTexts,
-  partitionKey,
-  readPartitionTexts,
-  readPartitionValues,
-} from './partition-value.js';
+import { explainMemory } from './memory-fault.js';
+import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
-import { planSlices, SLICE_ROWS } from './slices.js';
+import { type Parting, planStage } from './plan-stage.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 import { explainSystemFault } from './system-fault.js';
 
-export interface Stage {
+export interface Stage extends Parting {
   table: TableName;
   runId: string;
-  /** A query whose columns are exactly the table's. */
-  select: string;
   /** Columns to partition by; default: as schemas/<table>.yaml says. */
   partitionBy?: string[];
   /** Further key-value metadata of each file. */
   metadata?: Record<string, string>;
-  /** Column by whose values a large table is written in slices; default: the first of `partitionBy`. */
-  sliceBy?: string;
   /** True where slices may be written side by side: the select reads only views of `define` and tables. */
   inLanes?: boolean;
-  /** Rows that the select has at most, where that is known: few need no slices. */
-  maxRows?: bigint | undefined;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
 }
@@ -77,7 +66,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
   const within = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return await explainSystemFault(folder, work);
+      return await explainSystemFault(folder, () => explainMemory(`${stage.table}: writing the rows`, work));
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -89,9 +78,9 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   return { files, sealed };
 }
 
-async function writeFiles(db: Database, schema: TableSchema, stage: Stage, partitionBy: string[], folder: string) {
+async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {
   await mkdir(folder, { recursive: true });
-  const texts = await readPartitionTexts(db, schema, partitionBy, stage.select);
+  const { partitionBy, texts, slices } = await planStage(db, schema, stage, wanted);
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
   const sealing: Promise<StagedFile>[] = [];
@@ -111,7 +100,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, parti
     }
   };
   try {
-    await writeSlices(db, stage, await sliceSelect(db, stage, partitionBy), write);
+    await writeSlices(db, stage, slices, write);
   } catch (error) {
     await Promise.allSettled(sealing);
     throw error;
@@ -137,14 +126,6 @@ async function writeSlices(
   } finally {
     await lanes.close();
   }
-}
-
-async function sliceSelect(db: Database, stage: Stage, partitionBy: string[]): Promise<string[]> {
-  const column = stage.sliceBy ?? partitionBy[0];
-  if (column === undefined || (stage.maxRows ?? BigInt(SLICE_ROWS) + 1n) <= BigInt(SLICE_ROWS)) return [stage.select];
-  const slices = await planSlices(db, stage.select, column);
-  if (slices.length <= 1) return [stage.select];
-  return slices.map((predicate) => `SELECT * FROM (${stage.select}\n) WHERE ${predicate}`);
 }
 
 /** The contract is exact: names, types and order. */

@@ -21,6 +21,8 @@ export interface LakeBase extends Pick<TableState, 'hasOlderFiles'> {
   files: ItemsFile[];
   /** True where table `kept_items` has the rows of the files. */
   isKept: boolean;
+  /** True where all rows are written again, into files of another layout. */
+  isRewritten?: boolean;
 }
 
 /**

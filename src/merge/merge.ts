@@ -57,11 +57,11 @@ export async function mergeItems(db: Database, base: MergeBase, { gone }: Pick<C
     return { select: `${others('base_items')} UNION ALL ${merged}`, replaced: [] };
   }
   const changed = counts?.n as bigint;
-  if (changed === 0n) {
+  if (changed === 0n && base.isRewritten !== true) {
     await hasNoRows();
     return { select: undefined, replaced: [], changed };
   }
-  const replaced = await chooseReplaced(db, base);
+  const replaced = base.isRewritten === true ? base.files : await chooseReplaced(db, base);
   // Kept rows of files go when others take the files' place.
   await db.define(
     changed <= FEW_ROWS || base.isKept ? 'table' : 'view',

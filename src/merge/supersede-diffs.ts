@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import type { DataFile, TableState } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { selectColumns } from './batch.js';
 
 /** Files of history that hold rows which give way, and SQL of the rows of them that stay. */
@@ -30,7 +30,7 @@ export async function supersedeDiffs(db: Database, root: string, history: TableS
   const files = loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
   if (files.length === 0) return none;
   const place = (file: DataFile) => path.join(root, 'history', file.path);
-  const relation = (some: DataFile[], more?: string) =>
+  const relation = (some: DataFile[], more?: RelationOptions['more']) =>
     tableRelation(
       'history',
       some.map((file) => toRelationFile(file, place(file))),

@@ -5,7 +5,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import type { Inspection } from '../lake/inspect-lake.js';
 import { type Lake, openLake, writeMarker } from '../lake/lake.js';
-import { withDamagedLake } from '../lake/locked-lake.js';
+import { type DamagedLake, type LockedLake, withDamagedLake } from '../lake/locked-lake.js';
 import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { rebuildPath } from '../lake/swap-lake.js';
@@ -51,7 +51,8 @@ export function rebuildLake(
   signal: AbortSignal,
   { acceptLoss = false }: RebuildOptions = {},
 ): Promise<RebuildReport> {
-  return withDamagedLake(pipeline.lake.path, io, signal, async ({ lake, db, stop }, inspection) => {
+  const { path, memory } = pipeline.lake;
+  const rebuild = async ({ lake, db, stop }: LockedLake, inspection: DamagedLake) => {
     await refusePartial(lake);
     const { damaged, pointerDamage, markerDamage } = inspection;
     const old = new OldTables(lake, db, inspection);
@@ -87,7 +88,8 @@ export function rebuildLake(
       carried: old.carried,
       lost: [...losses, ...(await describeLostLedger(old))],
     };
-  });
+  };
+  return withDamagedLake(path, io, signal, rebuild, memory);
 }
 
 const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';

@@ -19,20 +19,13 @@ import { findItemPath } from '../typing/item-names.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
-import {
-  acceptTables,
-  placeFiles,
-  planRepairs,
-  type Repairs,
-  readStates,
-  refuseOtherPartitions,
-  type Tables,
-} from './open-tables.js';
+import { refuseOtherPartitions } from './items-layout.js';
+import { acceptTables, placeFiles, planRepairs, type Repairs, readStates, type Tables } from './open-tables.js';
 import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
-/** DuckDB's own ceiling: with five million items, the process as a whole needs about 1.1 GB. */
-const MEMORY_LIMIT = '600MB';
+/** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
+const MEMORY_LIMIT = 600 * 1024 ** 2;
 
 /** A run at work: what its steps share. */
 export interface Run {
@@ -109,7 +102,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     session = await openSession({
       runId,
       workFolder: privatePath(lake, 'work', runId),
-      memoryLimit: MEMORY_LIMIT,
+      memoryLimit: pipeline.lake.memory ?? MEMORY_LIMIT,
       signal: stop.signal,
     });
     const { db, workFolder } = session;

@@ -1,10 +1,8 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-difference.js';
 import { compactLake } from '../lake/compact.js';
-import { isEmptyFile } from '../lake/empty-file.js';
 import { isMisplaced } from '../lake/flatten.js';
 import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import type { Lake } from '../lake/lake.js';
@@ -12,7 +10,6 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableView } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landed-runs.js';
-import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { readTableStanding } from './table-standing.js';
 
@@ -52,20 +49,6 @@ export function acceptTables(lake: Lake, states: TableState[]): Tables {
   refuseUnknownColumns(lake, states);
   for (const state of states) refuseOtherTypes(lake, state);
   return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
-}
-
-/** Before anything is fetched: the files of a table are all partitioned alike. */
-export function refuseOtherPartitions(pipeline: Pipeline, items: TableState): void {
-  const file = items.files.find((file) => !isEmptyFile(file));
-  if (file === undefined) return;
-  const wanted = pipeline.lake.tables.items?.partitionBy ?? loadTableSchema('items').partitionBy;
-  const present = Object.keys(file.partitionValues);
-  if (wanted.join() === present.join()) return;
-  throw new PricelakeError(
-    'config',
-    `${pipeline.file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
-    { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
-  );
 }
 
 /** Older versions and other writers leave files in folders, where plain reads err: before anything else they come out. */

@@ -55,7 +55,7 @@ export async function backfillHistory(
     }
   };
   const landed = await withRemote(pipeline.lake, io, signal, (remote, stop = signal) =>
-    withLockedLake(pipeline.lake.path, io, stop, (locked) => land(locked, remote?.bring)),
+    withLockedLake(pipeline.lake.path, io, stop, (locked) => land(locked, remote?.bring), pipeline.lake.memory),
   );
   const run = await syncPipeline(pipeline, io, signal);
   return { ...landed, run };

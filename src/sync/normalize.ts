@@ -21,6 +21,7 @@ import { countUnnamed, createRejectedItems, createRejectedRows, selectRejects } 
 import { createRenamedDatasets, type DatasetName, findRenamedDatasets } from '../merge/renamed-datasets.js';
 import { selectSites } from '../merge/sites.js';
 import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.js';
+import { hasTooManySites } from '../run/items-layout.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
@@ -236,7 +237,8 @@ function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
   // Whole rows that an earlier try has committed are part of the lake.
   if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', ...lake };
   if (version < 0n) return { kind: 'first' };
-  return { kind: mode === 'snapshot' ? 'reload' : 'poll', ...lake };
+  if (mode !== 'snapshot') return { kind: 'poll', ...lake };
+  return { kind: 'reload', ...lake, isRewritten: hasTooManySites(run.pipeline, run.tables.items) };
 }
 
 /** Datasets as the last run has noted them. */

@@ -11,7 +11,7 @@ import { NEWS_TABLES } from '../run/read-tables.js';
 import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Applied, Candidate, DataFile, TableName, TableState } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { Batch } from './normalize.js';
 import { isByProduct, ProductParts } from './product-parts.js';
 
@@ -172,14 +172,18 @@ const listPaths = (root: string, { table, files }: TableState) =>
   new Map(files.map((file) => [path.join(root, table, file.path), file]));
 
 /** SQL of a relation of some files of a table. */
-function relateFiles({ table, hasOlderFiles }: TableState, files: Iterable<[string, DataFile]>, more?: string): string {
+function relateFiles(
+  { table, hasOlderFiles }: TableState,
+  files: Iterable<[string, DataFile]>,
+  options: RelationOptions = {},
+): string {
   const relations = [...files].map(([path, file]) => toRelationFile(file, path));
-  return tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) });
+  return tableRelation(table, relations, { hasOlderFiles, ...options });
 }
 
 /** Table `stored_<table>`: its rows of the changed products before the run, and their files. */
 async function storeRows(db: Database, root: string, state: TableState): Promise<void> {
-  const stored = relateFiles(state, listPaths(root, state), 'filename = true');
+  const stored = relateFiles(state, listPaths(root, state), { more: 'filename = true' });
   const select = `SELECT * FROM ${stored} SEMI JOIN changed_products USING (product_id)`;
   await db.define('table', `stored_${state.table}`, select);
 }

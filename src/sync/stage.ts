@@ -7,6 +7,7 @@ import { type Attribution, describeAttributions, readAttributions } from '../lak
 import { beginStage, type Stage, stageTable } from '../lake/stage.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
+import { chooseItemsLayout } from '../run/items-layout.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
@@ -63,8 +64,13 @@ async function stageTables(
   const metadata = describeAttributions(attributions);
   const candidate: Candidate = {};
   let step = openStep(run.io, 'staging');
+  const layout = {
+    ...chooseItemsLayout(run.pipeline, run.tables.items, batch.merge.replaced),
+    ...{ sliceBy: 'site_id', inLanes: true },
+  };
   const stage = async (session: Database, table: TableName, select: string, maxRows?: bigint) => {
-    const { files, sealed } = await beginStage(session, run.lake, describeStage(run, table, select, metadata, maxRows));
+    const more = table === 'items' ? { ...layout, maxRows } : { maxRows };
+    const { files, sealed } = await beginStage(session, run.lake, describeStage(run, table, select, metadata, more));
     sealing.push(sealed);
     return files;
   };
@@ -189,18 +195,15 @@ function describeStage(
   table: TableName,
   select: string,
   metadata: Record<string, string>,
-  maxRows?: bigint,
+  more: Partial<Stage> = {},
 ): Stage {
-  const partitionBy = table === 'items' ? run.pipeline.lake.tables.items?.partitionBy : undefined;
   return {
     table,
     runId: run.landing.runId,
     select,
     metadata,
-    maxRows,
     targetBytes: run.pipeline.lake.targetFileSize,
-    ...(table === 'items' ? { sliceBy: 'site_id', inLanes: true } : {}),
-    ...(partitionBy === undefined ? {} : { partitionBy }),
+    ...more,
   };
 }
 

@@ -10,6 +10,7 @@ import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
 import { loadFooterReader } from '../lake/data-file.js';
+import { explainMemory } from '../lake/memory-fault.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
@@ -63,7 +64,7 @@ export type SyncStep = 'open' | 'extract' | 'normalize' | 'stage' | 'compare' | 
 /**
  * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
  * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere continues from there.
- * @throws PricelakeError `disk_full`, `open_files` or `lake_read_only` for what the machine refuses, `lake_invalid` for damaged files of tables; what the stages throw passes through.
+ * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses, `lake_invalid` for damaged files of tables; what the stages throw passes through.
  */
 export function syncPipeline(
   pipeline: Pipeline,
@@ -174,7 +175,7 @@ function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
   return async <T>(step: SyncStep, work: () => Promise<T>): Promise<T> => {
     const start = io.now().getTime();
     try {
-      return await work();
+      return await explainMemory(`step ${step}`, work);
     } finally {
       onStep?.(step, (io.now().getTime() - start) / 1000);
     }

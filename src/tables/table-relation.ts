@@ -1,4 +1,4 @@
-import { escapeGlob, quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { escapeGlob, quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { type Column, loadTableSchema } from './schemas.js';
 import type { DataFile, TableName } from './table.js';
 
@@ -16,8 +16,8 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** Of read_parquet, e.g. `filename = true`. */
-  more?: string;
+  /** With `filename = true`, each row has its file in a column `filename`. */
+  more?: 'filename = true';
   /** False where every file is known to have all columns: DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }
@@ -30,19 +30,16 @@ export interface RelationOptions {
 export function tableRelation(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): string {
   if (files.length === 0) return `(${writeEmptySelect(table)})`;
   const whole = files.filter((file) => typeof file === 'string');
-  const groups = groupByPartition(files.filter((file) => typeof file !== 'string'));
-  if (groups.length === 0) return readFiles(table, whole, options);
-  const parts = groups.map(({ paths, partitionValues }) => {
-    const values = writePartitionValues(table, partitionValues);
-    return `SELECT * REPLACE (${values}) FROM ${readFiles(table, paths, { ...options, hasOlderFiles: true })}`;
-  });
+  const others = files.filter((file) => typeof file !== 'string');
+  if (others.length === 0) return readFiles(table, whole, options);
+  const parts = groupByColumns(others).map((group) => selectWithPartitions(table, group, options));
   if (whole.length > 0) parts.unshift(`SELECT * FROM ${readFiles(table, whole, options)}`);
   return `(${parts.join('\n  UNION ALL ')})`;
 }
 
 function readFiles(table: TableName, paths: string[], { more, hasOlderFiles = true }: RelationOptions): string {
   const parameters = [
-    quoteList(paths.map(escapeGlob)),
+    `[${paths.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ')}]`,
     'hive_partitioning = false',
     ...(hasOlderFiles ? [`\n  schema = ${writeReadSchema(table)}`] : []),
     ...(more === undefined ? [] : [more]),
@@ -50,30 +47,48 @@ function readFiles(table: TableName, paths: string[], { more, hasOlderFiles = tr
   return `read_parquet(${parameters.join(', ')})`;
 }
 
-function groupByPartition(files: Exclude<RelationFile, string>[]) {
-  const groups = new Map<string, { paths: string[]; partitionValues: PartitionValues }>();
-  for (const { path, partitionValues } of files) {
-    const key = JSON.stringify(partitionValues);
-    const group = groups.get(key) ?? { paths: [], partitionValues };
-    group.paths.push(path);
-    groups.set(key, group);
+/** Files whose partition values are in the log. */
+type LoggedFile = Exclude<RelationFile, string>;
+
+/** The files of a table are partitioned alike, unless a writer erred. */
+function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
+  const groups = new Map<string, LoggedFile[]>();
+  for (const file of files) {
+    const key = Object.keys(file.partitionValues).join();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [file]);
+    else group.push(file);
   }
   return [...groups.values()];
 }
 
-/** The log's texts as values (protocol, "Partition Value Serialization"): an empty text is null, an instant is in UTC. */
-function writePartitionValues(table: TableName, values: PartitionValues): string {
-  const { columns } = loadTableSchema(table);
-  const known = columns.filter(({ name }) => Object.hasOwn(values, name));
-  return known
-    .map((column) => `${writePartitionValue(column, values[column.name])} AS ${quoteIdentifier(column.name)}`)
-    .join(', ');
+/** One read of all files, and their values beside it: with a read for each partition, DuckDB would keep buffers for each. */
+function selectWithPartitions(table: TableName, files: LoggedFile[], { more }: RelationOptions): string {
+  const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
+  const paths = files.map(({ path }) => path);
+  const rows = readFiles(table, paths, { more: 'filename = true', hasOlderFiles: true });
+  const values = files.map(({ path, partitionValues }) => {
+    const texts = columns.map((column) => writeText(column, partitionValues[column.name]));
+    return `(${[quoteLiteral(pathInTable(table, path)), ...texts].join(', ')})`;
+  });
+  const names = columns.map((_, index) => `value_${index}`);
+  const replaced = columns.map(
+    ({ name, type }, index) => `CAST(logged.value_${index} AS ${type}) AS ${quoteIdentifier(name)}`,
+  );
+  return `SELECT stored.*${more === undefined ? ' EXCLUDE (filename)' : ''} REPLACE (${replaced.join(', ')})
+    FROM ${rows} AS stored
+    JOIN (VALUES ${values.join(',\n      ')}) AS logged(path, ${names.join(', ')})
+      ON string_split('/' || stored.filename, ${quoteLiteral(`/${table}/`)})[-1] = logged.path`;
 }
 
-function writePartitionValue({ type }: Column, text: string | null | undefined): string {
-  if (text == null || text === '') return `CAST(NULL AS ${type})`;
+/** DuckDB names a file by its absolute path, even where it was given a relative one. */
+const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
+
+/** The log's text (protocol, "Partition Value Serialization"): an empty one is null, an instant is in UTC. */
+function writeText({ type }: Column, text: string | null | undefined): string {
+  if (text == null || text === '') return 'CAST(NULL AS VARCHAR)';
   const isLocal = type === 'TIMESTAMP WITH TIME ZONE' && !/(Z|[+-]\d\d(:?\d\d)?)$/i.test(text);
-  return `CAST(${quoteLiteral(isLocal ? `${text}Z` : text)} AS ${type})`;
+  return quoteLiteral(isLocal ? `${text}Z` : text);
 }
 
 /** The contract as an option of read_parquet: by name, so that DuckDB need not open files to find their columns. */

@@ -2,6 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
+import { explainMemory } from '../lake/memory-fault.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';
 import { countProof } from './prove-counts.js';
@@ -92,10 +93,11 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   };
   try {
     context.signal.throwIfAborted();
-    const { count, of, notes = [] } = await proof.prove(context, report);
+    const { count, of, notes = [] } = await explainMemory(`proof ${name}`, () => proof.prove(context, report));
     return { name, claims, next, looked: count, of, found, findings, notes };
   } catch (error) {
     context.signal.throwIfAborted();
+    if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
     // What can't be looked at is not proved: a file that is missing or damaged, which `files` names.
     report({
       what: `could not be looked at: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,

@@ -45,7 +45,7 @@ describe('the shipped checks', () => {
     expect(await findViolations()).toEqual({});
   });
 
-  const faults: { check: string; when: string; rows: Partial<Record<TableName, Row[]>> }[] = [
+  const faults: { check: string; also?: string[]; when: string; rows: Partial<Record<TableName, Row[]>> }[] = [
     { check: 'items_key_unique', when: 'an item id stands twice', rows: { items: [{}, {}] } },
     {
       check: 'items_key_present',

@@ -22,6 +22,7 @@ describe('the exit code', () => {
     ['snapshot_incomplete', 75],
     ['contract', 1],
     ['disk_full', 1],
+    ['out_of_memory', 1],
     ['not_found', 1],
     ['bad_request', 1],
   ];
@@ -64,11 +65,13 @@ describe('an error', () => {
     );
   });
 
-  it('of a full disk is named as such wherever it comes from', () => {
+  it('of a full disk or of memory is named as such wherever it comes from', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     expect(describeError(full)).toMatchObject({
       error: { code: 'disk_full', hint: expect.stringMatching(/Free some space/u) },
     });
+    const memory = new Error('Out of Memory Error: could not allocate block of size 256.0 KiB (1.0 GiB/1.0 GiB used)');
+    expect(describeError(memory)).toMatchObject({ error: { code: 'out_of_memory', hint: expect.any(String) } });
     expect(describeError(new Error('boom'))).toMatchObject({ error: { code: 'unexpected', message: 'boom' } });
   });
 });

@@ -80,7 +80,8 @@ describe('a pipeline file', () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
   datasets: [15, 9223372036854775807, "\${DATASET}", 12]
-${LAKE}  tables: { items: { partitionBy: [currency, site_id] } }
+${LAKE}  memory: 2GB
+  tables: { items: { partitionBy: [currency, site_id] } }
 budget: { calls: 5000, exportRows: 12.5%, overage: 3 }
 landing: { keep: 12h }
 checks:
@@ -90,7 +91,7 @@ checks:
     expect(await read(text)).toMatchObject({
       name: 'shop-prices_2.0',
       source: { history: 'none', datasets: [12n, 15n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n] },
-      lake: { tables: { items: { partitionBy: ['currency', 'site_id'] } } },
+      lake: { memory: 2 * 1024 ** 3, tables: { items: { partitionBy: ['currency', 'site_id'] } } },
       budget: { calls: { count: 5_000 }, exportRows: { percent: 12.5 }, overage: 3 },
       landing: { keep: DAY_MS / 2 },
       checks: { gtin_check_digit: { severity: 'off' }, rejects_few: { severity: 'gate' } },
@@ -224,9 +225,13 @@ const FAULTS: Record<string, [string, string]> = {
     `${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`,
     `prices.yaml:6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB ${EXAMPLE}`,
   ],
+  'memory that is no size': [
+    `${SOURCE}lake:\n  path: l\n  memory: lots\n`,
+    `prices.yaml:6:3: lake.memory is text; it must be a size such as 64MB or 1GB ${EXAMPLE}`,
+  ],
   'no lake': [
     SOURCE,
-    `prices.yaml:1:1: lake is missing; it must hold path, remote, retention, targetFileSize, tables ${EXAMPLE}`,
+    `prices.yaml:1:1: lake is missing; it must hold path, remote, retention, targetFileSize, memory, tables ${EXAMPLE}`,
   ],
   'no address': [
     SOURCE.replace(/ {2}baseUrl.*\n/, '') + LAKE,

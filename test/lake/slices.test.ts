@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
-import { groupValues, planSlices } from '../../src/lake/slices.js';
+import { countValues, groupValues, planSlices } from '../../src/lake/slices.js';
+import type { Column } from '../../src/tables/schemas.js';
 import { openDatabase } from './fixture.js';
 
-const groups = (limit: bigint, ...rows: bigint[]) =>
+const groups = (limit: bigint, ...rows: bigint[]) => groupsOf({ rows: limit, values: 1000 }, ...rows);
+
+const groupsOf = (limits: { rows: bigint; values: number }, ...rows: bigint[]) =>
   groupValues(
-    rows.map((count, i) => ({ value: String(i), rows: count })),
-    limit,
-  ).map((group) => group.map(({ value }) => Number(value)));
+    rows.map((count, i) => ({ values: [String(i)], rows: count })),
+    limits,
+  ).map((group) => group.map(({ values }) => Number(values[0])));
 
 test('neighbours are together as long as their rows fit, and a value that does not fit is alone', () => {
   expect(groups(10n)).toEqual([]);
@@ -21,18 +24,28 @@ test('two lanes have about as many rows each to write', () => {
   expect(groups(150n, ...thousand).map((group) => group.length)).toEqual(Array(8).fill(125));
 });
 
-test('each row is in one slice, whatever its value is, null included', async () => {
+test('a group has no more values than a COPY has partitions, however few rows they have', () => {
+  expect(groupsOf({ rows: 10n, values: 2 }, 1n, 1n, 1n, 1n, 1n)).toEqual([[0, 1], [2, 3], [4]]);
+  expect(groupsOf({ rows: 10n, values: 2 }, 9n, 1n, 1n)).toEqual([[0], [1, 2]]);
+});
+
+const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true, description: '' });
+
+/** The slices of a select, and how many rows each has. */
+async function slice(select: string, columns: Column[], limits = { rows: 150_000n, values: 64 }) {
   const db = await openDatabase();
-  const slices = async (values: string, rows = 1) => {
-    const select = `SELECT a AS "a b" FROM (VALUES ${values}) AS t(a), range(${rows})`;
-    const predicates = await planSlices(db, select, 'a b');
-    const counts = [];
-    for (const predicate of predicates) {
-      const [row] = await db.rows(`SELECT count(*)::INTEGER AS n FROM (${select}) WHERE ${predicate}`);
-      counts.push(row?.n);
-    }
-    return { predicates, counts };
-  };
+  const predicates = planSlices(columns, await countValues(db, select, columns), limits);
+  const counts = [];
+  for (const predicate of predicates) {
+    const [row] = await db.rows(`SELECT count(*)::INTEGER AS n FROM (${select}) WHERE ${predicate}`);
+    counts.push(row?.n);
+  }
+  return { predicates, counts };
+}
+
+test('each row is in one slice, whatever its value is, null included', async () => {
+  const slices = (values: string, rows = 1) =>
+    slice(`SELECT a AS "a b" FROM (VALUES ${values}) AS t(a), range(${rows})`, [column('a b', 'VARCHAR')]);
   expect(await slices("('x'), ('it''s'), (NULL)")).toEqual({
     predicates: [`"a b" BETWEEN 'it''s' AND 'x' OR "a b" IS NULL`],
     counts: [3],
@@ -40,4 +53,15 @@ test('each row is in one slice, whatever its value is, null included', async () 
   expect((await slices("('x'), ('y')")).predicates).toEqual([`"a b" BETWEEN 'x' AND 'y'`]);
   expect(await slices('(NULL)')).toEqual({ predicates: ['"a b" IS NULL'], counts: [1] });
   expect((await slices("('x'), ('y'), (NULL)", 100_000)).counts).toEqual([100_000, 100_000, 100_000]);
+});
+
+test('each row is in one slice of several columns, nulls in any of them included', async () => {
+  const rows = `SELECT NULLIF(i // 4, 2) AS a, NULLIF('v' || (i % 4), 'v3') AS b FROM range(12) AS r(i)`;
+  const columns = [column('a', 'BIGINT'), column('b', 'VARCHAR')];
+  for (const values of [1, 2, 3, 5]) {
+    const { counts } = await slice(rows, columns, { rows: 100n, values });
+    expect(counts).toHaveLength(Math.ceil(12 / values));
+    expect(counts.slice(0, -1)).toEqual(counts.slice(0, -1).map(() => values));
+    expect(counts.reduce<number>((sum, count) => sum + Number(count), 0)).toBe(12);
+  }
 });

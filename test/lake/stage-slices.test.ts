@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { expect, test, vi } from 'vitest';
-import type { Database } from '../../src/duckdb/connection.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Database } from '../../src/duckdb/connection.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { type Stage, stageTable } from '../../src/lake/stage.js';
@@ -54,8 +54,11 @@ test('the first partition column makes the slices where no other is named, and w
     return statements.flatMap((sql) => /GROUP BY (.*) ORDER/.exec(sql)?.[1] ?? []);
   };
   expect(await groupedBy({})).toEqual(['"site_id"']);
-  expect(await groupedBy({ sliceBy: 'currency' })).toEqual(['"currency"']);
-  expect(await groupedBy({ partitionBy: ['currency', 'site_id'] })).toEqual(['"currency"']);
+  expect(await groupedBy({ sliceBy: 'currency' })).toEqual(['"site_id"', '"currency"']);
+  expect(await groupedBy({ partitionBy: ['currency', 'site_id'] })).toEqual(['"currency", "site_id"', '"currency"']);
+  expect(await groupedBy({ partitionBy: ['site_id'], maxRows: 9n })).toEqual([]);
+  // A text's partition is known by its hash: which text it is, is found before.
+  expect(await groupedBy({ partitionBy: ['currency'], maxRows: 9n })).toEqual(['"currency"']);
   expect(await groupedBy({ partitionBy: [] })).toEqual([]);
 });
 
@@ -101,4 +104,26 @@ test('what is refused is refused before anything is written; a stage that fails 
   expect(existsSync(privatePath(lake, 'staging'))).toBe(false);
   await expect(stage({ select: select('items', { ...ITEM, title: "error('no')" }) })).rejects.toThrow('no');
   expect(await readdir(privatePath(lake, 'staging', 'r', 'items'))).toEqual([]);
+});
+
+test('any number of partitions is written in the same memory, by numbers, texts and several columns', async () => {
+  const db = await Database.open({ memoryLimit: '250MB', threads: 2 });
+  onTestFinished(() => db.close());
+  const lake = await makeLake();
+  const values = { ...ITEM, site_id: 'NULLIF(i, 5)', category_slug: "NULLIF('slug ' || i, 'slug 7')" };
+  const stage = async (partitionBy: string[], more: Partial<Stage> = {}) =>
+    stageTable(db, lake, {
+      ...{ table: 'items', runId: 'r', partitionBy, sliceBy: 'site_id', inLanes: true },
+      select: select('items', values, 'range(300) AS r(i)'),
+      ...more,
+    });
+  for (const partitionBy of [['site_id'], ['category_slug'], ['is_listed', 'category_slug', 'site_id']]) {
+    const files = await stage(partitionBy);
+    expect(new Set(files.map((file) => JSON.stringify(file.partitionValues))).size).toBe(300);
+    expect(files.every(({ rows }) => rows === 1n)).toBe(true);
+  }
+  const mostPartitions = (rows: bigint) => Number(rows) - 1;
+  const shared = await stage(['site_id'], { mostPartitions });
+  expect(shared.map(({ partitionValues, rows }) => [partitionValues, rows])).toEqual([[{}, 300n]]);
+  expect(await stage(['site_id'], { mostPartitions: Number })).toHaveLength(300);
 });

@@ -106,6 +106,20 @@ test('a change of history by another program leaves a rebuild alone as the way o
   expect(error.facts.hint).toMatch(/^`pricelake rebuild`/);
 });
 
+test('rows that another program deleted from a hundred partitions are repaired by a complete copy', async () => {
+  const many = await openWorld({ items: 4000, sites: 200, pastDays: 2, history: 'none' });
+  try {
+    await many.sync();
+    await deleteRows(many.lakePath, 'items', 'item_id % 50 = 0');
+    await expect(many.sync()).rejects.toMatchObject({ code: 'lake_invalid' });
+    many.pipeline.source.mode = 'snapshot';
+    await many.sync();
+    expect(await readItems(many.lakePath)).toEqual(await readTruth(many.sandbox));
+  } finally {
+    await many.close();
+  }
+});
+
 describe('a commit by another program is refused', () => {
   test('that says no row changed, and has other rows', async () => {
     const version = await optimize(pipeline.lake.path, 'items');

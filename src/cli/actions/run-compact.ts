@@ -2,7 +2,7 @@ import { parseSize } from '../../config/size.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
-import { withLockedLake } from '../../lake/locked-lake.js';
+import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
 import { createTableViews } from '../../lake/views.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { findTarget } from '../reading-target.js';
@@ -16,8 +16,8 @@ export interface CompactRequest {
 /** Joins the small files of a lake's tables and shows what became of them. */
 export async function runCompact(request: CompactRequest, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say, output } = context;
-  const { lake: path } = await findTarget(request, process.env);
-  return withLockedLake(path, io, signal, async ({ db, lake, stop }) => {
+  const { lake: path, settings } = await findTarget(request, process.env);
+  const compact = async ({ db, lake, stop }: LockedLake) => {
     await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io, {
       stop,
@@ -37,7 +37,8 @@ export async function runCompact(request: CompactRequest, context: CommandContex
       await say(layOutTable(head, rows, aligns, output.columns));
     }
     return { lake: lake.root, tables: compactions };
-  });
+  };
+  return withLockedLake(path, io, signal, compact, settings?.lake.memory);
 }
 
 function readSize(text: string | undefined): number | undefined {

@@ -32,11 +32,11 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   const { sample, items } = request;
   requireCount('--sample', sample);
   requireCount('--items', items);
-  const { lake: path } = await findTarget(request, process.env);
+  const { lake: path, settings } = await findTarget(request, process.env);
   const { io, signal, json, output, style } = context;
   const { lake } = await openDamagedLake(path);
   await refusePartial(lake);
-  const session = await openSession({ signal });
+  const session = await openSession({ signal, memoryLimit: settings?.lake.memory });
   try {
     const proofs = await verifyLake(lake, session.db, { sample, signal }, io);
     if (items !== undefined) proofs.push(await compareItems(request, items, context));
