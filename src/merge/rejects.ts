@@ -3,9 +3,7 @@ import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { quoteList, quoteLiteral } from '../duckdb/quote.js';
 import type { TableName } from '../tables/table.js';
-import type { Origin, TypedFile } from '../typing/type-file.js';
-
-const CHANGE_ORIGINS: readonly Origin[] = ['feed', 'webhook', 'history'];
+import { isChangeOrigin, type TypedFile } from '../typing/type-file.js';
 
 /** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */
 export function selectRejects(files: readonly TypedFile[], at: string): string | undefined {
@@ -16,7 +14,7 @@ export function selectRejects(files: readonly TypedFile[], at: string): string |
 }
 
 function rejectParts({ origin, part, typedPath, badPath }: TypedFile): string[] {
-  const table: TableName = CHANGE_ORIGINS.includes(origin) ? 'history' : 'items';
+  const table: TableName = isChangeOrigin(origin) ? 'history' : 'items';
   const place = `'${table}' AS table_name, ${quoteList([part])}[1] AS part`;
   const typed = `SELECT ${place}, line_number, reject_reason AS reason, raw
       FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
@@ -48,9 +46,8 @@ export async function createRejectedRows(db: Database, files: readonly TypedFile
 }
 
 function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
-  const isChange = CHANGE_ORIGINS.includes(origin);
   const of = `SELECT ${quoteLiteral(origin)} AS origin`;
-  const told = isChange
+  const told = isChangeOrigin(origin)
     ? 'change_id, kind, observed_at'
     : 'NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at';
   const typed = `${of}, item_id, ${told} FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;

@@ -34,6 +34,10 @@ export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
 const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
 export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
+export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
+  return (CHANGE_ORIGINS as readonly Origin[]).includes(origin);
+}
+
 /** A landed file to type. */
 export interface TypingSource {
   /** As it came; the bad-row reader reads it. */
@@ -151,8 +155,7 @@ async function copyTyped(
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
   const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
-  const isChanges = CHANGE_ORIGINS.some((origin) => origin === task.origin);
-  const rows = isChanges
+  const rows = isChangeOrigin(task.origin)
     ? `WITH landed_changes AS (${landedChangesSql(first)}) SELECT * FROM (${readModel('history')})`
     : `WITH landed_items AS (${landedItemsSql([first, ...others], task.shape as Shape)})
       SELECT * FROM (${readModel('items')})${task.isBySite === true ? '' : ' ORDER BY site_id'}`;
