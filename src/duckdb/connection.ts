@@ -32,6 +32,9 @@ interface Shared {
   /** The files of which `keep` has the rows. */
   kept: Map<string, Promise<ReadonlySet<string>>>;
   forks: number;
+  /** Those that are open. */
+  sessions: Set<Database>;
+  keepsFooters: boolean;
 }
 
 /** One DuckDB instance with UTC sessions. Values are bound, never pasted. */
@@ -56,7 +59,9 @@ export class Database {
     this.connection = connection;
     this.#signal = signal;
     this.#isFork = main !== undefined;
-    this.#shared = main === undefined ? { defined: new Map(), kept: new Map(), forks: 0 } : main.#shared;
+    const shared = () => ({ defined: new Map(), kept: new Map(), forks: 0, sessions: new Set<Database>() });
+    this.#shared = main === undefined ? { ...shared(), keepsFooters: true } : main.#shared;
+    this.#shared.sessions.add(this);
     this.#release = signal === undefined ? () => {} : interruptOnAbort(connection, signal);
   }
 
@@ -77,6 +82,7 @@ export class Database {
   async fork(): Promise<Database> {
     const connection = await this.#track(() => connect(this.#instance));
     const fork = new Database(this.#instance, connection, { signal: this.#signal, main: this });
+    if (!this.#shared.keepsFooters) await fork.run(FORGET_FOOTERS);
     this.#forks.add(fork);
     const names = (await this.rows('SELECT name FROM duckdb_variables()')).map(({ name }) => String(name));
     if (names.length === 0) return fork;
@@ -223,6 +229,14 @@ export class Database {
     return this.substitute(name, select(name), () => this.substituteEach(others, select, work));
   }
 
+  /** From now on, no session keeps the footers of Parquet files: those of tens of thousands fill more than the limit of memory. */
+  async forgetFooters(): Promise<void> {
+    if (!this.#shared.keepsFooters) return;
+    this.#shared.keepsFooters = false;
+    // One that is being closed needs it no more.
+    await Promise.allSettled([...this.#shared.sessions].map((session) => session.run(FORGET_FOOTERS)));
+  }
+
   /** For long work between two statements. */
   throwIfStopped(): void {
     this.#signal?.throwIfAborted();
@@ -244,10 +258,13 @@ export class Database {
     await Promise.allSettled(this.#running);
     release();
     this.#release();
+    this.#shared.sessions.delete(this);
     this.connection.closeSync();
     if (!this.#isFork) this.#instance.closeSync();
   }
 }
+
+const FORGET_FOOTERS = 'SET parquet_metadata_cache = false';
 
 /** Rows of a partition that a COPY holds before it writes them as a row group: DuckDB would hold half a million. */
 const PARTITION_ROWS = 61_440;

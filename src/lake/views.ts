@@ -10,6 +10,9 @@ import { readTable } from './read.js';
 /** Tables that a run reads again and again. */
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
+/** Footers of more files are read again by each statement: DuckDB needs 50 kB for each that it keeps. */
+const MANY_FILES = 2_000;
+
 /** A table up to this size is quicker read once than planned over its files by each statement of a whole run. */
 export const FEW_ROWS = 50_000n;
 const FEW_BYTES = 16 * 1024 * 1024;
@@ -28,6 +31,7 @@ export async function createTableViews(
   // One after the other: files that are on a remote only are fetched, and a run that is killed keeps those that came.
   for (const table of tables) {
     const { relations, state, files } = await listFiles(lake, table, candidate[table]);
+    if (files.length > MANY_FILES) await db.forgetFooters();
     if (files.length === 0) await db.keepEmpty(table, loadTableSchema(table).columns);
     else if (MUCH_READ.includes(table) && isSmall(files, readOnce)) {
       const read = (some: readonly string[]) => tableRelation(table, some, { ...state, more: 'filename = true' });

@@ -10,8 +10,8 @@ import type { DataFile, TableState } from '../tables/table.js';
 const FEW_SITES = 500;
 /** More of them do where a website has so many items: writing these again for one of them takes longer than opening a file. */
 const MANY_ITEMS = 1_000n;
-/** No more than this: DuckDB keeps 50 kB of each file's footer. */
-const MOST_SITES = 5_000;
+/** No more than this: footers of more files are not kept in memory (src/lake/views.ts). */
+const MOST_SITES = 2_000;
 
 /**
  * Websites that have files of their own at most, unless the pipeline asks for it. With more, a file holds the items of

@@ -90,3 +90,12 @@ test('closing ends the statements that run, those of other sessions as well, and
   await expect(fork.run('SELECT 1')).rejects.toThrow('the session is closed');
   await db.close();
 });
+
+test('footers that are not kept any more are kept by no session, also by one that begins later', async () => {
+  const keeps = async (session: Database) =>
+    (await session.row("SELECT current_setting('parquet_metadata_cache') AS kept"))?.kept;
+  const before = await db.fork();
+  expect([await keeps(db), await keeps(before)]).toEqual([true, true]);
+  await before.forgetFooters();
+  expect([await keeps(db), await keeps(before), await keeps(await db.fork())]).toEqual([false, false, false]);
+});
