@@ -51,14 +51,13 @@ export async function renderTutorial(text: string): Promise<string> {
 
 /**
  * What differs from run to run without a meaning: seconds, bytes, the clock of this machine, and how much a proof has
- * looked at.
+ * looked at. Which items are sampled depends on the run's id, and one that changed in the last minute is not compared.
  */
 export function maskFigures(page: string): string {
   return page
     .replaceAll(/\b\d+(\.\d+)? ?s\b/g, '0 s')
     .replaceAll(/\b[\d.,]+ [kM]?B\b/g, '0 B')
     .replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'T')
-    // A sampled item that changed in the last minute is not compared; which items are sampled depends on the run's id.
     .replaceAll(/\b\d+ items read again/g, '10 items read again')
     .replaceAll(/\b\d{6}-\d{8}T\d{6}Z\b/g, 'RUN')
     .replaceAll(/^ok .*/gm, (proof) => proof.replaceAll(/[\d,]+/g, '0'))
