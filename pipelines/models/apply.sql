@@ -42,7 +42,7 @@ told AS (
     max(change_id) AS change_id,
     -- The document says of CHANGED alone that it moves lastChangedAt.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
-    -- Later than the service dates the row, a removal that comes between would look older than the row.
+    -- The feed may date a change later than its row. Without the skew, a removal in between would look older than the row.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED', 'RELISTED'))
       - CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END AS seen_at,
     arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,

@@ -23,7 +23,7 @@ told AS (
     item_id,
     bool_or(is_pending) AS is_pending,
     max(observed_at) FILTER (kind = 'CHANGED') AS changed_at,
-    -- Of a kind that the document does not name nothing says which time of the item it moves.
+    -- The document does not name this kind, so nothing says which time of the item it moves.
     max(observed_at) FILTER (kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')) AS other_at,
     arg_max({'price': price}, change_id) FILTER (is_price_change(previous_price, price, changes)) AS price_change,
     arg_max(kind, change_id) FILTER (kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing,
@@ -65,7 +65,7 @@ judged AS (
       WHEN t.changed_at > r.last_changed_at + feed_skew()
           OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + feed_skew()
         THEN 'a change is not shown'
-      -- Beside, the changes make a right row without the read: nothing is guessed.
+      -- The changes make a right row without a read beside, so a doubtful one is left.
       WHEN n.is_beside AND NOT coalesce(
           coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
             + CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END

@@ -130,7 +130,7 @@ CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, rem
     ELSE removed > observed_at
   END;
 
--- The reason in stale_items of items whose row can't be typed. Only a row that can be ends it, not time.
+-- The reason in stale_items of an item whose row can't be typed. It ends when a row can be typed, not with time.
 CREATE OR REPLACE MACRO untyped() AS 'its row cannot be typed';
 CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
 

@@ -7,7 +7,7 @@
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
 JOIN new_changes AS c ON c.item_id = d.item_id
-  -- A kind that the document does not name may mean any of its own.
+  -- An unknown kind may mean the same event.
   AND (c.kind = d.kind OR c.kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED'))
 WHERE d.origin = 'diff'
   AND c.change_id IS NOT NULL

@@ -19,7 +19,7 @@ const PAGE_LIMIT = 1000;
 export interface LandedFeed {
   file: string;
   changes: number;
-  /** How many of them don't name their item. */
+  /** Changes that don't name their item. */
   unnamed: number;
   bytes: number;
   /** Every change up to it has landed. Of several datasets, some behind it may have: they come again. */

@@ -89,7 +89,8 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   return { shown, readable };
 }
 
-function hasItem(body: Buffer, change: Slice): boolean {
+/** True for a change that names its item. @throws SyntaxError where there is no object at `change` */
+export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   const item = findField(body, change.start, (name) => name === 'item');
   return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
 }

@@ -150,7 +150,7 @@ async function findLastRuns(
   };
 }
 
-/** Of the runs since the last one that established which items are listed. Idle ones came behind those of the table. */
+/** Reads the doubt that runs left since one last established which items are listed. Idle runs are the newest. */
 async function findUnknownListing(db: Database, idleRuns: readonly RunRow[]): Promise<UnknownListing | undefined> {
   const row = await db.row(
     `WITH known AS (SELECT coalesce(max(run_number) FILTER (listing_unknown = 0), 0) AS run_number FROM runs)

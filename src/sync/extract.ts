@@ -74,8 +74,10 @@ async function landByPlan(
   if (feed === 'refused') return undefined;
   if (mode === 'feed' && planned !== undefined && feed !== undefined && feed.unnamed > 0) {
     const unnamed = await countUnnamed(run, feed, events);
-    planner.note({ unnamed });
-    if (unnamed > 0n) return undefined;
+    if (unnamed > 0n) {
+      planner.note({ unnamed });
+      return undefined;
+    }
   }
   const applied = run.tables.items.applied.cursor;
   const start = lowWatermark?.cursor ?? 0n;
@@ -84,7 +86,7 @@ async function landByPlan(
   return { mode, lowWatermark, events, backfill, feed, window, added, planned, plan };
 }
 
-/** How many changes of the feed are of items that neither they nor a webhook nor history names. */
+/** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */
 async function countUnnamed({ db, lake }: Run, feed: LandedFeed, events: LandedEvents): Promise<bigint> {
   const ids = await listUnnamedChanges(feed, events);
   await createTableViews(db, lake, {}, { tables: ['history'] });

@@ -20,7 +20,7 @@ export interface TypedFile {
   origin: Origin;
   /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
   rows: number;
-  /** How many of them could not be typed. */
+  /** Rows that could not be typed. */
   rejected: number;
   /** Landed files whose rows it holds. */
   sources: string[];
@@ -110,7 +110,7 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
   return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
 }
 
-/** True for malformed JSON, or a value of a kind that no column takes; anything else is no fault of the rows. */
+/** True for malformed JSON, and for a value that no column takes. Other errors are not the rows' fault. */
 export function isFaultOfRows(error: unknown): boolean {
   return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
