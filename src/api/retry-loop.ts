@@ -24,7 +24,7 @@ export async function runWithRetries<T>(context: RetryContext, attempt: () => Pr
   const { path, policy, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
-  /** What ends a wait says nothing of why the run waited. */
+  /** The error that ends a wait does not say why the run waited. */
   const waitFor = (wait: Promise<void>) =>
     wait.catch((error: unknown) => {
       const isLate = error instanceof PricelakeError && error.code === 'deadline';

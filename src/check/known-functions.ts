@@ -36,7 +36,7 @@ export async function listFunctions(db: Database): Promise<KnownFunctions> {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What stands for the call of each macro; not of those that ask tables. */
+/** The expression behind each macro, except macros that query tables. */
 async function listMacros(db: Database): Promise<Map<string, Tree[]>> {
   const rows = await db.rows(`SELECT lower(function_name) AS name, macro_definition AS sql FROM duckdb_functions()
     WHERE function_type = 'macro' AND macro_definition NOT ILIKE '%select%' ORDER BY ALL`);

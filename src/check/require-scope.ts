@@ -126,7 +126,7 @@ const PRESERVES: Record<string, readonly ('left' | 'right')[]> = {
   ANTI: ['left'],
 };
 
-/** What a SELECT reads: items once, joined at most with what reads none. Returns the name under which its columns are. */
+/** A SELECT may read the items once, and join relations that don't read them. Returns the alias of the items. */
 function requireSource(from: Tree, scope: Scope): { alias: string; isItems: boolean } {
   if (!readsOwn(from, scope)) return refuse('it does not read items in FROM');
   if (isFilled(from.column_name_alias)) refuse('FROM renames columns');

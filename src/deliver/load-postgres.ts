@@ -87,7 +87,7 @@ function nameTarget(schema: string | undefined): LoadTarget {
   return { ...form, dialect: { ...dialect, typeOf: (column) => (holdsJson(column) ? 'jsonb' : undefined) }, schema };
 }
 
-/** What the copy notes of a table. */
+/** The run that the copy records for a table. */
 interface Standing {
   id: unknown;
   run: bigint;

@@ -68,7 +68,7 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
-  // What else is in it is read by the contract: a run needs the limits.
+  // The contract reads the rest: a run needs the limits.
   '/plan': describeValue(contract.planInfo.pick({ status: true })),
 };
 

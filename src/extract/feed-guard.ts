@@ -2,7 +2,7 @@ import { PricelakeError } from '../errors/errors.js';
 import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** Where the whole feed was at a time: every change up to the newest one shows in it. */
+/** The end of the whole feed at a time: it shows every change up to the newest one. */
 export interface FeedEnd {
   newest: bigint;
   /** ISO 8601. */

@@ -1,4 +1,4 @@
-/** What a name may have on common file systems, and a key on object storage. */
+/** Longest name on common file systems, and longest key on object storage. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 1024;
 

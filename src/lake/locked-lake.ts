@@ -57,7 +57,7 @@ async function lockAndWork<T>(
   return holdLake(lake, io, signal, { open, work, memory });
 }
 
-/** What can be told of a lake without its damaged parts. */
+/** The state of a lake without its damaged parts. */
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**

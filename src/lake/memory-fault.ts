@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
 
-/** What DuckDB says where it may use no more memory; where it may spill no more, the disk is full (system-fault.ts). */
+/** True for DuckDB's error at its memory limit. At its limit for spilling, the disk is full (system-fault.ts). */
 export function isOutOfMemory(error: unknown): error is Error {
   return (
     error instanceof Error &&

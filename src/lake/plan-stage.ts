@@ -15,7 +15,7 @@ export interface Parting {
   mostPartitions?: (rows: bigint) => number;
 }
 
-/** How the rows of a stage come into files. */
+/** Divides the rows of a stage into files. */
 export interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
@@ -43,7 +43,7 @@ export async function planStage(
   return { partitionBy, texts, slices: slices.length <= 1 ? [parting.select] : slices };
 }
 
-/** None where rows are so few that nothing depends on it. */
+/** Counts no partitions if there are too few rows to matter. */
 async function countPartitions(
   db: Database,
   schema: TableSchema,

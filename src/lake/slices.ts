@@ -19,7 +19,7 @@ export interface ValueCount {
   rows: bigint;
 }
 
-/** What one slice holds at most. */
+/** Limits of one slice. */
 export interface SliceLimits {
   rows: bigint;
   values: number;

@@ -56,8 +56,8 @@ function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
 }
 
 /**
- * Table `rejected_items`: items that rows before the rereads should have told of, and that nothing else shows. Needs
- * `rejected_rows`, `exported_items`, the view `items` and variable `watermark`.
+ * Table `rejected_items`: items that rejected rows should have told of, and that nothing else shows. Needs
+ * `rejected_rows`, `exported_items`, `feed_changes`, the view `items` and variable `watermark`.
  */
 export async function createRejectedItems(db: Database): Promise<void> {
   await db.define('table', 'rejected_items', readModel('rejected_items'));

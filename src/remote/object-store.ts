@@ -1,4 +1,4 @@
-/** Of an object that is read into memory; `lake.json` has about 200 bytes a file. */
+/** Limit of an object that is read into memory; `lake.json` has about 200 bytes a file. */
 export const SMALL_BYTES = 128 * 1024 * 1024;
 
 /** An object as it was read. */

@@ -28,7 +28,7 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
-/** Of a listing's page or an error in XML: a page names a thousand objects at most. */
+/** Limit of an answer in XML, a page of a listing or an error; a page names a thousand objects at most. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 /** Without a byte. */

@@ -1,6 +1,6 @@
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 
-/** What to do where the store does not hold what was put there. */
+/** Hint for a store that does not hold what was put there. */
 export const CHANGED_HINT =
   'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.';
 

@@ -21,7 +21,7 @@ export function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** How items come into files: as the pipeline says, else as those of the lake did, else by website. */
+/** Chooses the partitions of items: the pipeline's, else the lake's, else by website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,
@@ -34,7 +34,7 @@ export function chooseItemsLayout(
   return isFree ? { mostPartitions: limitSites } : { partitionBy: present };
 }
 
-/** True where more websites have come than have files of their own: a complete copy writes all items anew. */
+/** True if more websites have come than may have files of their own. The next complete copy writes all items again. */
 export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean {
   const present = readPartitionColumns(items);
   if (lake.tables.items?.partitionBy !== undefined || present === undefined || !isBySite(present)) return false;

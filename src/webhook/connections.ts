@@ -22,7 +22,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /** What a connection does now. */
+  /** Records the stage of a connection. */
   note(socket: Socket, stage: Stage): void {
     if (this.#stages.delete(socket)) this.#stages.set(socket, stage);
   }
