@@ -6,7 +6,7 @@ import { openSession } from '../lake/session.js';
 import { createTableViews } from '../lake/views.js';
 import type { CachedLake } from '../remote/cached-lake.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import type { RemoteSource } from './remote-option.js';
+import type { RemoteSource } from './find-target.js';
 
 export interface ReadOptions {
   /** Folder of the lake. */

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { buildProgram, listCommands } from '../../src/cli/program.js';
+import { COMMANDS } from '../../src/cli/commands.js';
+import { buildProgram } from '../../src/cli/program.js';
 import { usageError } from '../../src/cli/usage-error.js';
 
 /** Message and hint of a wrong command line. Actions never run: each of these lines is refused before. */
@@ -7,11 +8,7 @@ async function refuse(...args: string[]): Promise<string> {
   const program = buildProgram(args);
   let said: string | undefined;
   program.fail((message, error) => {
-    const { message: text, facts } = usageError(message ?? error.message, {
-      args,
-      commands: listCommands(),
-      yargs: program,
-    });
+    const { message: text, facts } = usageError(message ?? error.message, args);
     said ??= `${text} → ${facts.hint}`;
     throw error ?? new Error(message);
   });
@@ -54,8 +51,8 @@ describe('an unknown option', () => {
   });
 
   it('is named for every command', async () => {
-    for (const command of listCommands()) {
-      const [name = ''] = command.split(' ');
+    for (const { spec } of COMMANDS) {
+      const { name } = spec;
       if (name === 'help') continue; // yargs answers it by itself, with the help
       expect(await refuse(name, '--frobnicate')).toMatch(
         new RegExp(`^unknown option --frobnicate of \`pricelake ${name}\` → Its options`),

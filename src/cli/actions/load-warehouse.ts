@@ -8,46 +8,37 @@ import { requireSchemaName } from '../../deliver/load-sql.js';
 import { listFiles } from '../../deliver/manifest.js';
 import { writeForLoader } from '../../deliver/manifest-formats.js';
 import { parseSince } from '../../deliver/since.js';
-import type { Warehouse } from '../../deliver/warehouse-names.js';
 import { requireWarehouseBase } from '../../deliver/warehouses.js';
 import { Database } from '../../duckdb/connection.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { load } from '../commands/load.js';
+import { findTarget } from '../find-target.js';
 import { explainLostFile } from '../read-lake.js';
-import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-
-export interface LoadRequest {
-  warehouse: Warehouse;
-  lake?: string | undefined;
-  since?: string | undefined;
-  full?: boolean | undefined;
-  table?: readonly TableName[] | undefined;
-  schema?: string | undefined;
-  base?: string | undefined;
-  execute: boolean;
-  url?: string | undefined;
-  output?: string | undefined;
-  /** Folder for the manifests that Redshift reads. */
-  manifests?: string | undefined;
-}
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
  * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` where the database
  * can't be reached.
  */
-export async function loadWarehouse(request: LoadRequest, context: CommandContext): Promise<CommandReport | undefined> {
+export async function loadWarehouse(
+  request: Arguments<typeof load>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   requireSchemaName(request.schema);
   const { lake: path } = await findTarget(request, process.env);
   const lake = await openLake(path, { create: false });
   const wanted = TABLE_NAMES.filter((table) => request.table?.includes(table) ?? true);
   const tables = await findTables(lake, wanted);
-  return request.execute ? execute(request, lake, tables, context) : writeScript(request, lake, tables, context);
+  return request.execute === true
+    ? execute(request, lake, tables, context)
+    : writeScript(request, lake, tables, context);
 }
 
-async function writeScript(request: LoadRequest, lake: Lake, tables: TableName[], context: CommandContext) {
+async function writeScript(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
   const { warehouse, schema, output: file } = request;
   const base = requireWarehouseBase(warehouse, request.base);
   const since = readRun(request);
@@ -80,7 +71,7 @@ async function writeManifests(folder: string | undefined, lake: Lake, loads: Tab
   }
 }
 
-function readRun({ since, full }: LoadRequest): bigint | undefined {
+function readRun({ since, full }: Arguments<typeof load>): bigint | undefined {
   if (full === true) return undefined;
   const run = since === undefined ? undefined : parseSince(since);
   if (run?.kind === 'run') return run.number;
@@ -89,7 +80,7 @@ function readRun({ since, full }: LoadRequest): bigint | undefined {
   });
 }
 
-async function execute(request: LoadRequest, lake: Lake, tables: TableName[], context: CommandContext) {
+async function execute(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
   const { warehouse, schema, full, since, url } = request;
   if (warehouse !== 'postgres' || since !== undefined || request.output !== undefined) {
     const what = warehouse !== 'postgres' ? `it loads PostgreSQL alone` : 'the copy itself notes the run that it is of';

@@ -5,22 +5,17 @@ import { PricelakeError } from '../../errors/errors.js';
 import { suggestName } from '../../errors/suggest-name.js';
 import { formatCount } from '../../formats/count.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { check } from '../commands/check.js';
+import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { layOutSample } from '../output/sample-table.js';
 import { layOutTable } from '../output/table-layout.js';
 import { wrapText } from '../output/wrap-text.js';
 import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
-import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
-
-export interface CheckRequest extends ReadingArguments {
-  /** Folder of checks beside the shipped ones. */
-  checks?: string | undefined;
-  failOn: Severity;
-  select?: string[] | undefined;
-}
 
 /** From grave to slight. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
@@ -29,7 +24,10 @@ const ORDER: Severity[] = ['gate', 'error', 'warn'];
  * Runs the checks over the published tables and shows what they found.
  * @throws PricelakeError `check_failed` when one of severity `failOn` or graver found something.
  */
-export async function runCheckCommand(request: CheckRequest, context: CommandContext): Promise<CommandReport> {
+export async function runCheckCommand(
+  request: Arguments<typeof check>,
+  context: CommandContext,
+): Promise<CommandReport> {
   const { lake, settings } = await findTarget(request, process.env);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);

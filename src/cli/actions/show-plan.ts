@@ -1,9 +1,9 @@
-import { findPipeline } from '../../config/find-pipeline.js';
-import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
 import { countOf, formatCount } from '../../formats/count.js';
-import { readCaps } from '../cap-options.js';
+import type { Arguments } from '../command.js';
+import type { plan } from '../commands/plan.js';
+import { openPipeline } from '../find-target.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { wrapText } from '../output/wrap-text.js';
 import { toPlainLine } from '../plain-text.js';
@@ -11,26 +11,16 @@ import { formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
-export interface PlanRequest {
-  pipeline?: string | undefined;
-  lake?: string | undefined;
-  reconcile: boolean;
-  'max-rows'?: string;
-  'max-overage'?: string;
-}
-
 /**
  * Shows what the next run would do and cost.
  * @throws PricelakeError `budget` or `quota`, with the plan in its facts, when sync would be refused or stop early.
  */
-export async function showPlan(request: PlanRequest, context: CommandContext): Promise<CommandReport> {
+export async function showPlan(request: Arguments<typeof plan>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output, style } = context;
-  const caps = readCaps(request);
-  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
-  io.protectSecret(pipeline.source.apiKey);
-  if (request.lake !== undefined) pipeline.lake.path = request.lake;
-  if (request.reconcile) pipeline.source.mode = 'snapshot';
-  const estimate = await estimateRun(pipeline, io, { signal, caps });
+  const { maxRows, maxOverage } = request;
+  const pipeline = await openPipeline(request, context);
+  if (request.reconcile === true) pipeline.source.mode = 'snapshot';
+  const estimate = await estimateRun(pipeline, io, { signal, caps: { maxRows, maxOverage } });
   if (!json)
     await output.write(paint(formatEstimate(estimate, output.columns), [/^Overage: up to .*$/gmu, style.money]));
   const { refusal, ...plan } = estimate;

@@ -2,37 +2,19 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
 import { requireKnown } from '../../analyze/require-known.js';
-import { type Grade, selectSpreads } from '../../analyze/spread-selection.js';
+import { selectSpreads } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
-import type { Format } from '../output/format-names.js';
+import type { Arguments } from '../command.js';
+import type { spread } from '../commands/spread.js';
+import { findTarget, type ReadingTarget } from '../find-target.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';
 import { wrapText } from '../output/wrap-text.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import { findTarget, type ReadingArguments, type ReadingTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { showProduct } from './show-product.js';
-
-export interface SpreadRequest extends ReadingArguments {
-  currency?: string | undefined;
-  category?: string | undefined;
-  brand?: string | undefined;
-  product?: string | undefined;
-  minShops: number;
-  top: number;
-  outliers: boolean;
-  grade?: Grade | undefined;
-  daily?: boolean | undefined;
-  /** A day, or how far back: `30d`. */
-  since?: string | undefined;
-  /** A file of exchange rates. */
-  fx?: string | undefined;
-  fxBase?: string | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-}
 
 /** Columns that a person reads, with their headings, what matters most first: a narrow terminal leaves out the last. */
 const SHOWN = {
@@ -73,11 +55,12 @@ const SHOWN_DAYS = {
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Shows the widest price spreads of a lake, or one product, with the licence texts of the open-data shops in them. */
-export async function showSpread(request: SpreadRequest, context: CommandContext): Promise<CommandReport | undefined> {
+export async function showSpread(
+  request: Arguments<typeof spread>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   const destination = { format: request.format, file: request.output };
   requireDestination(destination, context);
-  requireCount('--min-shops', request.minShops);
-  requireCount('--top', request.top);
   const target = await findTarget(request, process.env);
   const conversion = findConversion(request, target);
   const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
@@ -146,7 +129,7 @@ function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBVa
   return showMoney(value);
 }
 
-function findConversion(request: SpreadRequest, { settings }: ReadingTarget): Conversion | undefined {
+function findConversion(request: Arguments<typeof spread>, { settings }: ReadingTarget): Conversion | undefined {
   const file = request.fx ?? settings?.analysis.fx;
   if (file === undefined) return undefined;
   const base = request.fxBase ?? settings?.analysis.fxBase ?? 'EUR';
@@ -156,19 +139,11 @@ function findConversion(request: SpreadRequest, { settings }: ReadingTarget): Co
   });
 }
 
-/** `2026-11-20` or `30d` as a day. */
-function readSince({ since, daily, product }: SpreadRequest, now: Date): string | undefined {
+function readSince({ since, daily, product }: Arguments<typeof spread>, now: Date): string | undefined {
   if (since === undefined) return undefined;
   if (daily !== true && product === undefined) {
     throw new PricelakeError('usage', '--since is for --daily and --product', { hint: 'Add --daily.' });
   }
-  const [, days] = /^(\d{1,4})d$/u.exec(since) ?? [];
-  const day = days === undefined ? since : new Date(now.getTime() - Number(days) * DAY_MS).toISOString().slice(0, 10);
-  if (/^\d{4}-\d{2}-\d{2}$/u.test(day) && !Number.isNaN(Date.parse(day))) return day;
-  throw new PricelakeError('usage', `--since ${since} is neither a day such as 2026-11-20 nor a time such as 30d`);
-}
-
-function requireCount(flag: string, value: number): void {
-  if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new PricelakeError('usage', `${flag} must be a whole number, 0 or more`);
+  if ('day' in since) return since.day;
+  return new Date(now.getTime() - since.daysAgo * DAY_MS).toISOString().slice(0, 10);
 }

@@ -7,26 +7,17 @@ import { quoteLiteral } from '../../duckdb/quote.js';
 import { valueToText } from '../../duckdb/value-json.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
+import type { Arguments } from '../command.js';
+import type { watch } from '../commands/watch.js';
+import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
-import type { Format } from '../output/format-names.js';
 import { writeRows } from '../output/json.js';
 import type { Output } from '../output/output.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-
-export interface WatchRequest extends ReadingArguments {
-  list: string;
-  currency?: string | undefined;
-  ownSite?: string | undefined;
-  /** Where a run keeps what it found. */
-  state?: string | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-}
 
 /** Columns that a person reads, what matters most first; the other formats have all. */
 const SHOWN = {
@@ -50,10 +41,12 @@ const SHOWN = {
  * Compares a price list with the lake, and keeps what it found for the next run.
  * @throws PricelakeError `below_allowed`, after the result is written, when a shop is below a lowest allowed price
  */
-export async function watchPrices(request: WatchRequest, context: CommandContext): Promise<CommandReport | undefined> {
+export async function watchPrices(
+  request: Arguments<typeof watch>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   const destination = { format: request.format, file: request.output };
   requireDestination(destination, context);
-  const ownSite = readSite(request.ownSite);
   const state = request.state ?? `${request.list}.watch.parquet`;
   const { lake: path } = await findTarget(request, process.env);
   return readLake({ path, signal: context.signal }, async ({ db, scratch }) => {
@@ -61,7 +54,7 @@ export async function watchPrices(request: WatchRequest, context: CommandContext
       () => state,
       () => undefined,
     );
-    await createWatched(db, { ...request, ownSite, before, now: context.io.now() });
+    await createWatched(db, { ...request, before, now: context.io.now() });
     const report =
       context.json && request.output === undefined
         ? await gatherReport(await readWatched(db, scratch))
@@ -72,11 +65,6 @@ export async function watchPrices(request: WatchRequest, context: CommandContext
   });
 }
 
-function readSite(text: string | undefined): bigint | undefined {
-  if (text === undefined || /^\d{1,18}$/u.test(text)) return text === undefined ? undefined : BigInt(text);
-  throw new PricelakeError('usage', `--own-site ${text} is not a site_id`, { hint: 'Give a site_id of table sites.' });
-}
-
 async function readWatched(db: Database, scratch: string): Promise<ResultSet> {
   const credits = await db.rows('SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text');
   const texts = credits.map(({ text }) => String(text));
@@ -84,7 +72,7 @@ async function readWatched(db: Database, scratch: string): Promise<ResultSet> {
   return { ...result, relation: { db, from: 'watched', scratch } };
 }
 
-async function showWatched(db: Database, scratch: string, request: WatchRequest, { json }: CommandContext) {
+async function showWatched(db: Database, scratch: string, request: Arguments<typeof watch>, { json }: CommandContext) {
   const result = await readWatched(db, scratch);
   const forEyes = !json && (request.format ?? 'table') === 'table';
   return forEyes ? selectColumns(result, SHOWN, show) : result;

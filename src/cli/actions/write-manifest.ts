@@ -1,29 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { readManifest } from '../../deliver/manifest.js';
-import { type LoaderFormat, requireBase, writeForLoader } from '../../deliver/manifest-formats.js';
+import { requireBase, writeForLoader } from '../../deliver/manifest-formats.js';
 import { openLake } from '../../lake/lake.js';
-import type { TableName } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { manifest } from '../commands/manifest.js';
+import { findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
-import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-
-export interface ManifestRequest {
-  table: TableName;
-  lake?: string | undefined;
-  format: 'json' | LoaderFormat;
-  /** Address under which the loader finds the lake, e.g. `s3://bucket/lake`. */
-  base?: string | undefined;
-  /** A run, a version or a time: only files that were added since. */
-  since?: string | undefined;
-  output?: string | undefined;
-}
 
 /**
  * Lists the files of a table's current version, or those that came since another one, for a warehouse's loader.
  * @throws PricelakeError `usage` for an address or files that the loader can't read, `lake_invalid` when there is no lake.
  */
 export async function writeManifest(
-  request: ManifestRequest,
+  request: Arguments<typeof manifest>,
   context: CommandContext,
 ): Promise<CommandReport | undefined> {
   const { format, base, output: file } = request;

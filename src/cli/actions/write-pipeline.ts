@@ -2,13 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
+import type { Arguments } from '../command.js';
+import type { init } from '../commands/init.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Place } from './ask-source.js';
-
-export interface InitRequest {
-  file: string;
-  lake?: string | undefined;
-}
 
 const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
@@ -18,7 +15,7 @@ const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
  * @throws PricelakeError `usage` if the file exists already, or the folder is missing.
  */
 export async function writePipeline(
-  { file, lake }: InitRequest,
+  { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
 ): Promise<CommandReport> {

@@ -1,20 +1,16 @@
-import type { Argv, CommandModule } from 'yargs';
-import { runCommand } from '../run-command.js';
+import { declareCommand } from '../command.js';
+import { text } from '../parameter.js';
 
-/** Lists them, as no topic does. */
+/** The name of no topic: it stands for the list of them. */
 export const ALL_TOPICS = 'topics';
 
-export const helpCommand: CommandModule<object, { topic: string | undefined }> = {
-  command: 'help [topic]',
+export const help = declareCommand({
+  name: 'help',
   describe: 'Show the page of a topic, or list the topics',
-  builder: (yargs: Argv) =>
-    yargs
-      .positional('topic', { type: 'string', describe: 'A page of the documentation, such as budget, or a command' })
-      .example('$0 help', 'List the topics')
-      .example('$0 help budget', 'How to stay within a budget')
-      .example('$0 help sync', 'What `sync --help` prints') as Argv<{ topic: string | undefined }>,
-  handler: (argv) =>
-    runCommand(argv, async (context) =>
-      (await import('../actions/show-help.js')).showHelp(argv.topic === ALL_TOPICS ? undefined : argv.topic, context),
-    ),
-};
+  arguments: { topic: text('A page of the documentation, such as budget, or a command') },
+  examples: [
+    ['pricelake help', 'List the topics'],
+    ['pricelake help budget', 'How to stay within a budget'],
+    ['pricelake help sync', 'What `sync --help` prints'],
+  ],
+});

@@ -1,4 +1,4 @@
-import type { Format } from './format-names.js';
+import type { Format } from '../shared-options.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 

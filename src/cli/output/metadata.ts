@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DuckDBTypeId } from '@duckdb/node-api';
 import { toJsonText } from '../json-text.js';
-import type { Format } from './format-names.js';
+import type { Format } from '../shared-options.js';
 import type { ResultSet } from './result-set.js';
 
 /** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data"; all other types are text. */
