@@ -7,10 +7,10 @@ import { COMMANDS, findCommand } from './commands.js';
 import { COMPLETE_WORD } from './completion/scripts.js';
 import { loadEnvFile } from './env-file.js';
 import { describeExits } from './exit-codes.js';
+import { measureScreen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
 import { runCommand } from './run-command.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
-import { measureScreen } from './terminal-size.js';
 import { usageError } from './usage-error.js';
 
 export const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:\n${describeExits()}`;
@@ -45,8 +45,9 @@ export async function runCli(args: string[]): Promise<void> {
 
 /** The command line as yargs knows it. */
 export function buildProgram(args: string[]): Argv {
-  const program = yargs(args)
-    .scriptName('pricelake')
+  const program = yargs(args).scriptName('pricelake');
+  for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
+  program
     .locale('en') // yargs would put its own words into the user's language, and ours stay English
     .usage('$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it says about prices.')
     .version(readVersion())
@@ -58,7 +59,6 @@ export function buildProgram(args: string[]): Argv {
     .exitProcess(false)
     .wrap(asksForHelp(args) ? chooseHelpWidth(process.stdout) : null)
     .epilogue(EPILOGUE);
-  for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
   for (const command of COMMANDS) program.command(toYargsCommand(command));
   return program;
 }

@@ -1,5 +1,7 @@
+import { formatCount } from '../formats/count.js';
 import type { Progress } from '../io/io.js';
-import { Steps } from './progress-steps.js';
+import { measureScreen, type Screen } from './output/output.js';
+import { toPlainLine } from './plain-text.js';
 
 /** Draws the progress of long steps. */
 export interface ProgressView {
@@ -54,4 +56,198 @@ export function formatSeconds(seconds: number): string {
   if (whole < 60) return `${whole}s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
   return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+}
+
+interface Step {
+  progress: Progress;
+  startedAt: number;
+}
+
+/** The steps of a run that are under way, and how long the run as a whole takes. */
+class Steps {
+  readonly #steps = new Map<string, Step>();
+  #startedAt: number | undefined;
+  #pace: Progress['pace'];
+  /** How much more this run fetches than earlier ones. */
+  #scale = 1;
+
+  update(progress: Progress): Step {
+    const now = performance.now();
+    this.#startedAt ??= now;
+    const step = { progress, startedAt: this.#steps.get(progress.step)?.startedAt ?? now };
+    if (progress.pace !== undefined) this.#pace = progress.pace;
+    else if (progress.done === true) this.#steps.delete(progress.step);
+    else this.#steps.set(progress.step, step);
+    this.#rescale(progress);
+    return step;
+  }
+
+  /** A copy says how many rows it has: a catalogue that has grown takes longer than it took. */
+  #rescale({ step, totalRows }: Progress): void {
+    if (step !== 'snapshot' || totalRows === undefined || this.#pace === undefined || this.#pace.rows === 0n) return;
+    this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
+  }
+
+  all(): Step[] {
+    return [...this.#steps.values()];
+  }
+
+  /** The step that began last. */
+  last(): Step | undefined {
+    return this.all().at(-1);
+  }
+
+  /** Since the run began. */
+  seconds(): number {
+    return this.#startedAt === undefined ? 0 : (performance.now() - this.#startedAt) / 1000;
+  }
+
+  /** By what earlier runs of its kind took; undefined without them, and for a run that takes longer. */
+  secondsLeft(): number | undefined {
+    if (this.#pace === undefined) return undefined;
+    const left = this.#pace.seconds * this.#scale - this.seconds();
+    return left > 0 ? left : undefined;
+  }
+
+  clear(): void {
+    this.#steps.clear();
+    this.#startedAt = undefined;
+    this.#pace = undefined;
+    this.#scale = 1;
+  }
+}
+
+const DRAW_EVERY_MS = 200;
+/** Even without progress, because the time changes. */
+const TICK_MS = 1_000;
+/** A step that took less leaves no line, and a run no line of its own. */
+const WORTH_A_LINE_SECONDS = 1;
+
+/**
+ * Bars at the bottom of a terminal: rows, bytes, rate and time of each step, and below them what is left of the run. The
+ * cursor is below them. Every other line takes their place, and they are drawn again below it. A longer step
+ * that is done leaves its last line.
+ */
+export function createBars(screen: Screen): ProgressView {
+  const steps = new Steps();
+  let drawn: string[] = [];
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let ticker: NodeJS.Timeout | undefined;
+
+  /** One write, so that nothing flickers or comes between. */
+  const draw = (above: string[] = []): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const before = eraseLines(drawn, screen);
+    const lines = steps.all().map((step) => formatStep(step, screen));
+    drawn = [...lines, ...formatRun(steps, screen)].slice(1 - measureScreen(screen).rows);
+    drawnAt = performance.now();
+    screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
+  };
+
+  return {
+    update(progress) {
+      const step = steps.update(progress);
+      ticker ??= setInterval(draw, TICK_MS).unref();
+      if (progress.done === true) return draw(isWorthALine(step) ? [formatStep(step, screen)] : []);
+      const wait = drawnAt + DRAW_EVERY_MS - performance.now();
+      if (wait <= 0) draw();
+      else timer ??= setTimeout(draw, wait).unref();
+    },
+    printAbove: (line) => draw([line]),
+    close() {
+      clearInterval(ticker);
+      ticker = undefined;
+      // A step that did not end, because the run did: its line says how far it came.
+      const reached = steps.all().map((step) => formatStep(step, screen));
+      steps.clear();
+      if (drawn.length > 0) draw(reached);
+      drawn = [];
+    },
+  };
+}
+
+function isWorthALine({ startedAt }: Step): boolean {
+  return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
+}
+
+/** `run          12s, about 40s left` */
+function formatRun(steps: Steps, screen: Screen): string[] {
+  if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
+  const left = steps.secondsLeft();
+  const about = left === undefined ? '' : `, about ${formatSeconds(left)} left`;
+  return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
+}
+
+/** Goes up to the first of the lines and clears from there; lines that a narrower window wraps take more rows. */
+function eraseLines(lines: string[], screen: Screen): string {
+  const { columns } = measureScreen(screen);
+  const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+  return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
+}
+
+/** The last column stays free: some terminals wrap when it is written. */
+function formatStep({ progress, startedAt }: Step, screen: Screen): string {
+  const { columns } = measureScreen(screen);
+  return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
+}
+
+const BAR_CELLS = 24;
+const LEAST_CELLS = 8;
+
+/** What a narrow terminal leaves out, first to last. */
+const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
+
+/**
+ * One line of a step: `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. Where it is wider
+ * than the terminal, the bar gets shorter, and then whole parts are left out.
+ */
+export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
+  const join = (cells: number, without: string[]) =>
+    Object.entries(describeProgress(progress, seconds, cells))
+      .filter(([name, part]) => part !== undefined && !without.includes(name))
+      .map(([, part]) => part)
+      .join(' ');
+  const whole = join(BAR_CELLS, []);
+  const cells = Math.max(LEAST_CELLS, BAR_CELLS - Math.max(0, whole.length - width));
+  const tries = [0, 1, 2, 3, 4].map((count) => join(cells, DISPENSABLE.slice(0, count)));
+  return tries.find((line) => line.length <= width) ?? (tries.at(-1) ?? whole).slice(0, width);
+}
+
+/** The parts of a line, in order. */
+function describeProgress(progress: Progress, seconds: number, cells: number): Record<string, string | undefined> {
+  const { unit = 'rows' } = progress;
+  const rows = Number(progress.rows);
+  const total = progress.totalRows === undefined ? 0 : Number(progress.totalRows);
+  const rate = seconds > 0 ? rows / seconds : 0;
+  const share = total > 0 ? Math.min(1, rows / total) : undefined;
+  const left = rate > 0 && progress.totalRows !== undefined ? Math.max(0, total - rows) / rate : undefined;
+  return {
+    step: toPlainLine(progress.step).padEnd(12),
+    bar: share === undefined ? undefined : drawBar(share, cells),
+    share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
+    rows: describeRows(rows, share === undefined ? undefined : total, unit),
+    bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
+    // Of a moment a rate says nothing.
+    rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
+    time: describeTime(progress.done === true ? undefined : left, seconds, progress.done === true),
+  };
+}
+
+/** Nothing, where there are none to count. */
+function describeRows(rows: number, total: number | undefined, unit: string): string | undefined {
+  if (total !== undefined) return `${formatCount(rows)}/${formatCount(total)} ${unit}`;
+  return rows === 0 ? undefined : `${formatCount(rows)} ${unit}`;
+}
+
+/** What is left, or how long it has taken. */
+function describeTime(left: number | undefined, seconds: number, done: boolean): string {
+  if (done) return `done in ${formatSeconds(seconds)}`;
+  return left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
+}
+
+function drawBar(share: number, cells: number): string {
+  const full = Math.round(share * cells);
+  return '█'.repeat(full) + '░'.repeat(cells - full);
 }

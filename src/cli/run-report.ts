@@ -2,7 +2,7 @@ import { countOf, formatCount } from '../formats/count.js';
 import type { RunRow } from '../run/ledger.js';
 import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
-import { wrapText } from './output/wrap-text.js';
+import { wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';
 import { PLAIN, paint, type Style } from './style.js';
 

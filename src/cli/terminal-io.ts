@@ -1,11 +1,9 @@
 import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { toJsonText } from './json-text.js';
+import type { Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
-import { createLogProgress, type ProgressView } from './progress.js';
-import { createBars } from './progress-bars.js';
-import { Redactor } from './redaction.js';
+import { createBars, createLogProgress, type ProgressView } from './progress.js';
 import { PLAIN, type Style } from './style.js';
-import type { Screen } from './terminal-size.js';
 
 export interface CliIoOptions {
   /** Where logs and progress go: stderr. */
@@ -90,4 +88,27 @@ function formatFact(value: unknown): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return String(Number(value.toPrecision(3)));
   if (typeof value !== 'string') return toJsonText(value);
   return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
+}
+
+/** Keeps secrets out of everything the CLI prints about itself. Result data is never touched. */
+export class Redactor {
+  readonly #secrets = new Set<string>();
+
+  constructor(secrets: readonly string[] = []) {
+    for (const secret of secrets) this.protect(secret);
+  }
+
+  /** From now on `secret` is printed as `***`, even JSON- or URL-encoded. */
+  protect(secret: string): void {
+    if (secret === '') return;
+    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]) {
+      this.#secrets.add(form);
+    }
+  }
+
+  redact(text: string): string {
+    let redacted = text;
+    for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, '***');
+    return redacted;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { formatProgress } from '../../src/cli/progress-bars.js';
+import { formatProgress } from '../../src/cli/progress.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
 import { MemoryStream } from './memory-stream.js';
 

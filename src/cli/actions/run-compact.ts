@@ -5,14 +5,14 @@ import { createTableViews } from '../../lake/views.js';
 import type { Arguments } from '../command.js';
 import type { compact } from '../commands/compact.js';
 import { findTarget } from '../find-target.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
+import { type Align, layOutTable } from '../output/table.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Joins the small files of a lake's tables and shows what became of them. */
 export async function runCompact(request: Arguments<typeof compact>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request, process.env);
-  const compact = async ({ db, lake, stop }: LockedLake) => {
+  const join = async ({ db, lake, stop }: LockedLake) => {
     await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io, {
       stop,
@@ -33,5 +33,5 @@ export async function runCompact(request: Arguments<typeof compact>, context: Co
     }
     return { lake: lake.root, tables: compactions };
   };
-  return withLockedLake(path, io, signal, compact, settings?.lake.memory);
+  return withLockedLake(path, io, signal, join, settings?.lake.memory);
 }

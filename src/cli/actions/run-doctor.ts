@@ -17,7 +17,7 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
 import type { doctor } from '../commands/doctor.js';
 import { openPipeline } from '../find-target.js';
-import { layOutTable } from '../output/table-layout.js';
+import { layOutTable } from '../output/table.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

@@ -4,7 +4,7 @@ import { rebuildLake } from '../../rebuild/rebuild.js';
 import type { Arguments } from '../command.js';
 import type { rebuild } from '../commands/rebuild.js';
 import { openPipeline } from '../find-target.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
+import { type Align, layOutTable } from '../output/table.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

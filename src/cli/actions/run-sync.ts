@@ -6,9 +6,9 @@ import { type RunReport, type SyncOptions, syncPipeline } from '../../sync/sync.
 import type { Arguments } from '../command.js';
 import type { sync } from '../commands/sync.js';
 import { openPipeline } from '../find-target.js';
+import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-run.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
-import { type RunObserver, type RunWatch, watchRun } from '../watch/watch-run.js';
 
 /** Runs a pipeline once, or twice where an interrupted run comes before a complete copy that was asked for. */
 export async function runSync(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
@@ -65,11 +65,11 @@ async function listObservers(
 ): Promise<RunObserver[]> {
   const observers: RunObserver[] = [];
   if (metrics !== undefined) {
-    const { openMetricsFile } = await import('../metrics/metrics-observer.js');
+    const { openMetricsFile } = await import('../observers/metrics.js');
     observers.push(await openMetricsFile(metrics));
   }
   if (openlineage !== undefined) {
-    const { openLineage } = await import('../lineage/lineage-observer.js');
+    const { openLineage } = await import('../observers/lineage.js');
     observers.push(openLineage(openlineage, io, process.env));
   }
   return observers;

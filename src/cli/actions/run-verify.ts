@@ -8,7 +8,7 @@ import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import type { Arguments } from '../command.js';
 import type { verify } from '../commands/verify.js';
 import { findTarget, openPipeline } from '../find-target.js';
-import { layOutTable } from '../output/table-layout.js';
+import { layOutTable } from '../output/table.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';

@@ -5,7 +5,7 @@ import { suggestName } from '../../errors/suggest-name.js';
 import { packagePath } from '../../io/package-path.js';
 import type { Arguments } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/help.js';
-import { layOutTable } from '../output/table-layout.js';
+import { layOutTable } from '../output/table.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Of two pages with the same name, a topic means the first; the other's topic has its folder before the name. */

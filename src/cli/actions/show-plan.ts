@@ -4,8 +4,8 @@ import { countOf, formatCount } from '../../formats/count.js';
 import type { Arguments } from '../command.js';
 import type { plan } from '../commands/plan.js';
 import { openPipeline } from '../find-target.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
-import { wrapText } from '../output/wrap-text.js';
+import { wrapText } from '../output/display-width.js';
+import { type Align, layOutTable } from '../output/table.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -23,17 +23,17 @@ export async function showPlan(request: Arguments<typeof plan>, context: Command
   const estimate = await estimateRun(pipeline, io, { signal, caps: { maxRows, maxOverage } });
   if (!json)
     await output.write(paint(formatEstimate(estimate, output.columns), [/^Overage: up to .*$/gmu, style.money]));
-  const { refusal, ...plan } = estimate;
-  const report = { lake: pipeline.lake.path, ...plan };
+  const { refusal, ...priced } = estimate;
+  const report = { lake: pipeline.lake.path, ...priced };
   if (refusal === undefined) return report;
   throw new PricelakeError(refusal.code, `sync would stop: ${refusal.message}`, { ...refusal.facts, plan: report });
 }
 
 function formatEstimate(estimate: RunEstimate, width: number | undefined): string {
-  const { mode, reason, plan, unfinished, steps, looked } = estimate;
+  const { mode, reason, plan: account, unfinished, steps, looked } = estimate;
   const lines = [
     toPlainLine(`Mode: ${mode}, because ${reason}.`),
-    toPlainLine(`Plan: ${plan.name} (${plan.plan}${plan.status ? `, ${plan.status}` : ''})`),
+    toPlainLine(`Plan: ${account.name} (${account.plan}${account.status ? `, ${account.status}` : ''})`),
   ];
   if (unfinished !== undefined) lines.push(formatUnfinished(unfinished));
   const rows = steps.map(({ step, calls, exportRows, exact, basis }) => [

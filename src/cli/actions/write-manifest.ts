@@ -19,12 +19,12 @@ export async function writeManifest(
   const { format, base, output: file } = request;
   if (format !== 'json') requireBase(format, base);
   const { lake: path } = await findTarget(request, process.env);
-  const manifest = await readManifest(await openLake(path, { create: false }), request);
-  const text = format === 'json' ? `${toJsonText(manifest)}\n` : writeForLoader(manifest, format);
+  const listing = await readManifest(await openLake(path, { create: false }), request);
+  const text = format === 'json' ? `${toJsonText(listing)}\n` : writeForLoader(listing, format);
   if (file !== undefined) await writeFile(file, text);
   else if (!context.json) await context.output.write(text);
   // The other formats have no place for the credits.
-  const texts = manifest.attribution.map(({ attribution }) => attribution);
+  const texts = listing.attribution.map(({ attribution }) => attribution);
   if (format !== 'json' && texts.length > 0) context.io.log('info', 'attribution', { texts });
-  return { ...manifest, format, file };
+  return { ...listing, format, file };
 }

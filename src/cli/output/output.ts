@@ -1,5 +1,4 @@
 import { toTerminalText } from '../plain-text.js';
-import { measureScreen } from '../terminal-size.js';
 
 /** Results of a command, on stdout or in a file. Writing after the reader has gone (`| head`) is quiet. */
 export interface Output {
@@ -31,4 +30,13 @@ export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boo
         });
       }),
   };
+}
+
+/** A terminal; `columns` and `rows` change when its window does. */
+export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
+
+/** Cells of a terminal; as usual where it does not know: some report 0, as serial lines and some containers do. */
+export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {
+  const orUsual = (cells: number | undefined, usual: number) => (cells !== undefined && cells > 0 ? cells : usual);
+  return { columns: orUsual(columns, 80), rows: orUsual(rows, 24) };
 }

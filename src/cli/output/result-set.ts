@@ -1,4 +1,4 @@
-import type { DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { DuckDBDecimalValue, type DuckDBResult, type DuckDBType, type DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../../duckdb/connection.js';
 
 export interface ResultColumn {
@@ -30,4 +30,34 @@ export function toResultSet(result: DuckDBResult, credits: string[] = []): Resul
   const types = result.columnTypes();
   const columns = result.deduplicatedColumnNames().map((name, i) => ({ name, type: types[i] as DuckDBType }));
   return { columns, batches: result.yieldRows(), credits };
+}
+
+/** Gives a value the form that it has on a terminal; `read` gives the row's other values by name. */
+type ShowValue = (name: string, value: DuckDBValue, read: (name: string) => DuckDBValue) => DuckDBValue;
+
+/** Of a result what a person reads: columns by name with their headings, as far as the result has them. */
+export function selectColumns(result: ResultSet, headings: Record<string, string>, show: ShowValue): ResultSet {
+  const find = (name: string) => result.columns.findIndex((column) => column.name === name);
+  const kept = Object.entries(headings).flatMap(([name, heading]) => {
+    const index = find(name);
+    return index < 0 ? [] : [{ index, name, heading }];
+  });
+  const columns = kept.map(({ index, heading }) => ({ ...(result.columns[index] as ResultColumn), name: heading }));
+  const pick = (row: DuckDBValue[]) => {
+    const read = (name: string) => row[find(name)] ?? null;
+    return kept.map(({ index, name }) => show(name, row[index] ?? null, read));
+  };
+  return { columns, batches: mapRows(result.batches, pick), credits: result.credits };
+}
+
+async function* mapRows(
+  batches: ResultSet['batches'],
+  pick: (row: DuckDBValue[]) => DuckDBValue[],
+): ResultSet['batches'] {
+  for await (const batch of batches) yield batch.map(pick);
+}
+
+/** Money for eyes: no digit is lost, and no zero shown beyond the cents. */
+export function showMoney(value: DuckDBValue): DuckDBValue {
+  return value instanceof DuckDBDecimalValue ? value.toString().replace(/(\.\d{2}\d*?)0+$/u, '$1') : value;
 }

@@ -5,11 +5,10 @@ import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Format } from '../shared-options.js';
-import { loadFormat } from './format.js';
-import { writeRows } from './json.js';
 import { writeMetadata } from './metadata.js';
 import { createStreamOutput, type Output } from './output.js';
 import type { ResultSet } from './result-set.js';
+import { writeRows } from './text-formats.js';
 
 export interface ResultDestination {
   format: Format | undefined;
@@ -103,4 +102,23 @@ async function writeToFile(path: string, write: (output: Output) => Promise<bigi
   stream.end();
   await done;
   return rows;
+}
+
+/** Writes a result set to an output; the number of rows written. Stops early when the reader has gone. */
+export type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
+
+/** Loads the writer of a format: Arrow's library only where it is wanted. */
+export async function loadFormat(format: Exclude<Format, 'parquet'>): Promise<WriteFormat> {
+  switch (format) {
+    case 'table':
+      return (await import('./table.js')).writeTable;
+    case 'csv':
+      return (await import('./text-formats.js')).writeCsv;
+    case 'json':
+      return (await import('./text-formats.js')).writeJson;
+    case 'ndjson':
+      return (await import('./text-formats.js')).writeNdjson;
+    case 'arrow':
+      return (await import('./arrow.js')).writeArrow;
+  }
 }

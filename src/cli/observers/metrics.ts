@@ -1,17 +1,48 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { recallPlan } from '../../account/seen-plan.js';
 import { Database } from '../../duckdb/connection.js';
-import type { Lake } from '../../lake/lake.js';
+import { PricelakeError } from '../../errors/errors.js';
+import { replaceFile } from '../../io/durable.js';
+import { type Lake, openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
-import type { Budget } from '../../plan/allowance.js';
-import { allowance, countLeft } from '../../plan/allowance.js';
+import { allowance, type Budget, countLeft } from '../../plan/allowance.js';
 import { readIdleRuns } from '../../run/idle-runs.js';
 import type { RunReport } from '../../sync/sync.js';
-import type { WatchedRun } from '../watch/watch-run.js';
-import type { Metric } from './prometheus-text.js';
+import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
+
+/**
+ * Writes the metrics of each run to a file of the node exporter's textfile collector.
+ * @throws PricelakeError `usage` where the folder of the file can't be written
+ */
+export async function openMetricsFile(file: string): Promise<RunObserver> {
+  try {
+    await access(dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw new PricelakeError('usage', `--metrics ${file}: its folder can't be written`, {}, { cause });
+  }
+  return {
+    end: async (run) => {
+      const { pipeline } = run;
+      // A lake that can't be read has no figures, and the run has said why.
+      const lake = pipeline === undefined ? undefined : await readFacts(pipeline).catch(() => undefined);
+      const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
+      await replaceFile(file, text, nameBeside(file));
+    },
+  };
+}
+
+async function readFacts({ lakePath, budget }: WatchedPipeline): Promise<LakeFacts> {
+  return readLakeFacts(await openLake(lakePath, { create: false }), budget);
+}
+
+/** A name that the collector does not read. */
+const nameBeside = (file: string) => join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
 
 /** What the lake itself shows, even after a run that failed. */
-export interface LakeFacts {
+interface LakeFacts {
   /** When a run last ended well, ms since the epoch. */
   succeededAt: number | undefined;
   /** Up to when the lake is current. */
@@ -20,7 +51,7 @@ export interface LakeFacts {
   left: { calls: bigint | undefined; exportRows: bigint | undefined };
 }
 
-export async function readLakeFacts(lake: Lake, budget: Budget): Promise<LakeFacts> {
+async function readLakeFacts(lake: Lake, budget: Budget): Promise<LakeFacts> {
   const pointer = await readPointer(lake);
   const idle = (await readIdleRuns(lake)).at(-1);
   const seen = await recallPlan(lake);
@@ -57,7 +88,7 @@ function parseTime(text: string | null | undefined): number | undefined {
 }
 
 /** Every figure of a run and of its lake. Of a run that failed those of its rows and checks are left out. */
-export function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[] {
+function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[] {
   const { report, endedAt } = run;
   const one = (name: string, help: string, value: number | bigint | boolean | undefined): Metric => ({
     name,
@@ -130,4 +161,37 @@ function countChecks(checks: RunReport['checks']): Metric['samples'] {
       { labels: { severity, result: 'passed' }, value: some.length - failed },
     ];
   });
+}
+
+/** A metric in Prometheus' words: one line a sample. */
+export interface Metric {
+  name: string;
+  help: string;
+  samples: { labels?: Record<string, string>; value: number | bigint | boolean }[];
+}
+
+/** The text format of Prometheus, version 0.0.4: gauges alone, since a run starts from nothing. */
+export function writePrometheusText(metrics: readonly Metric[], common: Record<string, string>): string {
+  return metrics
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, samples }) => {
+      const lines = samples.map(
+        ({ labels, value }) => `${name}${writeLabels({ ...common, ...labels })} ${writeValue(value)}\n`,
+      );
+      return `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} gauge\n${lines.join('')}`;
+    })
+    .join('');
+}
+
+function writeLabels(labels: Record<string, string>): string {
+  const texts = Object.entries(labels).map(([name, text]) => `${name}="${escapeLabel(text)}"`);
+  return texts.length === 0 ? '' : `{${texts.join(',')}}`;
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function writeValue(value: number | bigint | boolean): string {
+  return typeof value === 'boolean' ? String(Number(value)) : String(value);
 }
