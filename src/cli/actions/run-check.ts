@@ -10,7 +10,8 @@ import type { check } from '../commands/check.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { wrapText } from '../output/display-width.js';
-import { layOutSample, layOutTable } from '../output/table.js';
+import { layOutSample } from '../output/table.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -78,12 +79,7 @@ function formatResults(
     const passed = violations === 0n;
     return [passed ? 'ok' : 'FAILED', severity, name, passed ? '' : formatCount(violations)];
   });
-  const table = layOutTable(
-    ['status', 'severity', 'check', 'violations'],
-    rows,
-    ['left', 'left', 'left', 'right'],
-    width,
-  );
+  const table = layOutTable(['status', 'severity', 'check', right('violations')], rows, width);
   const notes = results
     .filter(({ violations }) => violations > 0n)
     .map(({ name, description, sample }) => {

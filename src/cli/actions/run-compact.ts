@@ -5,7 +5,7 @@ import { createTableViews } from '../../lake/views.js';
 import type { Arguments } from '../command.js';
 import type { compact } from '../commands/compact.js';
 import { findTarget } from '../find-target.js';
-import { type Align, layOutTable } from '../output/table.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Joins the small files of a lake's tables and shows what became of them. */
@@ -27,9 +27,8 @@ export async function runCompact(request: Arguments<typeof compact>, context: Co
         formatCount(filesAfter),
         formatCount(count),
       ]);
-      const aligns: Align[] = ['left', 'right', 'right', 'right', 'right'];
-      const head = ['table', 'version', 'files before', 'files after', 'rows moved'];
-      await say(layOutTable(head, rows, aligns, output.columns));
+      const columns = ['table', ...['version', 'files before', 'files after', 'rows moved'].map(right)];
+      await say(layOutTable(columns, rows, output.columns));
     }
     return { lake: lake.root, tables: compactions };
   };

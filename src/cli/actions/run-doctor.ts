@@ -17,7 +17,7 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
 import type { doctor } from '../commands/doctor.js';
 import { openPipeline } from '../find-target.js';
-import { layOutTable } from '../output/table.js';
+import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -89,7 +89,7 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
     name,
     io.redact(toPlainLine(found)),
   ]);
-  const table = layOutTable(['', 'what', 'found'], rows, ['left', 'left', 'left'], columns);
+  const table = layOutTable(['', 'what', 'found'], rows, columns);
   const steps = findings.flatMap(({ name, next }) => (next === undefined ? [] : [`${name} → ${toPlainLine(next)}\n`]));
   return (
     paint(table, [/^FAILED/gmu, style.bad], [/^warn/gmu, style.warn], [/^ok/gmu, style.good]) +

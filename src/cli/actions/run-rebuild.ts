@@ -4,7 +4,7 @@ import { rebuildLake } from '../../rebuild/rebuild.js';
 import type { Arguments } from '../command.js';
 import type { rebuild } from '../commands/rebuild.js';
 import { openPipeline } from '../find-target.js';
-import { type Align, layOutTable } from '../output/table.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
@@ -25,8 +25,8 @@ export async function runRebuild(request: Arguments<typeof rebuild>, context: Co
       formatCount(rowsBefore),
       formatCount(rowsAfter),
     ]);
-    const aligns: Align[] = ['left', 'right', 'right', 'right'];
-    await say(layOutTable(['table', 'version', 'rows before', 'rows after'], rows, aligns, output.columns));
+    const columns = ['table', right('version'), right('rows before'), right('rows after')];
+    await say(layOutTable(columns, rows, output.columns));
     const { length } = report.runs;
     const runs = length === 1 ? 'one run' : `${length} runs`;
     const source =

@@ -8,7 +8,7 @@ import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import type { Arguments } from '../command.js';
 import type { verify } from '../commands/verify.js';
 import { findTarget, openPipeline } from '../find-target.js';
-import { layOutTable } from '../output/table.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
@@ -78,12 +78,7 @@ function formatProofs(proofs: ProofResult[], width: number | undefined): string 
     of,
     found === 0 ? '' : formatCount(found),
   ]);
-  const table = layOutTable(
-    ['status', 'proof', 'looked at', '', 'findings'],
-    rows,
-    ['left', 'left', 'right', 'left', 'right'],
-    width,
-  );
+  const table = layOutTable(['status', 'proof', right('looked at'), '', right('findings')], rows, width);
   const notes = proofs.flatMap((proof) => proof.notes.map((note) => `${proof.name}: ${note}\n`)).join('');
   return (
     table +

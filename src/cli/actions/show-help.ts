@@ -5,7 +5,7 @@ import { suggestName } from '../../errors/suggest-name.js';
 import { packagePath } from '../../io/package-path.js';
 import type { Arguments } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/help.js';
-import { layOutTable } from '../output/table.js';
+import { layOutTable } from '../output/table-layout.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Of two pages with the same name, a topic means the first; the other's topic has its folder before the name. */
@@ -29,8 +29,7 @@ export async function showHelp(
   if (topic === undefined || topic === ALL_TOPICS) {
     const rows = await Promise.all(topics.map(async (one) => [one.name, await readTitle(one)]));
     const usage = 'pricelake help TOPIC, or pricelake COMMAND --help\n\n';
-    if (!json)
-      await output.write(usage + layOutTable(['topic', 'what it says'], rows, ['left', 'left'], output.columns));
+    if (!json) await output.write(usage + layOutTable(['topic', 'what it says'], rows, output.columns));
     return { topics: topics.map(({ name }) => name) };
   }
   const found = topics.find(({ name, file }) => name === topic || file === `${topic}.md`);

@@ -5,7 +5,7 @@ import type { Arguments } from '../command.js';
 import type { plan } from '../commands/plan.js';
 import { openPipeline } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
-import { type Align, layOutTable } from '../output/table.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -42,8 +42,7 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
     exportRows === 0n ? '' : `${exact ? '' : '≈ '}${formatCount(exportRows)}`,
     basis,
   ]);
-  const aligns: Align[] = ['left', 'right', 'right', 'left'];
-  const table = steps.length === 0 ? '' : layOutTable(['step', 'calls', 'export rows', ''], rows, aligns, width);
+  const table = steps.length === 0 ? '' : layOutTable(['step', right('calls'), right('export rows'), ''], rows, width);
   const counted = `plan itself made ${countOf(looked, 'call')} and wrote nothing.`;
   const wrap = (line: string) => `${wrapText(line, width, '  ')}\n`;
   const total = [...formatTotal(estimate), counted].map(wrap).join('');

@@ -9,13 +9,13 @@ import type { Arguments } from '../command.js';
 import type { spread } from '../commands/spread.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
-import { type ResultSet, selectColumns, showMoney, toResultSet } from '../output/result-set.js';
-import { requireDestination, writeResult } from '../output/write-result.js';
+import { readTableResult, showMoney } from '../output/result-set.js';
+import { isForEyes, requireDestination, writeForReaders } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { showProduct } from './show-product.js';
 
-/** Columns that a person reads, with their headings, what matters most first: a narrow terminal leaves out the last. */
+/** Headings of the columns for people. The most important come first, because a narrow terminal leaves out the last. */
 const SHOWN = {
   product_id: 'product',
   title: 'title',
@@ -31,7 +31,7 @@ const SHOWN = {
   left_out: 'left out',
 } as const;
 
-/** The same of days, which have no grades. */
+/** Days have no grades. */
 const SHOWN_DAYS = {
   day: 'day',
   product_id: 'product',
@@ -51,6 +51,7 @@ const SHOWN_DAYS = {
   outliers: 'outliers',
 } as const;
 
+const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Shows the widest price spreads of a lake, or one product, with the licence texts of the open-data shops in them. */
@@ -72,18 +73,17 @@ export async function showSpread(
       return showProduct(opened, { ...selection, product: request.product, conversion, destination }, context);
     }
     await createResult(db, request.daily === true, conversion);
-    const result = await readSpreads(db, opened.scratch);
-    const forEyes = !context.json && (request.format ?? 'table') === 'table';
-    const shown = request.daily === true ? SHOWN_DAYS : SHOWN;
-    const report = await writeResult(forEyes ? selectColumns(result, shown, show) : result, destination, context);
+    const result = await readTableResult(opened, 'spreads', CREDITS);
+    const headings = request.daily === true ? SHOWN_DAYS : SHOWN;
+    const report = await writeForReaders(result, { headings, show }, destination, context);
     const leftOut = await describeLeftOut(db, context.output.columns);
-    if (forEyes && request.output === undefined) await context.output.write(leftOut.text);
+    if (isForEyes(destination, context) && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
     return report;
   });
 }
 
-/** How many of the selected spreads are hidden because of their grade. */
+/** Counts the selected spreads that are hidden because of their grade. */
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;
@@ -91,7 +91,7 @@ async function describeLeftOut(db: Database, columns: number | undefined): Promi
   return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 
-/** Temp table `spreads`: the rows are few. */
+/** Table `spreads`, which has few rows. */
 async function createResult(db: Database, daily: boolean, conversion: Conversion | undefined): Promise<void> {
   const create = (sql: string) => db.run(`CREATE OR REPLACE TABLE spreads AS ${sql}`);
   if (!daily) {
@@ -104,17 +104,7 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
   return create(readAnalysis('converted_days'));
 }
 
-/** Read whole, so that the credits are known before the first byte is written. */
-async function readSpreads(db: Database, scratch: string): Promise<ResultSet> {
-  const credits = await db.rows('SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text');
-  const result = toResultSet(
-    await db.connection.stream('FROM spreads'),
-    credits.map(({ text }) => String(text)),
-  );
-  return { ...result, relation: { db, from: 'spreads', scratch } };
-}
-
-/** One decimal is enough for a share; `!` draws the eye to prices far from all others. */
+/** One decimal is enough for a share. `!` marks prices far from all others. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   const marked = Number(read('outliers')) > 0;
   // A lake of an older version has no trusted figures until its next run.

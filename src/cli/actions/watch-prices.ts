@@ -12,13 +12,15 @@ import type { watch } from '../commands/watch.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import type { Output } from '../output/output.js';
-import { type ResultSet, selectColumns, showMoney, toResultSet } from '../output/result-set.js';
+import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
-import { requireDestination, writeResult } from '../output/write-result.js';
+import { requireDestination, writeForReaders } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-/** Columns that a person reads, what matters most first; the other formats have all. */
+const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
+
+/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   product: 'product',
   price: 'your price',
@@ -38,7 +40,7 @@ const SHOWN = {
 
 /**
  * Compares a price list with the lake, and keeps what it found for the next run.
- * @throws PricelakeError `below_allowed`, after the result is written, when a shop is below a lowest allowed price
+ * @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price
  */
 export async function watchPrices(
   request: Arguments<typeof watch>,
@@ -48,33 +50,22 @@ export async function watchPrices(
   requireDestination(destination, context);
   const state = request.state ?? `${request.list}.watch.parquet`;
   const { lake: path } = await findTarget(request, process.env);
-  return readLake({ path, signal: context.signal }, async ({ db, scratch }) => {
+  return readLake({ path, signal: context.signal }, async (opened) => {
+    const { db } = opened;
     const before = await access(state).then(
       () => state,
       () => undefined,
     );
     await createWatched(db, { ...request, before, now: context.io.now() });
+    const result = await readTableResult(opened, 'watched', CREDITS);
     const report =
       context.json && request.output === undefined
-        ? await gatherReport(await readWatched(db, scratch))
-        : await writeResult(await showWatched(db, scratch, request, context), destination, context);
+        ? await gatherReport(result)
+        : await writeForReaders(result, { headings: SHOWN, show }, destination, context);
     await keepState(db, state);
     await refuseBelow(db, report);
     return report;
   });
-}
-
-async function readWatched(db: Database, scratch: string): Promise<ResultSet> {
-  const credits = await db.rows('SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text');
-  const texts = credits.map(({ text }) => String(text));
-  const result = toResultSet(await db.connection.stream('FROM watched'), texts);
-  return { ...result, relation: { db, from: 'watched', scratch } };
-}
-
-async function showWatched(db: Database, scratch: string, request: Arguments<typeof watch>, { json }: CommandContext) {
-  const result = await readWatched(db, scratch);
-  const forEyes = !json && (request.format ?? 'table') === 'table';
-  return forEyes ? selectColumns(result, SHOWN, show) : result;
 }
 
 function show(name: string, value: DuckDBValue): DuckDBValue {
@@ -82,7 +73,7 @@ function show(name: string, value: DuckDBValue): DuckDBValue {
   return showMoney(value);
 }
 
-/** The rows as JSON text: the line is written once it is known whether a price is below the allowed one. */
+/** The rows as JSON text, because the line is written only after prices were compared with the lowest allowed ones. */
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
   const output: Output = { columns: undefined, write: async (chunk) => parts.push(String(chunk)) > 0 };
@@ -90,7 +81,7 @@ async function gatherReport(result: ResultSet): Promise<CommandReport> {
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 
-/** Beside, then in place: a run that is killed leaves the file of the one before. */
+/** Writes beside and renames, so that a killed run leaves the older file. */
 async function keepState(db: Database, state: string): Promise<void> {
   const part = `${state}.part`;
   try {

@@ -1,43 +1,6 @@
-import {
-  type DuckDBArrayValue,
-  type DuckDBDateValue,
-  DuckDBDecimalType,
-  type DuckDBDecimalValue,
-  DuckDBListType,
-  type DuckDBListValue,
-  DuckDBTimestampMillisecondsValue,
-  DuckDBTimestampNanosecondsValue,
-  DuckDBTimestampSecondsValue,
-  type DuckDBTimestampTZValue,
-  type DuckDBTimestampValue,
-  type DuckDBType,
-  DuckDBTypeId,
-  type DuckDBValue,
-} from '@duckdb/node-api';
-import {
-  Bool,
-  type Data,
-  type DataType,
-  DateDay,
-  Decimal,
-  Field,
-  Float64,
-  Int32,
-  Int64,
-  List,
-  makeData,
-  RecordBatch,
-  RecordBatchStreamWriter,
-  Schema,
-  Struct,
-  Timestamp,
-  TimestampMicrosecond,
-  TimestampMillisecond,
-  TimestampNanosecond,
-  TimestampSecond,
-  Uint64,
-  Utf8,
-} from 'apache-arrow';
+import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import * as duckdb from '@duckdb/node-api';
+import * as arrow from 'apache-arrow';
 import { valueToText } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors/errors.js';
 import type { Output } from './output.js';
@@ -53,7 +16,7 @@ const BATCH_ROWS = 65_536;
  */
 export async function writeArrow({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
-  const schema = new Schema(fields, new Map([['attribution', JSON.stringify(credits)]]));
+  const schema = new arrow.Schema(fields, new Map([['attribution', JSON.stringify(credits)]]));
   const writer = new CollectingWriter();
   writer.reset(undefined, schema);
   let rows = 0n;
@@ -65,8 +28,13 @@ export async function writeArrow({ columns, batches, credits }: ResultSet, outpu
         pending.map((row) => row[i] ?? null),
       ),
     );
-    const data = makeData({ type: new Struct(schema.fields), length: pending.length, nullCount: 0, children });
-    writer.write(new RecordBatch(schema, data));
+    const data = arrow.makeData({
+      type: new arrow.Struct(schema.fields),
+      length: pending.length,
+      nullCount: 0,
+      children,
+    });
+    writer.write(new arrow.RecordBatch(schema, data));
     rows += BigInt(pending.length);
     pending = [];
     return output.write(writer.take());
@@ -82,7 +50,7 @@ export async function writeArrow({ columns, batches, credits }: ResultSet, outpu
 }
 
 /** Hands its bytes out batch by batch, so that the reader's pace is ours; the library's own queue is unbounded. */
-class CollectingWriter extends RecordBatchStreamWriter {
+class CollectingWriter extends arrow.RecordBatchStreamWriter {
   // Declared only: the base constructor may write before a field of ours would be set.
   declare private collected: Uint8Array[] | undefined;
 
@@ -101,86 +69,77 @@ class CollectingWriter extends RecordBatchStreamWriter {
 }
 
 /** The Arrow field of a column; all are nullable, as a query's result has no contract. */
-export function toArrowField(name: string, type: DuckDBType): Field {
-  return new Field(name, toArrowType(type), true);
+export function toArrowField(name: string, type: DuckDBType): arrow.Field {
+  return new arrow.Field(name, toArrowType(type), true);
 }
 
-function toArrowType(type: DuckDBType): DataType {
-  if (type instanceof DuckDBDecimalType) return new Decimal(type.scale, type.width, 128);
-  if (type instanceof DuckDBListType) return new List(toArrowField('item', type.valueType));
-  switch (type.typeId) {
-    case DuckDBTypeId.BOOLEAN:
-      return new Bool();
-    case DuckDBTypeId.TINYINT:
-    case DuckDBTypeId.SMALLINT:
-    case DuckDBTypeId.INTEGER:
-    case DuckDBTypeId.UTINYINT:
-    case DuckDBTypeId.USMALLINT:
-      return new Int32();
-    case DuckDBTypeId.UINTEGER:
-    case DuckDBTypeId.BIGINT:
-      return new Int64();
-    case DuckDBTypeId.UBIGINT:
-      return new Uint64();
-    case DuckDBTypeId.HUGEINT:
-      return new Decimal(0, 38, 128);
-    case DuckDBTypeId.FLOAT:
-    case DuckDBTypeId.DOUBLE:
-      return new Float64();
-    case DuckDBTypeId.DATE:
-      return new DateDay();
-    case DuckDBTypeId.TIMESTAMP_S:
-      return new TimestampSecond();
-    case DuckDBTypeId.TIMESTAMP_MS:
-      return new TimestampMillisecond();
-    case DuckDBTypeId.TIMESTAMP_NS:
-      return new TimestampNanosecond();
-    case DuckDBTypeId.TIMESTAMP:
-      return new TimestampMicrosecond();
-    case DuckDBTypeId.TIMESTAMP_TZ:
-      return new TimestampMicrosecond('UTC');
-    default:
-      return new Utf8();
-  }
+/** Makes the Arrow type of each DuckDB type that has no parameters. */
+const ARROW_TYPES: Partial<Record<duckdb.DuckDBTypeId, () => arrow.DataType>> = {
+  [duckdb.DuckDBTypeId.BOOLEAN]: () => new arrow.Bool(),
+  [duckdb.DuckDBTypeId.TINYINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.SMALLINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.INTEGER]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.UTINYINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.USMALLINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.UINTEGER]: () => new arrow.Int64(),
+  [duckdb.DuckDBTypeId.BIGINT]: () => new arrow.Int64(),
+  [duckdb.DuckDBTypeId.UBIGINT]: () => new arrow.Uint64(),
+  [duckdb.DuckDBTypeId.HUGEINT]: () => new arrow.Decimal(0, 38, 128),
+  [duckdb.DuckDBTypeId.FLOAT]: () => new arrow.Float64(),
+  [duckdb.DuckDBTypeId.DOUBLE]: () => new arrow.Float64(),
+  [duckdb.DuckDBTypeId.DATE]: () => new arrow.DateDay(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_S]: () => new arrow.TimestampSecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_MS]: () => new arrow.TimestampMillisecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_NS]: () => new arrow.TimestampNanosecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP]: () => new arrow.TimestampMicrosecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_TZ]: () => new arrow.TimestampMicrosecond('UTC'),
+};
+
+function toArrowType(type: DuckDBType): arrow.DataType {
+  if (type instanceof duckdb.DuckDBDecimalType) return new arrow.Decimal(type.scale, type.width, 128);
+  if (type instanceof duckdb.DuckDBListType) return new arrow.List(toArrowField('item', type.valueType));
+  return ARROW_TYPES[type.typeId]?.() ?? new arrow.Utf8();
 }
 
 /** A column's values as Arrow data of the type that `toArrowField` gives. */
-function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): Data {
+function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): arrow.Data {
   const type = toArrowType(duckType);
   const length = values.length;
   const { nullBitmap, nullCount } = buildValidity(values);
-  if (type instanceof List) {
-    const { offsets, items } = flattenLists(values as (DuckDBListValue | null)[]);
-    const child = buildArrowData((duckType as DuckDBListType).valueType, items);
-    return makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, child });
+  if (type instanceof arrow.List) {
+    const { offsets, items } = flattenLists(values as (duckdb.DuckDBListValue | null)[]);
+    const child = buildArrowData((duckType as duckdb.DuckDBListType).valueType, items);
+    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, child });
   }
-  if (type instanceof Utf8) {
+  if (type instanceof arrow.Utf8) {
     const texts = values.map((value) => Buffer.from(value === null ? '' : valueToText(value)));
     const { offsets, bytes } = concatenate(texts);
-    return makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data: bytes });
+    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data: bytes });
   }
   const data = buildFixed(type, values);
-  return makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof makeData>[0]);
+  return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
 }
 
 /** Values of a type of fixed size, zero where null. */
-function buildFixed(type: DataType, values: readonly DuckDBValue[]) {
-  if (type instanceof Bool) return packBits(values.map((value) => value === true));
-  if (type instanceof Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
-  if (type instanceof Float64) return Float64Array.from(values, (value) => Number(value ?? 0));
-  if (type instanceof DateDay) return Int32Array.from(values, (value) => (value as DuckDBDateValue | null)?.days ?? 0);
-  if (type instanceof Uint64) return BigUint64Array.from(values, (value) => BigInt((value as bigint | null) ?? 0n));
-  if (type instanceof Timestamp) return BigInt64Array.from(values, readInstant);
-  if (type instanceof Decimal) return buildDecimals(values);
+function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
+  if (type instanceof arrow.Bool) return packBits(values.map((value) => value === true));
+  if (type instanceof arrow.Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
+  if (type instanceof arrow.Float64) return Float64Array.from(values, (value) => Number(value ?? 0));
+  if (type instanceof arrow.DateDay)
+    return Int32Array.from(values, (value) => (value as duckdb.DuckDBDateValue | null)?.days ?? 0);
+  if (type instanceof arrow.Uint64)
+    return BigUint64Array.from(values, (value) => BigInt((value as bigint | null) ?? 0n));
+  if (type instanceof arrow.Timestamp) return BigInt64Array.from(values, readInstant);
+  if (type instanceof arrow.Decimal) return buildDecimals(values);
   return BigInt64Array.from(values, (value) => BigInt((value as bigint | number | null) ?? 0n));
 }
 
 /** The number that Arrow's unit of the value's own type counts; 0 for null. */
 function readInstant(value: DuckDBValue): bigint {
-  if (value instanceof DuckDBTimestampSecondsValue) return value.seconds;
-  if (value instanceof DuckDBTimestampMillisecondsValue) return value.millis;
-  if (value instanceof DuckDBTimestampNanosecondsValue) return value.nanos;
-  return (value as DuckDBTimestampValue | DuckDBTimestampTZValue | null)?.micros ?? 0n;
+  if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.seconds;
+  if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.millis;
+  if (value instanceof duckdb.DuckDBTimestampNanosecondsValue) return value.nanos;
+  return (value as duckdb.DuckDBTimestampValue | duckdb.DuckDBTimestampTZValue | null)?.micros ?? 0n;
 }
 
 const LARGEST_DECIMAL = 10n ** 38n - 1n;
@@ -189,7 +148,7 @@ const LARGEST_DECIMAL = 10n ** 38n - 1n;
 function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
   const halves = new BigInt64Array(values.length * 2);
   for (const [i, value] of values.entries()) {
-    const unscaled = typeof value === 'bigint' ? value : ((value as DuckDBDecimalValue | null)?.value ?? 0n);
+    const unscaled = typeof value === 'bigint' ? value : ((value as duckdb.DuckDBDecimalValue | null)?.value ?? 0n);
     if (unscaled > LARGEST_DECIMAL || unscaled < -LARGEST_DECIMAL) {
       throw new PricelakeError('query', `${unscaled} does not fit Arrow's Decimal128(38, 0)`, {
         hint: 'Cast the column to VARCHAR, or choose another format.',
@@ -214,7 +173,7 @@ function packBits(bits: readonly boolean[]): Uint8Array {
   return bytes;
 }
 
-function flattenLists(values: readonly (DuckDBListValue | DuckDBArrayValue | null)[]) {
+function flattenLists(values: readonly (duckdb.DuckDBListValue | duckdb.DuckDBArrayValue | null)[]) {
   const offsets = new Int32Array(values.length + 1);
   const items: DuckDBValue[] = [];
   for (const [i, value] of values.entries()) {

@@ -7,7 +7,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Format } from '../shared-options.js';
 import { writeMetadata } from './metadata.js';
 import { createStreamOutput, type Output } from './output.js';
-import type { ResultSet } from './result-set.js';
+import { type ResultSet, type ShowValue, selectColumns } from './result-set.js';
 import { writeRows } from './text-formats.js';
 
 export interface ResultDestination {
@@ -16,12 +16,12 @@ export interface ResultDestination {
   file: string | undefined;
 }
 
-/** Formats that hold credits in themselves; table shows them underneath. */
+/** Formats that hold credits. */
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
- * Writes a command's result where it was asked for: in a format to stdout or to a file, or with `--json` inside the
- * one line. Returns the report of the JSON line, undefined when the line is written already.
+ * Writes a result in a format to stdout or to a file, or with `--json` inside the one line. Returns the report of that
+ * line, undefined if the line is already written.
  * @throws PricelakeError `usage` when `--json` and a format would share stdout, or for bytes on a terminal.
  */
 export async function writeResult(
@@ -40,6 +40,21 @@ export async function writeResult(
     else io.log('info', 'attribution', { texts: credits, metadata });
   }
   return { rows, file, format, attribution: credits, metadata };
+}
+
+/** True if a person reads the result. */
+export const isForEyes = ({ format = 'table' }: ResultDestination, { json }: CommandContext): boolean =>
+  !json && format === 'table';
+
+/** The same, but people see only the columns that have a heading. */
+export function writeForReaders(
+  result: ResultSet,
+  { headings, show }: { headings: Record<string, string>; show: ShowValue },
+  destination: ResultDestination,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
+  const shown = isForEyes(destination, context) ? selectColumns(result, headings, show) : result;
+  return writeResult(shown, destination, context);
 }
 
 async function writeFormat(result: ResultSet, format: Format, file: string | undefined, output: Output) {
@@ -81,12 +96,11 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
   }
 }
 
-/** Licence texts under a table. */
 function formatCredits(credits: string[]): string {
   return `\nData of open-data sources; pass these credits on with it:\n${credits.map((text) => `  ${toPlainLine(text)}\n`).join('')}`;
 }
 
-/** Streams the one line, so that a long result is never held whole. */
+/** Streams the line, so that a long result is never held whole. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
   await output.write(`{"ok":true,"columns":${toJsonText(columns)},"rows":[`);
@@ -104,10 +118,10 @@ async function writeToFile(path: string, write: (output: Output) => Promise<bigi
   return rows;
 }
 
-/** Writes a result set to an output; the number of rows written. Stops early when the reader has gone. */
+/** Writes a result, and returns the number of rows. Stops early if the reader has gone. */
 export type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
-/** Loads the writer of a format: Arrow's library only where it is wanted. */
+/** Loads only the writer of this format, because Arrow's library is large. */
 export async function loadFormat(format: Exclude<Format, 'parquet'>): Promise<WriteFormat> {
   switch (format) {
     case 'table':
