@@ -13,18 +13,19 @@ export interface ProgressView {
 
 const LOG_EVERY_MS = 10_000;
 
-/** Where nobody watches: a log event every ten seconds, of the step that is under way. */
+/** Logs the step that is under way every ten seconds. */
 export function createLogProgress(log: (facts: Record<string, unknown>) => void): ProgressView {
-  const steps = new Steps();
+  let steps: Steps | undefined;
   let timer: NodeJS.Timeout | undefined;
   const tell = () => {
-    const step = steps.last();
-    if (step === undefined) return;
+    const step = steps?.last();
+    if (steps === undefined || step === undefined) return;
     const { step: name, unit, rows, totalRows, bytes } = step.progress;
     log({ step: name, unit, rows, totalRows, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
   };
   return {
     update(progress) {
+      steps ??= new Steps();
       steps.update(progress);
       timer ??= setInterval(tell, LOG_EVERY_MS).unref();
     },
@@ -32,7 +33,7 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
     close() {
       clearInterval(timer);
       timer = undefined;
-      steps.clear();
+      steps = undefined;
     },
   };
 }
@@ -63,29 +64,25 @@ interface Step {
   startedAt: number;
 }
 
-/** The steps of a run that are under way, and how long the run as a whole takes. */
+/** The steps of a run that are under way, and the time that the whole run takes. */
 class Steps {
   readonly #steps = new Map<string, Step>();
-  #startedAt: number | undefined;
+  readonly #startedAt = performance.now();
   #pace: Progress['pace'];
-  /** How much more this run fetches than earlier ones. */
+  /** The factor by which this run fetches more than earlier ones. */
   #scale = 1;
 
   update(progress: Progress): Step {
-    const now = performance.now();
-    this.#startedAt ??= now;
-    const step = { progress, startedAt: this.#steps.get(progress.step)?.startedAt ?? now };
-    if (progress.pace !== undefined) this.#pace = progress.pace;
-    else if (progress.done === true) this.#steps.delete(progress.step);
-    else this.#steps.set(progress.step, step);
-    this.#rescale(progress);
+    const { step: name, totalRows, pace } = progress;
+    const step = { progress, startedAt: this.#steps.get(name)?.startedAt ?? performance.now() };
+    if (pace !== undefined) this.#pace = pace;
+    else if (progress.done === true) this.#steps.delete(name);
+    else this.#steps.set(name, step);
+    // A complete copy of a catalogue that has grown takes longer than the last one.
+    if (name === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
+      this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
+    }
     return step;
-  }
-
-  /** A copy says how many rows it has: a catalogue that has grown takes longer than it took. */
-  #rescale({ step, totalRows }: Progress): void {
-    if (step !== 'snapshot' || totalRows === undefined || this.#pace === undefined || this.#pace.rows === 0n) return;
-    this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
   }
 
   all(): Step[] {
@@ -99,55 +96,48 @@ class Steps {
 
   /** Since the run began. */
   seconds(): number {
-    return this.#startedAt === undefined ? 0 : (performance.now() - this.#startedAt) / 1000;
+    return (performance.now() - this.#startedAt) / 1000;
   }
 
-  /** By what earlier runs of its kind took; undefined without them, and for a run that takes longer. */
+  /** As earlier runs of its kind took; undefined without them, and for a run that takes longer. */
   secondsLeft(): number | undefined {
     if (this.#pace === undefined) return undefined;
     const left = this.#pace.seconds * this.#scale - this.seconds();
     return left > 0 ? left : undefined;
   }
-
-  clear(): void {
-    this.#steps.clear();
-    this.#startedAt = undefined;
-    this.#pace = undefined;
-    this.#scale = 1;
-  }
 }
 
 const DRAW_EVERY_MS = 200;
-/** Even without progress, because the time changes. */
+/** Draws even without progress, because the time changes. */
 const TICK_MS = 1_000;
-/** A step that took less leaves no line, and a run no line of its own. */
+/** Steps and runs that take less have no line. */
 const WORTH_A_LINE_SECONDS = 1;
 
 /**
- * Bars at the bottom of a terminal: rows, bytes, rate and time of each step, and below them what is left of the run. The
- * cursor is below them. Every other line takes their place, and they are drawn again below it. A longer step
- * that is done leaves its last line.
+ * Draws rows, bytes, rate and time of each step at the bottom of a terminal, and below them the time that the run still
+ * takes. Every other line is printed above. A longer step that is done leaves its last line.
  */
 export function createBars(screen: Screen): ProgressView {
-  const steps = new Steps();
+  let steps: Steps | undefined;
   let drawn: string[] = [];
   let drawnAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let ticker: NodeJS.Timeout | undefined;
 
-  /** One write, so that nothing flickers or comes between. */
+  /** Writes once, so that nothing flickers or comes between. */
   const draw = (above: string[] = []): void => {
     clearTimeout(timer);
     timer = undefined;
     const before = eraseLines(drawn, screen);
-    const lines = steps.all().map((step) => formatStep(step, screen));
-    drawn = [...lines, ...formatRun(steps, screen)].slice(1 - measureScreen(screen).rows);
+    const lines = steps === undefined ? [] : [...formatSteps(steps, screen), ...formatRun(steps, screen)];
+    drawn = lines.slice(1 - measureScreen(screen).rows);
     drawnAt = performance.now();
     screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
   };
 
   return {
     update(progress) {
+      steps ??= new Steps();
       const step = steps.update(progress);
       ticker ??= setInterval(draw, TICK_MS).unref();
       if (progress.done === true) return draw(isWorthALine(step) ? [formatStep(step, screen)] : []);
@@ -159,14 +149,16 @@ export function createBars(screen: Screen): ProgressView {
     close() {
       clearInterval(ticker);
       ticker = undefined;
-      // A step that did not end, because the run did: its line says how far it came.
-      const reached = steps.all().map((step) => formatStep(step, screen));
-      steps.clear();
+      // The run ended before these steps did, so their lines say how far they came.
+      const reached = steps === undefined ? [] : formatSteps(steps, screen);
+      steps = undefined;
       if (drawn.length > 0) draw(reached);
       drawn = [];
     },
   };
 }
+
+const formatSteps = (steps: Steps, screen: Screen) => steps.all().map((step) => formatStep(step, screen));
 
 function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
@@ -180,14 +172,14 @@ function formatRun(steps: Steps, screen: Screen): string[] {
   return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
 }
 
-/** Goes up to the first of the lines and clears from there; lines that a narrower window wraps take more rows. */
+/** Goes up to the first line and clears from there. Lines that a narrower window wraps take more rows. */
 function eraseLines(lines: string[], screen: Screen): string {
   const { columns } = measureScreen(screen);
   const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
   return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
 }
 
-/** The last column stays free: some terminals wrap when it is written. */
+/** Leaves the last column free, because some terminals wrap when it is written. */
 function formatStep({ progress, startedAt }: Step, screen: Screen): string {
   const { columns } = measureScreen(screen);
   return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
@@ -196,12 +188,12 @@ function formatStep({ progress, startedAt }: Step, screen: Screen): string {
 const BAR_CELLS = 24;
 const LEAST_CELLS = 8;
 
-/** What a narrow terminal leaves out, first to last. */
+/** Left out of lines that are too long, in this order. */
 const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
 
 /**
- * One line of a step: `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. Where it is wider
- * than the terminal, the bar gets shorter, and then whole parts are left out.
+ * `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If it is wider than the terminal, the bar
+ * gets shorter, and then whole parts are left out.
  */
 export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
   const join = (cells: number, without: string[]) =>
@@ -229,19 +221,17 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
     rows: describeRows(rows, share === undefined ? undefined : total, unit),
     bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
-    // Of a moment a rate says nothing.
+    // A rate means nothing after a moment.
     rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
     time: describeTime(progress.done === true ? undefined : left, seconds, progress.done === true),
   };
 }
 
-/** Nothing, where there are none to count. */
 function describeRows(rows: number, total: number | undefined, unit: string): string | undefined {
   if (total !== undefined) return `${formatCount(rows)}/${formatCount(total)} ${unit}`;
   return rows === 0 ? undefined : `${formatCount(rows)} ${unit}`;
 }
 
-/** What is left, or how long it has taken. */
 function describeTime(left: number | undefined, seconds: number, done: boolean): string {
   if (done) return `done in ${formatSeconds(seconds)}`;
   return left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;

@@ -49,13 +49,13 @@ export async function promptQueries(
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
   // A home that cannot be written costs the history, not the prompt.
-  const history = await QueryHistory.open(historyFile).catch((error: unknown) => {
+  const history = await openHistory(historyFile).catch((error: unknown) => {
     context.io.log('warn', 'query.history_off', { file: historyFile, reason: String(error) });
     return undefined;
   });
   const lines = createInterface({
     ...{ input, output, terminal: true, historySize: HISTORY_SIZE, removeHistoryDuplicates: true },
-    history: history?.lines ?? [],
+    history: history ?? [],
   });
   const progress: Progress = { statement: '', state: 'typing' };
   const ask = (isOpen: boolean) => {
@@ -76,7 +76,8 @@ export async function promptQueries(
   });
   async function* read() {
     for await (const line of lines) {
-      await history?.add(line);
+      // At once, so that neither a kill nor a second prompt loses it.
+      if (history !== undefined && line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 });
       yield line;
     }
   }
@@ -133,36 +134,16 @@ export function findHistory(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'pricelake', 'query-history');
 }
 
-/** The lines of a prompt, kept in a file that only its user can read. */
-export class QueryHistory {
-  readonly #file: string;
-
-  private constructor(
-    file: string,
-    /** Lines of earlier prompts, the newest first. */
-    readonly lines: string[],
-  ) {
-    this.#file = file;
-  }
-
-  /** Reads the file, and shortens it to the newest lines. An error of the file system is the caller's. */
-  static async open(file: string): Promise<QueryHistory> {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      if (hasSystemCode(error, 'ENOENT')) return '';
-      throw error;
-    });
-    const kept = text
-      .split('\n')
-      .filter((line) => line !== '')
-      .slice(-HISTORY_SIZE);
-    await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-    await chmod(file, 0o600); // `mode` counts for new files only
-    return new QueryHistory(file, kept.reverse());
-  }
-
-  /** Adds a line at once, so that neither a kill nor a second prompt loses it. */
-  async add(line: string): Promise<void> {
-    if (line.trim() !== '') await appendFile(this.#file, `${line}\n`, { mode: 0o600 });
-  }
+/** Reads the lines of earlier prompts, the newest first, and shortens their file, which only its user can read. */
+async function openHistory(file: string): Promise<string[]> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (hasSystemCode(error, 'ENOENT')) return '';
+    throw error;
+  });
+  const lines = text.split('\n').filter((line) => line !== '');
+  const kept = lines.slice(-HISTORY_SIZE);
+  await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  await chmod(file, 0o600); // `mode` counts for new files only
+  return kept.reverse();
 }

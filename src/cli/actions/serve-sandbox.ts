@@ -17,37 +17,21 @@ export async function serveSandbox(argv: Arguments<typeof sandbox>, context: Com
   }
 }
 
-/** Leaves out what was not given, so that the sandbox has its own defaults. */
+/** The options by the names of the sandbox, which has defaults of its own for those that were not given. */
 function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) => void): SandboxOptions {
-  const { port, seed, items, plan, clock, limit = [], fault = [], reading = [] } = argv;
-  const webhook = dropUndefined({
-    url: argv.webhook,
-    secrets: argv.webhookSecret,
-    timeScale: argv.webhookTimeScale,
-  });
-  const more = dropUndefined({
-    sites: argv.sites,
-    pastDays: argv.pastDays,
-    dataFile: argv.data,
-    changesFile: argv.changes,
-    ratePerSecond: argv.rate === 0 ? null : argv.rate,
-    overage: argv.overage,
-    revoked: argv.revoked,
-    overdueDays: argv.overdueDays,
-    exportShape: argv.exportShape,
-    startAt: argv.start,
-  });
-  return {
-    ...{ port, seed, items, plan, clock, limits: parseLimits(limit), faults: fault, readings: reading },
-    ...more,
-    webhook: { ...webhook, anyHost: argv.webhookAnyHost === true, log },
+  const { webhook, webhookSecret, webhookTimeScale, webhookAnyHost = false, ...world } = argv;
+  const { data, changes, rate, start, limit = [], fault = [], reading = [], ...same } = world;
+  const ownNames = {
+    ...{ dataFile: data, changesFile: changes, startAt: start },
+    ...{ limits: parseLimits(limit), faults: fault, readings: reading, ratePerSecond: rate === 0 ? null : rate },
+    webhook: { anyHost: webhookAnyHost, log, url: webhook, secrets: webhookSecret, timeScale: webhookTimeScale },
   };
+  return dropUndefined({ ...same, ...ownNames, webhook: dropUndefined(ownNames.webhook) });
 }
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function dropUndefined<T extends object>(members: T): Present<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as Present<T>;
+function dropUndefined<T extends object>(members: T) {
+  const given = Object.entries(members).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
 function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {

@@ -13,25 +13,22 @@ import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
-/** A catalog that doesn't answer holds up no run for longer. */
+/** A run waits no longer for a catalog that doesn't answer. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends OpenLineage events to a file, one line each, or by POST to an address; OPENLINEAGE_API_KEY is the token. Lineage tells
- * of runs and is no part of them: an event that can't be delivered is a warning, and the run continues.
+ * Sends OpenLineage events to a file, one line each, or by POST to an address; OPENLINEAGE_API_KEY is the token. If an event
+ * can't be delivered, the run only warns, because lineage is no part of it.
  */
 export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
-  const id = newLineageId();
+  const id = randomUUID();
   const key = env.OPENLINEAGE_API_KEY;
   if (key !== undefined) io.protectSecret(key);
   const send = async (event: LineageEvent) => {
     try {
       await deliver(target, io.redact(toJsonText(event)), key);
     } catch (error) {
-      io.log('warn', 'lineage.failed', {
-        type: event.eventType,
-        reason: error instanceof Error ? error.message : String(error),
-      });
+      io.log('warn', 'lineage.failed', { type: event.eventType, reason: describeError(error) });
     }
   };
   const locate = (pipeline: WatchedPipeline) => ({ ...pipeline, lakePath: resolve(pipeline.lakePath) });
@@ -39,7 +36,7 @@ export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): 
     begin: (pipeline, at) => send(describeStart(id, locate(pipeline), at)),
     end: async (run) => {
       if (run.pipeline === undefined) return;
-      await send(await describeEnd(id, locate(run.pipeline), run, describeError));
+      await send(await describeEnd(id, locate(run.pipeline), run));
     },
   };
 }
@@ -69,9 +66,6 @@ function facet(version: string, name: string, members: Record<string, unknown>):
   return { _producer: PRODUCER, _schemaURL: `${SPEC}/facets/${version}/${name}.json#/$defs/${name}`, ...members };
 }
 
-/** A run's id for lineage. */
-const newLineageId = (): string => randomUUID();
-
 function describeStart(id: string, pipeline: WatchedPipeline, at: Date): LineageEvent {
   return { ...writeEvent('START', id, pipeline, at, {}), inputs: [describeService(pipeline)], outputs: [] };
 }
@@ -83,11 +77,10 @@ function describeStart(id: string, pipeline: WatchedPipeline, at: Date): Lineage
 async function describeEnd(
   id: string,
   pipeline: WatchedPipeline,
-  { endedAt, exitCode, report, error }: Pick<WatchedRun, 'endedAt' | 'exitCode' | 'report' | 'error'>,
-  message: (error: unknown) => string,
+  { endedAt, exitCode, report, error }: WatchedRun,
 ): Promise<LineageEvent> {
   if (exitCode !== 0) {
-    const told = { message: message(error), programmingLanguage: 'TypeScript' };
+    const told = { message: describeError(error), programmingLanguage: 'TypeScript' };
     const facets = { errorMessage: facet('1-0-1', 'ErrorMessageRunFacet', told) };
     return { ...writeEvent('FAIL', id, pipeline, endedAt, facets), inputs: [describeService(pipeline)], outputs: [] };
   }
