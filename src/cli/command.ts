@@ -30,7 +30,7 @@ type Values<P> = Flat<
 /** The values that a command's action gets. */
 export type Arguments<C> = C extends CommandSpec<infer A, infer O> ? Values<A & O> : never;
 
-/** Checks a declaration, and keeps the types of its parameters. */
+/** Keeps the types of a declaration's parameters. */
 // biome-ignore lint/complexity/noBannedTypes: the type of a command without arguments or options
 export const declareCommand = <A extends ParameterMap = {}, O extends ParameterMap = {}>(
   spec: CommandSpec<A, O>,

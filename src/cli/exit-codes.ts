@@ -11,7 +11,7 @@ export const EXIT = {
   quota: 5,
   locked: 6,
   belowAllowed: 7,
-  /** EX_TEMPFAIL: the same command may succeed later. */
+  /** EX_TEMPFAIL of sysexits.h. */
   temporary: 75,
   interrupted: 130,
   terminated: 143,
@@ -47,7 +47,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   usage: EXIT.usage,
   config: EXIT.usage,
   query: EXIT.usage,
-  // A wrong or damaged folder: a person has to act, trying again changes nothing.
+  // A person has to act, because the same command would fail again.
   lake_invalid: EXIT.usage,
   lake_read_only: EXIT.usage,
   offline: EXIT.usage,

@@ -43,7 +43,7 @@ export async function runCli(args: string[]): Promise<void> {
   }
 }
 
-/** The command line as yargs knows it. */
+/** Declares all commands to yargs. */
 export function buildProgram(args: string[]): Argv {
   const program = yargs(args).scriptName('pricelake');
   for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
@@ -67,7 +67,7 @@ function chooseHelpWidth(stream: NodeJS.WriteStream): number {
   return stream.isTTY ? Math.min(110, measureScreen(stream).columns) : 100;
 }
 
-/** yargs lays out the help of each command it runs, even if nobody asked. Without line breaks, that takes 20 ms less. */
+/** yargs lays out the help of each command that it runs, even if nobody asks. Without line breaks, that takes 20 ms less. */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
 }

@@ -16,7 +16,7 @@ export interface CommandContext {
   signal: AbortSignal;
   /** stdout. */
   output: Output;
-  /** `--json`: only the JSON line is wanted on stdout. */
+  /** With `--json`, stdout gets only the JSON line. */
   json: boolean;
   /** Colours of stdout. */
   style: Style;
@@ -30,8 +30,8 @@ export interface CommandContext {
 export type CommandReport = Record<string, unknown>;
 
 /**
- * Runs a command's action in the real world: logs, signals, the JSON line, errors and the exit code.
- * An action throws to fail, and returns its report (undefined when it wrote the JSON line itself).
+ * Runs an action with logs, signals, the JSON line, errors and the exit code. An action throws to fail, and returns its
+ * report, or undefined if it wrote the JSON line itself.
  */
 export async function runCommand(
   argv: { json?: unknown; [flag: string]: unknown },
@@ -67,7 +67,7 @@ export async function runCommand(
   }
 }
 
-/** The least important events to log. */
+/** Less important events are not logged. */
 export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.ProcessEnv): LogLevel {
   const verbose = Number(argv.verbose ?? 0);
   if (verbose >= 2) return 'trace';
@@ -96,8 +96,8 @@ export async function reportError(
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * The first SIGINT or SIGTERM aborts the signal with a PricelakeError `stopped`; the second SIGINT ends the
- * process at once. `release` gives the signals back.
+ * The first SIGINT or SIGTERM aborts the signal with a PricelakeError `stopped`, the second ends the process at once.
+ * `release` ends this.
  */
 function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();

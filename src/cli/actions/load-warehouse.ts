@@ -21,8 +21,8 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
- * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` where the database
- * can't be reached.
+ * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` if the database can't be
+ * reached
  */
 export async function loadWarehouse(
   request: Arguments<typeof load>,
@@ -57,7 +57,7 @@ async function writeScript(request: Arguments<typeof load>, lake: Lake, tables: 
   };
 }
 
-/** The files of each load, as Redshift's COPY reads them; a manifest without files is none. */
+/** Lists the files of each load for Redshift's COPY, which refuses a manifest without files. */
 async function writeManifests(folder: string | undefined, lake: Lake, loads: TableLoad[], base: string): Promise<void> {
   if (folder === undefined) {
     throw new PricelakeError('usage', 'Redshift finds files by manifests', {
@@ -93,7 +93,7 @@ async function execute(request: Arguments<typeof load>, lake: Lake, tables: Tabl
   const client = await connect(url);
   const folder = await mkdtemp(join(tmpdir(), 'pricelake-'));
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
-  // A signal ends the session: the server rolls back what it has not committed.
+  // A signal ends the session, and the server rolls back.
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -117,7 +117,7 @@ async function execute(request: Arguments<typeof load>, lake: Lake, tables: Tabl
   }
 }
 
-/** A password on the command line is seen by every process of the machine. */
+/** Every process of the machine could read a password on the command line. */
 async function connect(url: string | undefined) {
   const hasPassword =
     url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));
@@ -135,13 +135,13 @@ async function connect(url: string | undefined) {
     );
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // A session that breaks off reports so to the statement that runs, too.
+  // If a session breaks off, the statement that runs fails as well.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;
 }
 
-/** What the server says becomes an error of ours: a code of SQL (class 08, 53, 57, 40) may be gone at the next try. */
+/** Faults of SQL's classes 08, 53, 57 and 40 may be gone at the next try. */
 function explainPostgres(thrown: unknown): never {
   const cause = explainLostFile(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;

@@ -15,20 +15,18 @@ const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓
 Ctrl-C           stops what runs, or drops what is typed
 `;
 
-/** Runs one statement, and writes its result. */
 export type RunStatement = (sql: string) => Promise<unknown>;
 
-/** Where the prompt is: the lines of a statement that has not ended, or whether one runs or was interrupted. */
+/** The state of the prompt, with the lines of a statement that has not ended. */
 interface Progress {
   statement: string;
   state: 'typing' | 'running' | 'interrupted';
 }
 
-/** Where a person types, and where the lines are kept. */
+/** A terminal, and the file that keeps its lines. */
 export interface Terminal {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
-  /** File of the history. */
   historyFile: string;
 }
 
@@ -40,7 +38,7 @@ const openTerminal = (): Terminal => ({
 
 /**
  * Reads statements from a terminal until its end. An error ends a statement, not the prompt. Ctrl-C interrupts the
- * statement that runs, else drops what is typed; where nothing is, it ends the prompt.
+ * statement that runs, else drops the typed text, else ends the prompt.
  */
 export async function promptQueries(
   context: Pick<CommandContext, 'output' | 'io'>,
@@ -48,7 +46,7 @@ export async function promptQueries(
   interrupt: () => void,
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
-  // A home that cannot be written costs the history, not the prompt.
+  // If the home can't be written, the prompt works without a history.
   const history = await openHistory(historyFile).catch((error: unknown) => {
     context.io.log('warn', 'query.history_off', { file: historyFile, reason: String(error) });
     return undefined;
@@ -91,7 +89,7 @@ export async function promptQueries(
   }
 }
 
-/** Runs statements that span lines; `ask(true)` asks for the next line of an open one. */
+/** Runs statements that span lines; `ask(true)` asks for the next line of an unfinished one. */
 export async function answerLines(
   lines: AsyncIterable<string>,
   { output, io }: Pick<CommandContext, 'output' | 'io'>,

@@ -17,12 +17,12 @@ import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
-/** From grave to slight. */
+/** From most to least severe. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
 /**
- * Runs the checks over the published tables and shows what they found.
- * @throws PricelakeError `check_failed` when one of severity `failOn` or graver found something.
+ * Runs the checks over the published tables, and shows what they found.
+ * @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something
  */
 export async function runCheckCommand(
   request: Arguments<typeof check>,
@@ -46,7 +46,7 @@ export async function runCheckCommand(
   return { checks: report };
 }
 
-/** Whether a result counts as failed for `failOn`: it found something, and is as grave. */
+/** True if a check of severity `failOn` or a higher one found something. */
 export function isFailure({ violations, severity }: CheckResult, failOn: Severity): boolean {
   return violations > 0n && ORDER.indexOf(severity) <= ORDER.indexOf(failOn);
 }
@@ -63,7 +63,7 @@ function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
   return checks.filter(({ name }) => names.includes(name));
 }
 
-/** Settings of checks that are not run are no mistake. */
+/** Drops settings of checks that don't run, which `runChecks` would refuse. */
 function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings {
   const names = new Set(checks.map(({ name }) => name));
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));

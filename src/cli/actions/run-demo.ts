@@ -22,7 +22,7 @@ import { showSpread } from './show-spread.js';
 
 const HOURS = 6;
 
-/** All steps on the embedded sandbox: first copy, some hours of changes, sync, nothing new, checks, spread. */
+/** Copies the embedded sandbox, syncs some hours of changes and then nothing new, runs the checks, and shows spreads. */
 export async function runDemo(request: Arguments<typeof demo>, context: CommandContext): Promise<CommandReport> {
   const { keep } = request;
   if (keep !== undefined) await mkdir(keep, { recursive: true });
@@ -91,7 +91,7 @@ Next:
 `;
 }
 
-/** Only a lake that an earlier demo made is removed; a foreign folder is refused by openLake. */
+/** Removes only a lake of an earlier demo. `openLake` refuses a foreign folder. */
 async function clearDemoLake(path: string): Promise<void> {
   const lake = await openLake(path, { create: true });
   const owner = (await readPointer(lake))?.pipeline ?? (await readUnfinishedPipeline(lake.root));
@@ -112,12 +112,12 @@ async function readUnfinishedPipeline(lakeRoot: string): Promise<string | undefi
 interface SandboxProcess {
   baseUrl: string;
   apiKey: string;
-  /** Moves its world on. Returns what happened, by kind of change. */
+  /** Lets time pass. Returns the number of changes by kind. */
   advance(hours: number): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
-/** Starts this very command line as a sandbox on a free port of this machine, and waits until it listens. */
+/** Starts this program as a sandbox on a free port of this machine, and waits until it listens. */
 async function startSandboxProcess(items: number, signal: AbortSignal): Promise<SandboxProcess> {
   const args = ['sandbox', '--port', '0', '--items', String(items), '--rate', '0', '--json'];
   const entry = process.argv[1] ?? '';
@@ -157,8 +157,8 @@ async function stopProcess(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Words that start this very program again from this folder: `pricelake` only if that name leads to it. The folders that
- * npm puts on the path don't count: they are gone when its script ends, and npx may ask the registry for the name.
+ * Words that start this program again from this folder: `pricelake` only if that name leads to it. Folders that npm puts
+ * on the path don't count, because they are gone when its script ends.
  */
 function nameOwnCommand(env: NodeJS.ProcessEnv): string {
   const entry = process.argv[1] ?? '';

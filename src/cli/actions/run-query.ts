@@ -20,8 +20,8 @@ import { lockDown, prepareSelect } from '../read-only-sql.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
- * Runs one SELECT over the published tables and streams its rows; without one, on a terminal, those that are typed.
- * @throws PricelakeError `query` when DuckDB refuses the SQL, `usage` when none or two were given.
+ * Runs one SELECT over the published tables and streams its rows. Without one, a terminal gets a prompt.
+ * @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all
  */
 export async function runQuery(
   request: Arguments<typeof query>,
@@ -66,10 +66,9 @@ export async function runQuery(
   });
 }
 
-/** A view over tables, beside them. */
 const SPELLS = 'price_spells';
 
-/** The tables that a statement names, those of the view that it names, and the one with the credits. */
+/** The tables that a statement reads, also through the view, and the table with the credits. */
 function findTables(db: Database, sql: string): TableName[] {
   const named = listNames(db, sql);
   const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
@@ -77,8 +76,8 @@ function findTables(db: Database, sql: string): TableName[] {
 }
 
 /**
- * Of tables and views, in small letters. DuckDB finds none where a statement joins with USING or has parameters: then
- * all words of it, some of which may be names.
+ * Names of tables and views in small letters. DuckDB finds none in a statement that joins with USING or has parameters.
+ * Then these are all words of it, since some may be names.
  */
 function listNames(db: Database, sql: string): string[] {
   const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
@@ -90,7 +89,7 @@ function listNames(db: Database, sql: string): string[] {
   }
 }
 
-/** The columns of a statement that DuckDB will run by itself. */
+/** The columns of a statement whose rows DuckDB itself writes. */
 export function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
   const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
     name: statement.columnName(i),
@@ -122,7 +121,7 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
   }
 }
 
-/** DuckDB's message in one line, without the excerpt of the statement. */
+/** Shortens DuckDB's message to one line, without the excerpt of the statement. */
 function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   const text = error.message.replace(/^Failed to extract statements: /u, '');

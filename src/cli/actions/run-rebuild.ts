@@ -10,7 +10,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Rebuilds every table of a lake from its raw bytes and shows what became of them.
- * @throws PricelakeError `config` when neither a pipeline file nor a lake is named or found.
+ * @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found
  */
 export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, say, output } = context;

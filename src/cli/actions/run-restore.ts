@@ -11,7 +11,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Fetches all files of a lake that its folder lacks, and shows how many there were.
- * @throws PricelakeError `config` where the pipeline file names no remote; what a run throws that can't hold it.
+ * @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it
  */
 export async function runRestore(request: Arguments<typeof restore>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say } = context;

@@ -10,7 +10,7 @@ import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-ru
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 
-/** Runs a pipeline once, or twice where an interrupted run comes before a complete copy that was asked for. */
+/** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
 export async function runSync(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
   if (request.landOnly === true) return land(request, context);
   const { io, signal, say, style } = context;
@@ -23,7 +23,7 @@ export async function runSync(request: Arguments<typeof sync>, context: CommandC
     const sync = (): Promise<RunReport> =>
       syncPipeline(pipeline, io, signal, { ...options, publishHeld, onStep: watch.onStep });
     const report = await sync();
-    // An interrupted run comes first, in its own mode.
+    // The first run may have been an interrupted one, in its own mode.
     return request.reconcile === true && report.row.mode !== 'snapshot' ? sync() : report;
   });
   await say(formatReport(report, lakePath, style));

@@ -16,12 +16,12 @@ import { paint } from '../style.js';
 const MAKE_AGAIN =
   '`pricelake rebuild` makes the tables again from the kept raw bytes, `pricelake sync --reconcile` from the service.';
 
-/** Items that are named; all are counted. */
+/** All items are counted, and so many are named. */
 const KEPT = 20;
 
 /**
- * Proves a lake whole and shows what was looked at and found.
- * @throws PricelakeError `verify_failed` when something is not as it must be.
+ * Proves a lake whole, and shows what it read and found.
+ * @throws PricelakeError `verify_failed` if something is wrong
  */
 export async function runVerify(request: Arguments<typeof verify>, context: CommandContext): Promise<CommandReport> {
   const { sample, items } = request;
@@ -46,7 +46,7 @@ export async function runVerify(request: Arguments<typeof verify>, context: Comm
   }
 }
 
-/** A sample of items, compared with the service. */
+/** Compares a sample of items with the service. */
 async function compareItems(
   request: Arguments<typeof verify>,
   items: number,

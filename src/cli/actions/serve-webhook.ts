@@ -17,7 +17,7 @@ import { EXIT } from '../exit-codes.js';
 import { escapeControls } from '../plain-text.js';
 import { type CommandContext, untilStopped } from '../run-command.js';
 
-/** Serves until it is stopped: never returns, throws `stopped`. */
+/** Serves until it is stopped, then throws `stopped`. */
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
   if (argv.path === HEALTH_PATH) throw new PricelakeError('usage', `--path ${HEALTH_PATH} answers load balancers`);

@@ -10,7 +10,7 @@ import { describeResult } from './run-query.js';
 
 /**
  * Streams the rows of a table that changed since then.
- * @throws PricelakeError `usage` if the lake does not know what changed.
+ * @throws PricelakeError `usage` if the lake does not know what changed
  */
 export async function showChanges(
   request: Arguments<typeof changes>,

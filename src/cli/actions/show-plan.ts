@@ -13,7 +13,7 @@ import { paint } from '../style.js';
 
 /**
  * Shows what the next run would do and cost.
- * @throws PricelakeError `budget` or `quota`, with the plan in its facts, when sync would be refused or stop early.
+ * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early
  */
 export async function showPlan(request: Arguments<typeof plan>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output, style } = context;

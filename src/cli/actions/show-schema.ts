@@ -9,7 +9,7 @@ import type { schema } from '../commands/schema.js';
 import { toJsonText } from '../json-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-/** Writes the contract of a table, or of all, in the words of another system. */
+/** Writes the contract of one table or of all in the language of another system. */
 export async function showSchema(request: Arguments<typeof schema>, context: CommandContext): Promise<CommandReport> {
   const { table, format, output } = request;
   const tables = table === undefined ? [...TABLE_NAMES] : [table];

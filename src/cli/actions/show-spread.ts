@@ -54,7 +54,7 @@ const SHOWN_DAYS = {
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Shows the widest price spreads of a lake, or one product, with the licence texts of the open-data shops in them. */
+/** Shows the widest price spreads of a lake, or one product, with the licence texts of its open-data shops. */
 export async function showSpread(
   request: Arguments<typeof spread>,
   context: CommandContext,
@@ -66,7 +66,7 @@ export async function showSpread(
   const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
   return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
     const { db } = opened;
-    // With exchange rates all prices are in the base, whether a shop has it or not.
+    // With exchange rates all prices are in the base, even if no shop has that currency.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {

@@ -16,15 +16,15 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 import { colourStatus, formatStatus, type ShownStatus } from './format-status.js';
 import { type Rows, readStatus } from './read-status.js';
 
-/** Tables that a status reads; with the lag behind the feed, more of them. */
+/** Tables that a status reads; the lag behind the feed takes more of them. */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
-/** What a pipeline file without `budget` has. */
+/** The default of a pipeline file. */
 const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
- * Shows what a lake holds, what waits, and what is left of the month. Makes no call, unless a pipeline file is
- * named or `online` is asked for: then two, of several datasets one more each.
+ * Shows what a lake holds, what waits, and what is left of the month. If a pipeline file is named or `online` is given, it
+ * makes two calls, and another one for each further dataset.
  */
 export async function showStatus(request: Arguments<typeof status>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output, style } = context;
@@ -60,7 +60,7 @@ async function chooseSource(
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-/** Everything, for machines. */
+/** For machines. */
 function describeStatus({ pointer, runs, checks, ...status }: ShownStatus): CommandReport {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   return {

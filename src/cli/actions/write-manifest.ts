@@ -10,7 +10,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Lists the files of a table's current version, or those that came since another one, for a warehouse's loader.
- * @throws PricelakeError `usage` for an address or files that the loader can't read, `lake_invalid` when there is no lake.
+ * @throws PricelakeError `usage` for an address or files that the loader can't read, `lake_invalid` if there is no lake
  */
 export async function writeManifest(
   request: Arguments<typeof manifest>,

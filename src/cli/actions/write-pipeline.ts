@@ -11,8 +11,8 @@ const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 
 /**
- * Writes the commented pipeline file of the package where the user wants it. On a terminal it asks for address and key.
- * @throws PricelakeError `usage` if the file exists already, or the folder is missing.
+ * Writes a copy of the commented pipeline file of the package. On a terminal, it asks for address and key.
+ * @throws PricelakeError `usage` if the file exists already, or the folder is missing
  */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
@@ -22,7 +22,7 @@ export async function writePipeline(
   const { say, prompter } = context;
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
-  // A JSON text is a YAML text, whatever characters the path has.
+  // JSON is YAML, so the path may have any characters.
   const text = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
   await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
     const reason = explain(cause);
@@ -48,7 +48,7 @@ function explain(cause: unknown): string | undefined {
 }
 
 function nextSteps(file: string, isSet: boolean): string {
-  // Commands in this folder find it by themselves.
+  // Commands find a file of this name by themselves.
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''

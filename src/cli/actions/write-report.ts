@@ -18,11 +18,11 @@ import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-/** Beside it the process holds the page and the charts. */
+/** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
-/** Writes the report of a lake, and says in short what it holds. */
+/** Writes the report of a lake, and sums it up in a line. */
 export async function writeReport(request: Arguments<typeof report>, context: CommandContext): Promise<CommandReport> {
   const { output, currency, minShops, top, product: products = [], list } = request;
   if (products.length > MOST_PRODUCTS) {
@@ -53,7 +53,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
 }
 
-/** What `watch` would tell now; its own next run still compares with its last. */
+/** Compares as `watch` does, but leaves the state for its next run. */
 async function readList(db: Database, list: string, currency: string | undefined, { io }: CommandContext) {
   const state = `${list}.watch.parquet`;
   const before = await access(state).then(

@@ -3,7 +3,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The hidden first word with which the scripts ask. Answers are lines `value<TAB>meaning`, or `:files`. */
+/** The scripts ask with this hidden first word. Answers are lines `value<TAB>meaning`, or `:files`. */
 export const COMPLETE_WORD = '__complete';
 
 /** The scripts ask the command that is installed, so that they never grow old. */

@@ -1,13 +1,13 @@
 import type { TableName } from '../../tables/table.js';
 import { ITEM_VALUES } from '../../typing/item-names.js';
 
-/** A column of another table of the lake, or a field of the service: `items.price`, `api:Item.price`. */
+/** `items.price` is a column of the lake, `api:Item.price` a field of the service. */
 type Source = `${TableName}.${string}` | `api:${'Item' | 'Change' | 'Product' | 'Dataset'}.${string}`;
 type Sources = Record<string, readonly Source[]>;
 
 const item = (...columns: string[]): readonly Source[] => columns.map((column): Source => `items.${column}`);
 
-/** Columns of items that hold a field of Item as it is (API section 2). */
+/** Columns of items that hold a field of Item unchanged (API section 2). */
 const ITEM_FIELDS: Sources = Object.fromEntries(
   Object.entries(ITEM_VALUES)
     .filter(([, column]) => column !== 'site_attribution')
@@ -26,8 +26,8 @@ const PRICE = item('price', 'product_id', 'currency', 'is_listed');
 const LISTED = item('product_id', 'is_listed');
 
 /**
- * From which fields the columns of a table are made. Columns that pricelake makes by itself (run_id, read_at) have none, nor
- * have the tables of runs.
+ * The sources of the columns of a table. Columns that pricelake makes by itself (run_id, read_at) and tables of runs have
+ * none.
  */
 export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
   items: {

@@ -61,7 +61,6 @@ type LineageEvent = Record<string, unknown>;
 const SPEC = 'https://openlineage.io/spec';
 const PRODUCER = `pkg:npm/pricelake@${PRICELAKE_VERSION}`;
 
-/** A facet of the specification, by its version and name. */
 function facet(version: string, name: string, members: Record<string, unknown>): Record<string, unknown> {
   return { _producer: PRODUCER, _schemaURL: `${SPEC}/facets/${version}/${name}.json#/$defs/${name}`, ...members };
 }
@@ -71,8 +70,8 @@ function describeStart(id: string, pipeline: WatchedPipeline, at: Date): Lineage
 }
 
 /**
- * `COMPLETE` with the tables as they are: their schemas, rows, bytes and files, from which fields their columns come, and
- * what the checks found; or `FAIL` with the message that people read.
+ * `COMPLETE` with schemas, rows, bytes and files of the tables, the sources of their columns, and the results of checks; or
+ * `FAIL` with the message that people read.
  */
 async function describeEnd(
   id: string,
@@ -120,7 +119,7 @@ function writeEvent(
   };
 }
 
-/** The service by its host alone: an address may hold more than others should see. */
+/** Names only the host of the service, because the rest of an address may be private. */
 function describeService({ baseUrl }: WatchedPipeline) {
   return { namespace: new URL(baseUrl).origin, name: 'price-and-product-data' };
 }

@@ -3,7 +3,6 @@ import type { Budget } from '../../plan/allowance.js';
 import type { RunReport } from '../../sync/sync.js';
 import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
 
-/** The pipeline that runs. */
 export interface WatchedPipeline {
   name: string;
   /** Address of the service. */
@@ -12,36 +11,33 @@ export interface WatchedPipeline {
   budget: Budget;
 }
 
-/** A run as it went. */
 export interface WatchedRun {
-  /** Undefined where the pipeline file could not be read. */
+  /** Undefined if the pipeline file could not be read. */
   pipeline: WatchedPipeline | undefined;
-  /** Seconds by step, as far as it came. */
+  /** Seconds of each step that it reached. */
   steps: ReadonlyMap<string, number>;
   startedAt: Date;
   endedAt: Date;
   exitCode: number;
-  /** Undefined where it failed. */
+  /** Undefined if it failed. */
   report: RunReport | undefined;
   error: unknown;
 }
 
-/** Learns of runs. */
 export interface RunObserver {
   begin?(pipeline: WatchedPipeline, at: Date): Promise<void>;
   end(run: WatchedRun): Promise<void>;
 }
 
-/** What a run reports while it works. */
 export interface RunWatch {
   begin(pipeline: WatchedPipeline): Promise<void>;
   onStep(step: string, seconds: number): void;
 }
 
 /**
- * Runs `work` and tells the observers how it went, even if it fails. A run that finds the lake locked is not reported,
- * because another one is working there.
- * @throws what `work` throws; what observers throw after a run that ended well
+ * Runs `work` and tells the observers, even if it fails. They don't learn of a run that finds the lake locked, because
+ * another one is working there.
+ * @throws the errors of `work`; those of observers after a run that ended well
  */
 export async function watchRun(
   observers: readonly RunObserver[],
@@ -68,7 +64,7 @@ export async function watchRun(
     report = await work(watch);
   } catch (thrown) {
     const error = signal.aborted ? signal.reason : thrown;
-    // The run's own error is the one to report.
+    // The error of the run matters more than those of observers.
     if (errorCodeOf(error) !== 'lake_locked')
       await tell({ exitCode: exitCodeOf(error), report: undefined, error }).catch(() => {});
     throw thrown;

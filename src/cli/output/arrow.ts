@@ -6,13 +6,12 @@ import { PricelakeError } from '../../errors/errors.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
-/** Rows of a record batch; DuckDB's own chunks are too small for readers to be quick with. */
+/** Rows of a record batch. DuckDB's own chunks are so small that they would slow readers down. */
 const BATCH_ROWS = 65_536;
 
 /**
- * An Arrow IPC stream. Exact types: BIGINT → Int64, DECIMAL → Decimal128, HUGEINT → Decimal128(38, 0),
- * TIMESTAMPTZ → microseconds UTC, DATE → days, lists → List; types without an Arrow form here become text.
- * The schema's metadata holds `attribution`, the licence texts as a JSON array.
+ * An Arrow IPC stream with exact types; types without an Arrow form become text. The schema's metadata holds `attribution`,
+ * the licence texts as a JSON array.
  */
 export async function writeArrow({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
@@ -49,9 +48,9 @@ export async function writeArrow({ columns, batches, credits }: ResultSet, outpu
   return rows;
 }
 
-/** Hands its bytes out batch by batch, so that the reader's pace is ours; the library's own queue is unbounded. */
+/** Hands out its bytes batch by batch, so that they wait for the reader. The library's own queue is unbounded. */
 class CollectingWriter extends arrow.RecordBatchStreamWriter {
-  // Declared only: the base constructor may write before a field of ours would be set.
+  // Only declared, because the base constructor may write before a field of ours is set.
   declare private collected: Uint8Array[] | undefined;
 
   protected override _write(chunk: ArrayBufferView): this {
@@ -68,7 +67,7 @@ class CollectingWriter extends arrow.RecordBatchStreamWriter {
   }
 }
 
-/** The Arrow field of a column; all are nullable, as a query's result has no contract. */
+/** Every field is nullable, as a query's result has no contract. */
 export function toArrowField(name: string, type: DuckDBType): arrow.Field {
   return new arrow.Field(name, toArrowType(type), true);
 }
@@ -101,7 +100,7 @@ function toArrowType(type: DuckDBType): arrow.DataType {
   return ARROW_TYPES[type.typeId]?.() ?? new arrow.Utf8();
 }
 
-/** A column's values as Arrow data of the type that `toArrowField` gives. */
+/** Builds data of the type that `toArrowField` gives. */
 function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): arrow.Data {
   const type = toArrowType(duckType);
   const length = values.length;
@@ -120,7 +119,7 @@ function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): a
   return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
 }
 
-/** Values of a type of fixed size, zero where null. */
+/** Values of a type of fixed size. NULL becomes zero. */
 function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   if (type instanceof arrow.Bool) return packBits(values.map((value) => value === true));
   if (type instanceof arrow.Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
@@ -134,7 +133,7 @@ function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   return BigInt64Array.from(values, (value) => BigInt((value as bigint | number | null) ?? 0n));
 }
 
-/** The number that Arrow's unit of the value's own type counts; 0 for null. */
+/** The instant in the unit of its own type; 0 for NULL. */
 function readInstant(value: DuckDBValue): bigint {
   if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.seconds;
   if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.millis;

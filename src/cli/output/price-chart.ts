@@ -7,7 +7,7 @@ export interface DayPrices {
 }
 
 export interface ChartOptions {
-  /** Names of the first and the last day. */
+  /** The first and the last day. */
   labels: { first: string; last: string };
   /** Cells of the terminal; undefined without one. */
   width: number | undefined;
@@ -44,7 +44,7 @@ export function drawPriceChart(days: readonly (DayPrices | undefined)[], options
   return `${[...lines, axis, ' '.repeat(margin + 2) + spreadLabels(labels, cells.length)].join('\n')}\n`;
 }
 
-/** The row of a price, 0 for the highest. */
+/** Finds the row of a price, 0 for the highest. */
 function createScale(lowest: number, highest: number): (price: number) => number {
   if (lowest === highest) return () => ROWS / 2;
   const scale = highest > WIDE_RANGE * lowest && lowest > 0 ? Math.log : (price: number) => price;

@@ -38,22 +38,21 @@ export interface ResultColumn {
   type: DuckDBType;
 }
 
-/** A result as SQL, which DuckDB itself writes to Parquet. */
+/** A result as SQL, for what DuckDB itself writes. */
 export interface Relation {
   db: Database;
-  /** What follows FROM. */
+  /** Follows FROM. */
   from: string;
-  /** A file that `db` may write, for a result that goes to stdout. */
+  /** A file that `db` may write. */
   scratch: string;
 }
 
-/** A result that streams: rows of exact DuckDB values, in batches. */
+/** Streams rows of exact DuckDB values. */
 export interface ResultSet {
   columns: ResultColumn[];
   batches: AsyncIterable<DuckDBValue[][]>;
-  /** Licence and credit texts that go with the data; Arrow and Parquet carry them in the file's own metadata. */
+  /** Licence texts that go with the data. */
   credits: string[];
-  /** The same as SQL, for what DuckDB writes by itself. */
   relation?: Relation | undefined;
 }
 

@@ -6,7 +6,7 @@ export type Column = string | readonly [heading: string, align: 'right'];
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** No column is squeezed below this to fit a terminal: a GTIN stays whole. */
+/** A GTIN stays whole in a column of this width. */
 const LEAST_WIDTH = 14;
 /** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;

@@ -5,9 +5,8 @@ import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
 /**
- * CSV as in RFC 4180: header, CRLF, quotes where needed. NULL is an empty field, an empty text is `""`.
- * Data is written as it is: a text that a spreadsheet would take for a formula is not altered. A terminal alone gets
- * controls escaped.
+ * CSV as in RFC 4180. NULL is an empty field, an empty text is `""`. Data stays as it is, even if a spreadsheet would take
+ * it for a formula; only for a terminal are controls escaped.
  */
 export async function writeCsv({ columns, batches }: ResultSet, output: Output): Promise<bigint> {
   let rows = 0n;
@@ -29,21 +28,21 @@ function formatField(value: DuckDBValue, show: (text: string) => string): string
   return text === '' || /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** One JSON array of objects, a row a line; numbers are exact, also beyond 2^53. */
+/** One JSON array of objects, one row per line. Numbers are exact, even beyond 2^53. */
 export async function writeJson(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeRows(result, output, { open: '[\n', between: ',\n' });
   await output.write(rows === 0n ? ']\n' : '\n]\n');
   return rows;
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export async function writeNdjson(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeRows(result, output, { open: '', between: '\n' });
   if (rows > 0n) await output.write('\n');
   return rows;
 }
 
-/** Rows as JSON objects with a separator between them; shared with the `--json` line of `query`. */
+/** Rows as JSON objects with a separator between them. */
 export async function writeRows(
   { columns, batches }: ResultSet,
   output: Output,
