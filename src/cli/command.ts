@@ -84,7 +84,7 @@ export function readValues(
   const values = Object.entries({ ...positionals, ...options }).flatMap(([key, parameter]) => {
     if (!isGiven(key)) return [];
     const flag = key in positionals ? `<${key}>` : `--${toFlagName(key)}`;
-    const { excludes = [], needs, list } = parameter;
+    const { excludes = [], needs, list, type } = parameter;
     const other = excludes.find(isGiven);
     if (other !== undefined) {
       const message = `${flag} and --${toFlagName(other)} exclude each other`;
@@ -94,6 +94,8 @@ export function readValues(
       throw new PricelakeError('usage', `${flag} is given without --${toFlagName(needs)}`, { hint: 'Give both.' });
     }
     const typed = argv[toFlagName(key)];
+    // `--no-lake` is false.
+    if (typeof typed === 'boolean' && type !== 'boolean') throw new PricelakeError('usage', `${flag} needs a value`);
     if (list === undefined && Array.isArray(typed))
       throw new PricelakeError('usage', `${flag} is given more than once`);
     return [[key, parameter.read(typed, flag)] as const];

@@ -30,7 +30,7 @@ export interface Parameter<T = unknown> {
   read(typed: unknown, flag: string): T;
 }
 
-/** What a declaration may add to a description. */
+/** A declaration may add this to a description. */
 type More = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
 
 /** Undefined stands for an option that was not given, unless there always is a value. */

@@ -81,7 +81,7 @@ function findUnknownFlag(args: readonly string[], flags: string[]): { name: stri
 
 const spell = (flag: string) => (flag.length === 1 ? `-${flag}` : `--${flag}`);
 
-/** What yargs says, on one line and with the option as it is typed. */
+/** Says on one line what yargs says, with options as they are typed. */
 function explain(message: string): string {
   const [, open] = VALUE_MISSING.exec(message) ?? [];
   if (open !== undefined) return `${spell(open)} needs a value`;

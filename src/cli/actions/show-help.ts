@@ -8,7 +8,7 @@ import { ALL_TOPICS, type help } from '../commands/help.js';
 import { layOutTable } from '../output/table-layout.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-/** Of two pages with the same name, a topic means the first; the other's topic has its folder before the name. */
+/** If two pages have the same name, it means the first. The topic of the second has its folder before the name. */
 const FOLDERS = ['', 'guides', 'concepts', 'reference'];
 
 interface Topic {
