@@ -1,28 +1,10 @@
 import { type Command, joinAction } from './command.js';
-import { backfill } from './commands/backfill.js';
-import { changes } from './commands/changes.js';
-import { check } from './commands/check.js';
-import { compact } from './commands/compact.js';
-import { completion } from './commands/completion.js';
-import { demo } from './commands/demo.js';
-import { doctor } from './commands/doctor.js';
-import { help } from './commands/help.js';
-import { init } from './commands/init.js';
-import { load } from './commands/load.js';
-import { manifest } from './commands/manifest.js';
-import { plan } from './commands/plan.js';
-import { query } from './commands/query.js';
-import { rebuild } from './commands/rebuild.js';
-import { report } from './commands/report.js';
-import { restore } from './commands/restore.js';
-import { sandbox, sandboxAdvance } from './commands/sandbox.js';
-import { schema } from './commands/schema.js';
-import { spread } from './commands/spread.js';
-import { status } from './commands/status.js';
-import { sync } from './commands/sync.js';
-import { verify } from './commands/verify.js';
-import { watch } from './commands/watch.js';
-import { webhook } from './commands/webhook.js';
+import { backfill, doctor, init, plan, sync, webhook } from './commands/copy.js';
+import { changes, load, manifest, schema } from './commands/deliver.js';
+import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
+import { query, report, spread, watch } from './commands/read.js';
+import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
+import { completion, help } from './commands/shell.js';
 
 const ADVANCE = joinAction(sandboxAdvance, async () => (await import('./actions/advance-sandbox.js')).advanceSandbox);
 

@@ -2,7 +2,7 @@ import './interpret-schemas.js';
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { toYargsCommand, toYargsOptions } from './command.js';
-import { ALL_TOPICS } from './commands/help.js';
+import { ALL_TOPICS } from './commands/shell.js';
 import { COMMANDS, findCommand } from './commands.js';
 import { COMPLETE_WORD } from './completion/scripts.js';
 import { loadEnvFile } from './env-file.js';

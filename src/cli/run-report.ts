@@ -99,7 +99,7 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
     found.push({ what: `not caught up: up to ${countOf(unknown, 'item')} may no longer be listed${why}` });
   }
   if (stale > 0n) {
-    const command = `pricelake query "FROM stale_items"${lake}`;
+    const command = `query "FROM stale_items"${lake}`;
     found.push({ what: `not caught up: ${countOf(stale, 'item')} may be out of date`, command });
   }
   if (!published) return found;
@@ -108,10 +108,9 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
     found.push({ what: `${countOf(row.rejected, 'row')} rejected`, command });
   }
   if (row.sample_mismatches > 0n) {
-    found.push({
-      what: `${countOf(row.sample_mismatches, 'item')} ${row.sample_mismatches === 1n ? 'differs' : 'differ'} from the service`,
-      command: `verify${lake}`,
-    });
+    const verb = row.sample_mismatches === 1n ? 'differs' : 'differ';
+    const what = `${countOf(row.sample_mismatches, 'item')} ${verb} from the service`;
+    found.push({ what, command: `verify${lake}` });
   }
   const command = `check${lake}`;
   const failed = checks.filter((check) => check.violations > 0n);
@@ -131,13 +130,10 @@ function listNext({ row, published }: RunReport, attention: Attention[], lakePat
   return row.run_number === 1n ? [`spread --lake ${lakePath}`, `report --lake ${lakePath}`] : [];
 }
 
-function describeRead({ asked, left, runId }: NonNullable<RunReport['histories']>): Record<string, unknown> {
-  return { asked, left, run_id: runId };
-}
-
 /** The report for machines, named as the columns of table runs. Cursors are text, because JSON readers would round them. */
 export function describeReport(report: RunReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;
+  const { asked, left, runId } = report.histories ?? {};
   return {
     published: report.published,
     resumed: report.resumed,
@@ -150,12 +146,9 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     product_differences: new RawJson(row.product_differences),
     facet_differences: new RawJson(row.facet_differences),
     schema_drift: new RawJson(row.schema_drift),
-    ...(report.histories === undefined ? {} : { histories: describeRead(report.histories) }),
-    checks: report.checks.map(({ name, severity, violations, waived }) => ({
-      name,
-      severity,
-      violations,
-      let_through: waived,
-    })),
+    ...(report.histories === undefined ? {} : { histories: { asked, left, run_id: runId } }),
+    checks: report.checks.map(({ name, severity, violations, waived: let_through }) => {
+      return { name, severity, violations, let_through };
+    }),
   };
 }

@@ -14,7 +14,7 @@ import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
-import type { load } from '../commands/load.js';
+import type { load } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { explainLostFile } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

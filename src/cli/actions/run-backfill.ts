@@ -1,7 +1,7 @@
 import { PricelakeError } from '../../errors/errors.js';
 import { backfillHistory } from '../../sync/backfill-history.js';
 import type { Arguments } from '../command.js';
-import type { backfill } from '../commands/backfill.js';
+import type { backfill } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';

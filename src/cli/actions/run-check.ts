@@ -6,7 +6,7 @@ import { suggestName } from '../../errors/suggest-name.js';
 import { formatCount } from '../../formats/count.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
-import type { check } from '../commands/check.js';
+import type { check } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { wrapText } from '../output/display-width.js';

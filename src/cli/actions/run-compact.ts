@@ -3,7 +3,7 @@ import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
 import { createTableViews } from '../../lake/views.js';
 import type { Arguments } from '../command.js';
-import type { compact } from '../commands/compact.js';
+import type { compact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

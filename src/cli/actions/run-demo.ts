@@ -13,7 +13,7 @@ import { readPointer } from '../../lake/pointer.js';
 import { peekUnfinishedRun } from '../../landing/landed-runs.js';
 import { syncPipeline } from '../../sync/sync.js';
 import type { Arguments } from '../command.js';
-import type { demo } from '../commands/demo.js';
+import type { demo } from '../commands/sandbox.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 import { postAdvance } from './advance-sandbox.js';

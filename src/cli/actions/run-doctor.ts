@@ -15,7 +15,7 @@ import { allowance, countLeft } from '../../plan/allowance.js';
 import { inspectActivity } from '../../run/inspect-runs.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
-import type { doctor } from '../commands/doctor.js';
+import type { doctor } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';

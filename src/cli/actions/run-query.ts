@@ -10,7 +10,7 @@ import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { tablePath } from '../../lake/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
-import type { query } from '../commands/query.js';
+import type { query } from '../commands/read.js';
 import { chooseRemote, findTarget } from '../find-target.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';

@@ -2,7 +2,7 @@ import { formatCount } from '../../formats/count.js';
 import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../rebuild/rebuild.js';
 import type { Arguments } from '../command.js';
-import type { rebuild } from '../commands/rebuild.js';
+import type { rebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';

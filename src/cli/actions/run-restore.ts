@@ -5,7 +5,7 @@ import { formatCount } from '../../formats/count.js';
 import { explainSystemFault } from '../../lake/system-fault.js';
 import { withRemote } from '../../remote/with-remote.js';
 import type { Arguments } from '../command.js';
-import type { restore } from '../commands/restore.js';
+import type { restore } from '../commands/keep.js';
 import { formatBytes } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

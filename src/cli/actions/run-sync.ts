@@ -4,7 +4,7 @@ import { setDeadline } from '../../run/deadline.js';
 import { landPipeline } from '../../sync/land.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../sync/sync.js';
 import type { Arguments } from '../command.js';
-import type { sync } from '../commands/sync.js';
+import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-run.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

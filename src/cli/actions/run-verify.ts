@@ -6,7 +6,7 @@ import { openSession } from '../../lake/session.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import type { Arguments } from '../command.js';
-import type { verify } from '../commands/verify.js';
+import type { verify } from '../commands/keep.js';
 import { findTarget, openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';

@@ -12,7 +12,7 @@ import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
 import { SigningSecrets } from '../../webhook/signing-secrets.js';
 import { type RunEnd, SyncTrigger } from '../../webhook/sync-trigger.js';
 import type { Arguments } from '../command.js';
-import type { webhook } from '../commands/webhook.js';
+import type { webhook } from '../commands/copy.js';
 import { EXIT } from '../exit-codes.js';
 import { escapeControls } from '../plain-text.js';
 import { type CommandContext, untilStopped } from '../run-command.js';

@@ -1,6 +1,6 @@
 import { selectChanges } from '../../deliver/select-changes.js';
 import type { Arguments } from '../command.js';
-import type { changes } from '../commands/changes.js';
+import type { changes } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';

@@ -4,7 +4,7 @@ import { PricelakeError } from '../../errors/errors.js';
 import { suggestName } from '../../errors/suggest-name.js';
 import { packagePath } from '../../io/package-path.js';
 import type { Arguments } from '../command.js';
-import { ALL_TOPICS, type help } from '../commands/help.js';
+import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

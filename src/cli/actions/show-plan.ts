@@ -2,7 +2,7 @@ import { PricelakeError } from '../../errors/errors.js';
 import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import type { Arguments } from '../command.js';
-import type { plan } from '../commands/plan.js';
+import type { plan } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { layOutTable, right } from '../output/table-layout.js';

@@ -5,7 +5,7 @@ import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
-import type { schema } from '../commands/schema.js';
+import type { schema } from '../commands/deliver.js';
 import { toJsonText } from '../json-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 

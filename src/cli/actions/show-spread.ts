@@ -6,7 +6,7 @@ import { selectSpreads } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
 import type { Arguments } from '../command.js';
-import type { spread } from '../commands/spread.js';
+import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { readTableResult, showMoney } from '../output/result-set.js';

@@ -8,7 +8,7 @@ import type { Budget } from '../../plan/allowance.js';
 import { readLakeSelection } from '../../run/dataset-selection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
-import type { status } from '../commands/status.js';
+import type { status } from '../commands/keep.js';
 import { chooseRemote } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';

@@ -8,7 +8,7 @@ import { valueToText } from '../../duckdb/value-json.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
 import type { Arguments } from '../command.js';
-import type { watch } from '../commands/watch.js';
+import type { watch } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import type { Output } from '../output/output.js';

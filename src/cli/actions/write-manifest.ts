@@ -3,7 +3,7 @@ import { readManifest } from '../../deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../deliver/manifest-formats.js';
 import { openLake } from '../../lake/lake.js';
 import type { Arguments } from '../command.js';
-import type { manifest } from '../commands/manifest.js';
+import type { manifest } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

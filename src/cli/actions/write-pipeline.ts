@@ -3,7 +3,7 @@ import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
 import type { Arguments } from '../command.js';
-import type { init } from '../commands/init.js';
+import type { init } from '../commands/copy.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Place } from './ask-source.js';
 

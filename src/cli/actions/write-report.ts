@@ -12,7 +12,7 @@ import { type LakeFacts, readFacts } from '../../report/read-facts.js';
 import { readWatched } from '../../report/read-watched.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
 import type { Arguments } from '../command.js';
-import type { report } from '../commands/report.js';
+import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
