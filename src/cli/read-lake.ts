@@ -71,14 +71,8 @@ export function explainLostFile(error: unknown): unknown {
   const lost =
     error instanceof Error && /^IO Error: .*(No files found|Cannot open file|No such file)/su.test(error.message);
   if (!lost) return error;
-  return new PricelakeError(
-    'unavailable',
-    'a run replaced files of the lake while they were read',
-    {
-      hint: 'Run the command again.',
-    },
-    { cause: error },
-  );
+  const message = 'a run replaced files of the lake while they were read';
+  return new PricelakeError('unavailable', message, { hint: 'Run the command again.' }, { cause: error });
 }
 
 /** Licence and credit texts of the lake's open-data sites, which must be passed on with their data. */

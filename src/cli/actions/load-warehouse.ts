@@ -82,12 +82,12 @@ function readRun({ since, full }: Arguments<typeof load>): bigint | undefined {
 
 async function execute(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
   const { warehouse, schema, full, since, url } = request;
-  if (warehouse !== 'postgres' || since !== undefined || request.output !== undefined) {
-    const what = warehouse !== 'postgres' ? `it loads PostgreSQL alone` : 'the copy itself notes the run that it is of';
-    throw new PricelakeError(
-      'usage',
-      `--execute takes no ${warehouse !== 'postgres' ? warehouse : '--since and no --output'}: ${what}`,
-    );
+  const isOther = warehouse !== 'postgres';
+  if (isOther || since !== undefined || request.output !== undefined) {
+    const no = isOther
+      ? `${warehouse}: it loads PostgreSQL alone`
+      : '--since and no --output: the copy notes its own run';
+    throw new PricelakeError('usage', `--execute takes no ${no}`);
   }
   const { loadPostgres } = await import('../../deliver/load-postgres.js');
   const client = await connect(url);
@@ -97,16 +97,10 @@ async function execute(request: Arguments<typeof load>, lake: Lake, tables: Tabl
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    const wish = {
-      db,
-      lake,
-      tables,
-      schema,
-      scratch: join(folder, 'rows'),
-      isFull: full === true,
-      signal: context.signal,
-    };
-    const loaded = await loadPostgres(client, wish).catch(explainPostgres);
+    const place = { db, lake, scratch: join(folder, 'rows'), signal: context.signal };
+    const loaded = await loadPostgres(client, { ...place, tables, schema, isFull: full === true }).catch(
+      explainPostgres,
+    );
     await context.say(loaded.map(formatTable).join(''));
     return { warehouse, run: loaded[0]?.run, tables: loaded };
   } finally {
@@ -127,12 +121,8 @@ async function connect(url: string | undefined) {
     });
   }
   const { default: pg } = await import('pg').catch((cause: unknown) => {
-    throw new PricelakeError(
-      'usage',
-      'package pg is not installed',
-      { hint: 'Run `npm install pg pg-copy-streams`.' },
-      { cause },
-    );
+    const hint = 'Run `npm install pg pg-copy-streams`.';
+    throw new PricelakeError('usage', 'package pg is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
   // If a session breaks off, the statement that runs fails as well.

@@ -39,9 +39,8 @@ export async function runCheckCommand(
   const failed = results.filter((result) => isFailure(result, request.failOn));
   if (failed.length > 0) {
     const names = failed.map(({ name }) => name).join(', ');
-    throw new PricelakeError('check_failed', `${failed.length} of ${results.length} checks failed: ${names}`, {
-      checks: report,
-    });
+    const message = `${failed.length} of ${results.length} checks failed: ${names}`;
+    throw new PricelakeError('check_failed', message, { checks: report });
   }
   return { checks: report };
 }

@@ -34,10 +34,8 @@ export async function showHelp(
   }
   const found = topics.find(({ name, file }) => name === topic || file === `${topic}.md`);
   if (found === undefined) {
-    const near = suggestName(
-      topic,
-      topics.map(({ name }) => name),
-    );
+    const names = topics.map((one) => one.name);
+    const near = suggestName(topic, names);
     const hint = near === undefined ? '`pricelake help` lists the topics.' : `Did you mean \`pricelake help ${near}\`?`;
     throw new PricelakeError('usage', `there is no topic ${topic}`, { hint });
   }

@@ -94,12 +94,8 @@ async function keepState(db: Database, state: string): Promise<void> {
     const isRefused =
       hasSystemCode(cause, 'EACCES', 'EROFS', 'ENOENT') || /^IO Error/u.test(String((cause as Error).message));
     if (!isRefused) throw cause;
-    throw new PricelakeError(
-      'usage',
-      `${state} cannot be written`,
-      { hint: 'Name another file with --state.' },
-      { cause },
-    );
+    const hint = 'Name another file with --state.';
+    throw new PricelakeError('usage', `${state} cannot be written`, { hint }, { cause });
   }
 }
 

@@ -27,12 +27,8 @@ export async function writePipeline(
   await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
     const reason = explain(cause);
     if (reason === undefined) throw cause;
-    throw new PricelakeError(
-      'usage',
-      `${file}: ${reason}; it was left as it is`,
-      { hint: 'Name another file.' },
-      { cause },
-    );
+    const hint = 'Name another file.';
+    throw new PricelakeError('usage', `${file}: ${reason}; it was left as it is`, { hint }, { cause });
   });
   await say(`${file} is written, every option explained in it.\n`);
   const isSet =

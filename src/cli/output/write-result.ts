@@ -22,7 +22,7 @@ const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 /**
  * Writes a result in a format to stdout or to a file, or with `--json` inside the one line. Returns the report of that
  * line, undefined if the line is already written.
- * @throws PricelakeError `usage` when `--json` and a format would share stdout, or for bytes on a terminal.
+ * @throws PricelakeError `usage` if `--json` and a format would share stdout, or for bytes on a terminal
  */
 export async function writeResult(
   whole: ResultSet,
@@ -60,19 +60,17 @@ export function writeForReaders(
 async function writeFormat(result: ResultSet, format: Format, file: string | undefined, output: Output) {
   if (format !== 'parquet') {
     const write = await loadFormat(format);
-    return file === undefined
-      ? write(result, output)
-      : writeToFile(file, async (to) => {
-          const rows = await write(result, to);
-          if (format === 'table' && result.credits.length > 0) await to.write(formatCredits(result.credits));
-          return rows;
-        });
+    if (file === undefined) return write(result, output);
+    return writeToFile(file, async (to) => {
+      const rows = await write(result, to);
+      if (format === 'table' && result.credits.length > 0) await to.write(formatCredits(result.credits));
+      return rows;
+    });
   }
   const { relation } = result;
   if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
   const { streamParquet, writeParquet } = await import('./parquet.js');
-  if (file !== undefined) return writeParquet(result, relation, file);
-  return streamParquet(result, relation, output);
+  return file === undefined ? streamParquet(result, relation, output) : writeParquet(result, relation, file);
 }
 
 /** Refuses `--json` together with a format on stdout, and bytes on a terminal, before anything is read. */
@@ -119,20 +117,15 @@ async function writeToFile(path: string, write: (output: Output) => Promise<bigi
 }
 
 /** Writes a result, and returns the number of rows. Stops early if the reader has gone. */
-export type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
+type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
-/** Loads only the writer of this format, because Arrow's library is large. */
-export async function loadFormat(format: Exclude<Format, 'parquet'>): Promise<WriteFormat> {
-  switch (format) {
-    case 'table':
-      return (await import('./table.js')).writeTable;
-    case 'csv':
-      return (await import('./text-formats.js')).writeCsv;
-    case 'json':
-      return (await import('./text-formats.js')).writeJson;
-    case 'ndjson':
-      return (await import('./text-formats.js')).writeNdjson;
-    case 'arrow':
-      return (await import('./arrow.js')).writeArrow;
-  }
-}
+/** Each loads only its own writer, because Arrow's library is large. */
+const WRITERS: Record<Exclude<Format, 'parquet'>, () => Promise<WriteFormat>> = {
+  table: async () => (await import('./table.js')).writeTable,
+  csv: async () => (await import('./text-formats.js')).writeCsv,
+  json: async () => (await import('./text-formats.js')).writeJson,
+  ndjson: async () => (await import('./text-formats.js')).writeNdjson,
+  arrow: async () => (await import('./arrow.js')).writeArrow,
+};
+
+export const loadFormat = (format: Exclude<Format, 'parquet'>): Promise<WriteFormat> => WRITERS[format]();
