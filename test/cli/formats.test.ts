@@ -6,8 +6,7 @@ import { toResultSet } from '../../src/cli/output/result-set.js';
 import { loadFormat } from '../../src/cli/output/write-result.js';
 import type { Format } from '../../src/cli/shared-options.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { MemoryOutput } from './memory-output.js';
-import { MemoryStream } from './memory-stream.js';
+import { MemoryOutput, MemoryStream } from './open-context.js';
 
 let db: Database;
 beforeAll(async () => {

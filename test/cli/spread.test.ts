@@ -7,8 +7,7 @@ import { listAnalyses } from '../../src/analyze/analysis.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
-import { MemoryOutput } from './memory-output.js';
-import { openContext } from './open-context.js';
+import { MemoryOutput, openContext } from './open-context.js';
 
 const ALL = { minShops: 2, top: 20, outliers: true, grade: 'C' as const };
 const NOW = new Date('2026-11-20T12:00:00Z');
@@ -197,10 +196,7 @@ describe('credits in files', () => {
 
 describe('query of an analysis', () => {
   const memory = '1GB';
-  const DAYS: [string, string][] = [
-    ['first_day', '2026-11-19'],
-    ['last_day', '2026-11-20'],
-  ];
+  const DAYS = Object.entries({ first_day: '2026-11-19', last_day: '2026-11-20' });
 
   it('runs the analyses that ship, with variables', async () => {
     const context = openContext(true);

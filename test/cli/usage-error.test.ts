@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { usageError } from '../../src/cli/usage-error.js';
+import { runPricelake } from './pricelake.js';
 
 /** Message and hint of a wrong command line. Actions never run: each of these lines is refused before. */
 async function refuse(...args: string[]): Promise<string> {
@@ -117,6 +118,11 @@ test.each([0, Number.NaN, undefined])(
     };
     expect(await read(columns as number)).toBe(await read(80));
   },
+);
+
+test.each([[['--help']], [['sync', '--help']], [['spread', '--help']]])(
+  'the bundle, which measures texts by itself, lays out %j as the packages do',
+  async (args) => expect((await runPricelake(args)).stdout.trim()).toBe((await readHelp(args)).trim()),
 );
 
 function readHelp(args: string[]): Promise<string> {
