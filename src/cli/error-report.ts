@@ -23,7 +23,8 @@ export function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-function messageOf(error: unknown): string {
+/** The message on one line. */
+export function messageOf(error: unknown): string {
   return toPlainLine(error instanceof Error ? error.message : String(error));
 }
 

@@ -60,7 +60,10 @@ export async function runCommand(
     io.close();
     // An aborted step throws errors of its own, which only follow from the signal.
     const cause = signal.aborted ? signal.reason : error;
-    await reportError(cause, { io, output, json, style: errorStyle, hasStack: level === 'debug' || level === 'trace' });
+    stderr.write(`${paint(io.redact(formatError(cause)), [/^pricelake:/u, errorStyle.bad])}\n`);
+    const hasStack = level === 'debug' || level === 'trace';
+    if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
+    if (json) await output.write(`${io.redact(toJsonText(describeError(cause)))}\n`);
     process.exitCode = exitCodeOf(cause);
   } finally {
     release();
@@ -75,24 +78,6 @@ export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.Proces
   return argv.quiet === true ? 'warn' : 'info';
 }
 
-/** Prints an error on stderr and, with `--json`, as the last line of stdout. */
-export async function reportError(
-  error: unknown,
-  {
-    io,
-    output,
-    json,
-    style,
-    hasStack,
-  }: Pick<CommandContext, 'io' | 'output' | 'json' | 'style'> & { hasStack: boolean },
-): Promise<void> {
-  process.stderr.write(`${paint(io.redact(formatError(error)), [/^pricelake:/u, style.bad])}\n`);
-  if (hasStack && error instanceof Error) {
-    process.stderr.write(`${io.redact(escapeControls(error.stack ?? ''))}\n`);
-  }
-  if (json) await output.write(`${io.redact(toJsonText(describeError(error)))}\n`);
-}
-
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
@@ -103,7 +88,7 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
   const controller = new AbortController();
   const listeners = STOP_SIGNALS.map((name) => {
     const listener = () => {
-      if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+      if (controller.signal.aborted) process.exit(name === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };
       controller.abort(new PricelakeError('stopped', `stopped by ${name}`, facts));
     };

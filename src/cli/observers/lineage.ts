@@ -7,8 +7,8 @@ import { readPointer } from '../../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { messageOf } from '../error-report.js';
 import { toJsonText } from '../json-text.js';
-import { toPlainLine } from '../plain-text.js';
 import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
@@ -28,7 +28,7 @@ export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): 
     try {
       await deliver(target, io.redact(toJsonText(event)), key);
     } catch (error) {
-      io.log('warn', 'lineage.failed', { type: event.eventType, reason: describeError(error) });
+      io.log('warn', 'lineage.failed', { type: event.eventType, reason: messageOf(error) });
     }
   };
   const locate = (pipeline: WatchedPipeline) => ({ ...pipeline, lakePath: resolve(pipeline.lakePath) });
@@ -39,10 +39,6 @@ export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): 
       await send(await describeEnd(id, locate(run.pipeline), run));
     },
   };
-}
-
-function describeError(error: unknown): string {
-  return toPlainLine(error instanceof Error ? error.message : String(error));
 }
 
 async function deliver(target: string, text: string, key: string | undefined): Promise<void> {
@@ -66,7 +62,7 @@ function facet(version: string, name: string, members: Record<string, unknown>):
 }
 
 function describeStart(id: string, pipeline: WatchedPipeline, at: Date): LineageEvent {
-  return { ...writeEvent('START', id, pipeline, at, {}), inputs: [describeService(pipeline)], outputs: [] };
+  return writeEvent('START', id, pipeline, at);
 }
 
 /**
@@ -79,9 +75,9 @@ async function describeEnd(
   { endedAt, exitCode, report, error }: WatchedRun,
 ): Promise<LineageEvent> {
   if (exitCode !== 0) {
-    const told = { message: describeError(error), programmingLanguage: 'TypeScript' };
+    const told = { message: messageOf(error), programmingLanguage: 'TypeScript' };
     const facets = { errorMessage: facet('1-0-1', 'ErrorMessageRunFacet', told) };
-    return { ...writeEvent('FAIL', id, pipeline, endedAt, facets), inputs: [describeService(pipeline)], outputs: [] };
+    return writeEvent('FAIL', id, pipeline, endedAt, facets);
   }
   const assertions = (report?.checks ?? []).map(({ name, severity, violations }) => ({
     assertion: 'custom_sql',
@@ -96,26 +92,22 @@ async function describeEnd(
     inputFacets: { dataQualityAssertions: facet('1-1-0', 'DataQualityAssertionsDatasetFacet', { assertions }) },
   };
   return {
-    ...writeEvent('COMPLETE', id, pipeline, endedAt, {}),
+    ...writeEvent('COMPLETE', id, pipeline, endedAt),
     inputs: [describeService(pipeline), ...(assertions.length === 0 ? [] : [checked])],
     outputs: report?.published === true ? await describeTables(pipeline) : [],
   };
 }
 
-function writeEvent(
-  eventType: string,
-  id: string,
-  { name }: WatchedPipeline,
-  at: Date,
-  facets: Record<string, unknown>,
-) {
+function writeEvent(eventType: string, id: string, pipeline: WatchedPipeline, at: Date, facets: object = {}) {
   return {
     eventType,
     eventTime: at.toISOString(),
     run: { runId: id, facets },
-    job: { namespace: 'pricelake', name },
+    job: { namespace: 'pricelake', name: pipeline.name },
     producer: PRODUCER,
     schemaURL: `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    inputs: [describeService(pipeline)],
+    outputs: [],
   };
 }
 
@@ -142,9 +134,7 @@ async function describeTables(pipeline: WatchedPipeline): Promise<Record<string,
           schema: facet('1-2-0', 'SchemaDatasetFacet', { fields: listFields(table) }),
           ...describeColumns(pipeline, table),
         },
-        outputFacets: {
-          outputStatistics: facet('1-0-2', 'OutputStatisticsOutputDatasetFacet', statistics),
-        },
+        outputFacets: { outputStatistics: facet('1-0-2', 'OutputStatisticsOutputDatasetFacet', statistics) },
       },
     ];
   });
