@@ -1,7 +1,6 @@
 import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
-import { createTableViews } from '../../lake/views.js';
 import type { Arguments } from '../command.js';
 import type { compact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
@@ -13,7 +12,6 @@ export async function runCompact(request: Arguments<typeof compact>, context: Co
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request, process.env);
   const join = async ({ db, lake, stop }: LockedLake) => {
-    await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io, {
       stop,
       targetBytes: request.fileSize,
