@@ -12,8 +12,13 @@ import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
-import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
-import { listReadHistories } from './read-histories.js';
+import {
+  backfillFolder,
+  hasOpenBackfill,
+  landHistories,
+  listReadHistories,
+  listWaitingHistories,
+} from './land-histories.js';
 
 /** Histories of items that were read ahead of a run, a call each. */
 export interface TakenHistories {

@@ -12,7 +12,6 @@ import { Journal, JournalEntries } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
 import { type Counted, foldBackfill } from '../landing/usage.js';
-import { noteHistories } from './read-histories.js';
 
 /**
  * `_pricelake/backfill/` of a lake: histories of chosen items as the service shows them, with a journal. They wait there
@@ -187,4 +186,31 @@ export async function removeBackfill(landing: Landing, lakeRoot: string): Promis
   if (landing.journal.last('backfill') === undefined) return;
   await noteHistories(lakeRoot, await listWaitingHistories(lakeRoot));
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
+}
+
+/** Items whose histories a published run has taken, noted behind its publication: one that is not noted is read again. */
+function notesPath(lakeRoot: string): string {
+  return path.join(lakeRoot, '_pricelake', 'histories.ndjson');
+}
+
+const NOTES_ADVICE =
+  'Move it away. With `source.history: items`, the histories of all items are then read again, a call each.';
+
+/** Items whose histories have been read. */
+export async function listReadHistories(lakeRoot: string): Promise<Set<bigint>> {
+  const notes = await JournalEntries.read(notesPath(lakeRoot), NOTES_ADVICE);
+  return new Set(notes.all('histories').flatMap(({ itemIds }) => itemIds));
+}
+
+/** Notes that these items' histories have been read. */
+export async function noteHistories(lakeRoot: string, itemIds: readonly bigint[]): Promise<void> {
+  const known = await listReadHistories(lakeRoot);
+  const fresh = itemIds.filter((id) => !known.has(id));
+  if (fresh.length === 0) return;
+  const notes = await Journal.open(notesPath(lakeRoot), NOTES_ADVICE);
+  try {
+    await notes.append({ type: 'histories', itemIds: fresh });
+  } finally {
+    await notes.close();
+  }
 }

@@ -2,7 +2,7 @@ import { boundMismatchRate } from '../check/mismatch-bound.js';
 import type { Database } from '../duckdb/connection.js';
 import { readModel } from '../duckdb/model-sql.js';
 import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { createItemViews } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';

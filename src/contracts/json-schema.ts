@@ -1,4 +1,5 @@
 import type { ColumnType, TableSchema } from '../tables/schemas.js';
+import { SPARK_TYPES } from '../tables/spark-types.js';
 
 type JsonType = Record<string, unknown>;
 
@@ -36,4 +37,15 @@ export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   const [first] = schemas;
   if (isOne && first !== undefined) return { ...dialect, ...describeJsonRow(first) };
   return { ...dialect, $defs: Object.fromEntries(schemas.map((schema) => [schema.table, describeJsonRow(schema)])) };
+}
+
+/** The contract as Spark's `StructType.fromJson` reads it. */
+export function describeSparkSchema({ columns }: TableSchema) {
+  const fields = columns.map(({ name, type, nullable, description }) => ({
+    name,
+    type: SPARK_TYPES[type],
+    nullable,
+    metadata: { comment: description },
+  }));
+  return { type: 'struct', fields };
 }

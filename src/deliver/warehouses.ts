@@ -4,7 +4,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Column } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { TableLoad } from './load-plan.js';
-import { type LoadTarget, nameTable } from './load-sql.js';
+import { type LoadTarget, nameTable, writeApply, writeCreate, writeGained, writeLoadsTable } from './load-sql.js';
 import { inLists, MAX_FILES, quoteStagePath } from './manifest-formats.js';
 import type { Warehouse } from './warehouse-names.js';
 
@@ -133,4 +133,29 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
   throw new PricelakeError('usage', `${warehouse} has to find the files of the lake`, {
     hint: `Give the lake's address for it, e.g. --base ${wanted.example}.`,
   });
+}
+
+/**
+ * The statements that bring a warehouse's copy to the newest run: tables as far as they are missing, staging tables, then
+ * one transaction over all tables that records the run last. Run again, or over a copy of another run, they change
+ * nothing.
+ * @param base address of the lake for the warehouse, checked
+ */
+export function writeLoadScript(
+  warehouse: Warehouse,
+  loads: readonly TableLoad[],
+  { schema, base }: { schema: string | undefined; base: string },
+): string[] {
+  const form = WAREHOUSE_FORMS[warehouse];
+  const target: LoadTarget = { ...form, schema };
+  const filled = loads.filter(({ rows }) => rows.kind !== 'none');
+  return [
+    writeLoadsTable(target),
+    ...loads.flatMap((load) => [...writeCreate(target, load), ...writeGained(target, load)]),
+    ...filled.flatMap((load) => form.stage(target, load, base)),
+    ...form.begin,
+    ...loads.flatMap((load) => writeApply(target, load, form.stageName(target, load.table))),
+    ...form.commit,
+    ...filled.flatMap(({ table }) => form.clean(target, table)),
+  ];
 }

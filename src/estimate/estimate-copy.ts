@@ -1,4 +1,5 @@
 import type { PlannedRun } from '../account/read-plan.js';
+import type { ApiClient } from '../api/client.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import { listParts } from '../extract/dataset-client.js';
 import { explainBroken } from '../plan/broken-exports.js';
@@ -8,7 +9,6 @@ import type { PollPlan } from '../plan/plan-polls.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { RunFacts } from '../plan/run-facts.js';
 import { countItems } from '../run/run-planner.js';
-import type { EstimateSource } from './estimate-source.js';
 
 /** What is left of a copy: exports, or pages of all items. */
 export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedRun): Pick<Ahead, 'exports' | 'pages'> {
@@ -34,7 +34,7 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
 
 /** Items that changed since the times that the polls reach back to. */
 export async function estimatePolls(
-  { client }: Pick<EstimateSource, 'client'>,
+  client: ApiClient,
   { landed }: RunFacts,
   polls: readonly PollPlan[],
 ): Promise<Count | undefined> {

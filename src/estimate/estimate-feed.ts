@@ -2,9 +2,9 @@ import type { ApiClient } from '../api/client.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
+import type { JournalEntries } from '../landing/journal.js';
 import { type Count, countPages, extrapolateChanges, sumCounts } from '../plan/estimate.js';
 import type { FeedStart } from '../plan/plan-run.js';
-import type { EstimateSource } from './estimate-source.js';
 
 /** The changes that wait, and the first page of them. */
 export interface WaitingFeed {
@@ -20,7 +20,7 @@ const PAGE_LIMIT = 1_000;
  * several datasets, a page each, unless no change is newer than the lake.
  */
 export async function estimateFeed(
-  { client, journal }: Pick<EstimateSource, 'client' | 'journal'>,
+  { client, journal }: { client: ApiClient; journal: JournalEntries },
   starts: readonly FeedStart[],
 ): Promise<WaitingFeed> {
   const isNew = starts.some(({ from }) => from === undefined);

@@ -15,7 +15,7 @@ import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-sele
 import { planRepairs, readTables } from '../run/open-tables.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import type { EstimateSource } from './estimate-source.js';
+import type { EstimateSource } from './estimate-reads.js';
 import { priceNothing, pricePlan } from './estimate-steps.js';
 
 /** What the next run would do and take. */

@@ -13,10 +13,7 @@ import { isAtRest } from '../sync/run-record.js';
 import { listEvents } from '../webhook/event-files.js';
 import { estimateCopy, estimatePolls } from './estimate-copy.js';
 import { estimateFeed } from './estimate-feed.js';
-import { estimateHistories } from './estimate-histories.js';
-import { estimateListing } from './estimate-listing.js';
-import { estimateNeeds } from './estimate-needs.js';
-import type { EstimateSource } from './estimate-source.js';
+import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
 
 /** What lies before a run, and why it would not be begun. */
 export interface PricedPlan {
@@ -56,7 +53,7 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
   const { decision, copy, copied, comparisons } = plan;
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
-  const changedItems = await estimatePolls(source, planner.facts, polls);
+  const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const feed = plan.feed.isRead && !has('feed.done') ? await estimateFeed(source, plan.feed.starts) : undefined;
   const isNews = isAny(feed?.changes) || has('feed.page');
   const isIdle = !has('begin') && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));

@@ -1,3 +1,5 @@
+import { MAX_JSON_DEPTH } from '../io/limits.js';
+
 /**
  * Finds the parts of a JSON text without making objects of it: pages of a thousand rows pass through here,
  * and their numbers must not pass through a double. It locates; DuckDB validates when it types the bytes.
@@ -156,4 +158,23 @@ export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;
   const value = BigInt(text);
   return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+/** True for JSON text that is nested too deep for what goes through it by recursion: parsers, zod, JSON.stringify. */
+export function isTooDeep(json: string): boolean {
+  // So short a text can't be.
+  if (json.length <= 2 * MAX_JSON_DEPTH) return false;
+  let depth = 0;
+  let isText = false;
+  for (let i = 0; i < json.length; i++) {
+    const char = json.charCodeAt(i);
+    if (isText) {
+      if (char === 0x5c) i++;
+      else if (char === 0x22) isText = false;
+    } else if (char === 0x22) isText = true;
+    else if (char === 0x5b || char === 0x7b) {
+      if (++depth > MAX_JSON_DEPTH) return true;
+    } else if (char === 0x5d || char === 0x7d) depth--;
+  }
+  return false;
 }

@@ -9,11 +9,11 @@ import { ignoreMissing, type Lake, PRIVATE_FOLDER } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import type { TableName } from '../tables/table.js';
 import { readHolder } from './lease.js';
+import { openStore } from './remote.js';
 import { listTables } from './remote-table.js';
 import { fetchAll, fetchLogs, fetchTables } from './restore.js';
 import type { Ends } from './send-tables.js';
 import { MARKER } from './small-files.js';
-import { openStore } from './with-remote.js';
 
 /** A folder for what is read from remotes. */
 export interface Cache {

@@ -7,13 +7,12 @@ import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { type CopyNote, makeNote, readNote, writeNote } from './copy-note.js';
 import { expireRemote } from './expire.js';
 import { LandingMirror } from './landing-mirror.js';
-import { type Lease, takeLease } from './lease.js';
-import type { ObjectStore } from './object-store.js';
-import { refuseUnconditional } from './probe.js';
+import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
+import { type ObjectStore, refuseUnconditional } from './object-store.js';
 import { listLocalLog, listTables } from './remote-table.js';
+import { parseRemoteUrl, REMOTE_URL } from './remote-url.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { type Ends, sendTables } from './send-tables.js';
 import { MARKER, sendSmallFiles } from './small-files.js';
@@ -199,5 +198,35 @@ async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
     throw new PricelakeError('lake_invalid', `${lake.root}: it holds a lake that is no copy of ${store.url}`, {
       hint: 'Give an empty folder as lake.path to work on the remote, or an empty prefix as lake.remote to upload this lake.',
     });
+  }
+}
+
+/** The settings of a lake that say where it is. */
+export interface LakePlace {
+  path: string;
+  remote?: string | undefined;
+}
+
+/** Opens the storage that an address names. */
+export async function openStore(address: string, io: Io): Promise<ObjectStore> {
+  const url = parseRemoteUrl(address);
+  if (url === undefined) throw new PricelakeError('usage', `the address of a remote ${REMOTE_URL}`);
+  const { openS3Store } = await import('./s3-store.js');
+  return openS3Store(url, io);
+}
+
+/** Does `work` while this process holds the lake's remote; without one, it is just done. */
+export async function withRemote<T>(
+  { path, remote }: LakePlace,
+  io: Io,
+  signal: AbortSignal | undefined,
+  work: (remote: Remote | undefined, stop: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (remote === undefined) return work(undefined, signal);
+  const store = await openStore(remote, io);
+  try {
+    return await holdRemote(path, store, io, signal, work);
+  } finally {
+    store.close();
   }
 }

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import {
   ignoreMissing,
   innerPath,

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { settleAll } from '../io/settle-all.js';
-import { runSideBySide } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { writeCheckpoint } from '../lake/checkpoint.js';
 import { logPath, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';

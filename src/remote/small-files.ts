@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, PRIVATE_FOLDER } from '../lake/layout.js';
 import type { ObjectStore } from './object-store.js';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { countOf, formatCount } from '../formats/count.js';
 import { type Content, Html, html } from '../formats/html.js';
 import { foreign, moment } from './format.js';
+import { renderSection } from './layout.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 import type { LakeFacts } from './read-facts.js';
@@ -9,7 +10,6 @@ import { type Advice, checksSection, describeFinding } from './sections/checks.j
 import { copySection } from './sections/copy.js';
 import { creditsSection } from './sections/credits.js';
 import { historySection } from './sections/history.js';
-import { renderSection } from './sections/section.js';
 import { shopsSection } from './sections/shops.js';
 import { spreadSection } from './sections/spread.js';
 import { watchSection } from './sections/watch.js';

@@ -1,9 +1,8 @@
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
+import { createWatched, type WatchOptions } from '../analyze/watch-list.js';
 import type { Database } from '../duckdb/connection.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
 import { parseRows, readOne, readRows } from './read-rows.js';
-import type { WatchedFacts } from './read-watched.js';
-import type { ReportSelection } from './report-selection.js';
 import * as rows from './rows.js';
 
 /** Everything that the report says about a lake: aggregates and top rows, never whole tables. */
@@ -73,4 +72,43 @@ async function readShops(db: Database, currency: string | null): Promise<rows.Sh
     [BigInt(MOST_SHOPS)],
   );
   return parseRows(reader, rows.shopRow);
+}
+
+export interface ReportSelection {
+  /** ISO 4217 code; all currencies without it. */
+  currency: string | undefined;
+  /** Widest spreads among products in so many shops or more; without it four, or as many as there are. */
+  minShops: number | undefined;
+  /** Rows of the table of the widest spreads. */
+  top: number;
+  /** Products whose price history is shown; without any, some of the widest spreads. */
+  products: readonly string[];
+}
+
+/** What a price list finds, as `pricelake watch` tells it. */
+export interface WatchedFacts {
+  lines: bigint;
+  matched: bigint;
+  /** Products that a shop sells below the lowest allowed price, and cheaper than the list's own price. */
+  below: bigint;
+  undercut: bigint;
+  /** Those that matter most first. */
+  rows: rows.Watched[];
+}
+
+/** A longer list is in the files that `pricelake watch` writes. */
+export const MOST_WATCHED = 500;
+
+/** @throws PricelakeError as createWatched does for a list that can't be read */
+export async function readWatched(db: Database, options: WatchOptions): Promise<WatchedFacts> {
+  await createWatched(db, options);
+  const counts = await db.row(
+    `SELECT count(*) AS lines, count(*) FILTER (is_matched) AS matched, count(*) FILTER (below_shops > 0) AS below,
+       count(*) FILTER (undercut_shops > 0) AS undercut FROM watched`,
+  );
+  const reader = await db.read(
+    `FROM watched ORDER BY coalesce(below_shops, 0) > 0 DESC, is_matched DESC, gap_pct DESC NULLS LAST, line LIMIT ${MOST_WATCHED}`,
+  );
+  const { lines, matched, below, undercut } = counts as Record<'lines' | 'matched' | 'below' | 'undercut', bigint>;
+  return { lines, matched, below, undercut, rows: parseRows(reader, rows.watchedRow) };
 }

@@ -3,7 +3,6 @@ import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { parseRows, readRows } from './read-rows.js';
-import type { ReportSelection } from './report-selection.js';
 import * as rows from './rows.js';
 
 /** A product with its offers and what each of them cost from when on. */
@@ -26,7 +25,7 @@ const DAY_MS = 86_400_000;
  */
 export async function readHistories(
   db: Database,
-  { products, currency }: ReportSelection,
+  { products, currency }: { products: readonly string[]; currency: string | undefined },
   spreads: readonly rows.Spread[],
   until: Date | null,
 ): Promise<ProductHistory[]> {

@@ -2,7 +2,7 @@ import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import type { Database } from '../duckdb/connection.js';
 import { readPolledParts } from '../extract/poll-journal.js';
 import { readLowWatermark } from '../extract/watermark.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { createTableViews } from '../lake/views.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type DerivedSelect, listDerivedLevels } from '../analyze/derive.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { createChangedProducts } from '../merge/changed-products.js';

@@ -1,8 +1,8 @@
 import { chooseRunSample, compareSample, type SampleComparison } from '../compare/compare-sample.js';
 import type { Database } from '../duckdb/connection.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import { openStep } from '../io/report-step.js';
-import { settleAll } from '../io/settle-all.js';
+import { openStep } from '../io/io.js';
+import { settleAll } from '../io/side-by-side.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { beginStage, type Stage, stageTable } from '../lake/stage.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';

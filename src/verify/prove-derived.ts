@@ -1,9 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { derivedSelects } from '../analyze/derive.js';
+import { countRows } from '../check/count-rows.js';
+import { readKeptCounts } from '../check/kept-counts.js';
+import { loadChecks } from '../check/load.js';
+import { findReadTables } from '../check/read-tables.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { Proof } from './proof.js';
-import { readApplied } from './read-applied.js';
-import { createReplayedViews } from './table-views.js';
+import { createReplayedViews, type Proof, readApplied } from './proof.js';
 
 /** Items whose products are compared at a time: what groups hold can't all be spilled. */
 const PART_ITEMS = 1_500_000n;
@@ -62,3 +66,24 @@ async function splitByProduct(db: Parameters<Proof['prove']>[0]['db']): Promise<
   if (parts <= 1n) return ['true'];
   return Array.from({ length: Number(parts) }, (_, part) => `hash(product_id) % ${parts} = ${part}`);
 }
+
+const FILE = 'check-counts.json';
+
+export const countProof: Proof = {
+  name: 'counts',
+  claims: 'What runs counted on, check by check, is what the check finds over all rows.',
+  async prove(context, report) {
+    const text = await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing);
+    // What is of other files is not counted on.
+    const kept = readKeptCounts(text, await loadChecks(), (table) => context.tables.get(table)?.files.keys());
+    await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
+    for (const { planned, violations } of kept) {
+      context.signal.throwIfAborted();
+      const found = await countRows(context.db, planned);
+      if (found.violations === violations) continue;
+      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Delete the file: the next run counts all rows`;
+      report({ table: 'items', file: `_pricelake/${FILE}`, what });
+    }
+    return { count: BigInt(kept.length), of: 'checks' };
+  },
+};

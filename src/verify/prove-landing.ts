@@ -2,8 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { checkLanding } from './check-landing.js';
-import type { Proof, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
+import { type Proof, readApplied, type VerifyContext } from './proof.js';
 
 const RUN = /^\d{6,}-/;
 

@@ -2,8 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-difference.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readPointer } from '../lake/pointer.js';
-import type { Proof, Report, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
+import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
 
 export const logProof: Proof = {

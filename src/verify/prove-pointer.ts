@@ -9,10 +9,15 @@ import { writePointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
-import type { Finding, Proof, Report, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
+import {
+  createReplayedViews,
+  type Finding,
+  type Proof,
+  type Report,
+  readApplied,
+  type VerifyContext,
+} from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
-import { createReplayedViews } from './table-views.js';
 
 const POINTER = 'lake.json';
 const CATALOG = 'catalog.sql';

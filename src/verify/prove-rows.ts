@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { tablePath } from '../lake/layout.js';
 import type { Column } from '../tables/schemas.js';
-import { addValues, type ColumnFacts, formatValue } from './column-facts.js';
-import { compareStats, parseStats } from './compare-stats.js';
+import { addValues, type ColumnFacts, compareStats, formatValue, parseStats } from './compare-stats.js';
 import { type ExactFile, openExactFile } from './exact-parquet.js';
-import type { Proof, Report, VerifyContext } from './proof.js';
+import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import { listFiles } from './prove-files.js';
-import { readApplied } from './read-applied.js';
 import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 
 /** A file of which row groups are read. */

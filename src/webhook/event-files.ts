@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
-import { refuseLink } from '../errors/link-error.js';
+import { refuseLink } from '../errors/path-fault.js';
 import { makeFolder, syncFolder, writeSynced } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 

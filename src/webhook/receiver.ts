@@ -5,10 +5,9 @@ import type { Io } from '../io/io.js';
 import { Connections } from './connections.js';
 import type { EventStore } from './event-store.js';
 import { BodyError, type BodyFault, BodyReader } from './read-body.js';
-import { RefusalLog } from './refusal-log.js';
 import { type AgeLimits, parseSignature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
-import { type Desk, takeDelivery } from './take-delivery.js';
+import { type Desk, RefusalLog, takeDelivery } from './take-delivery.js';
 
 export interface ReceiverOptions extends AgeLimits {
   host: string;

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
+import * as z from 'zod';
+import { parseExactJson } from '../api/exact-json.js';
 import type { Io } from '../io/io.js';
-import { readEvent } from './event.js';
 import type { EventStore } from './event-store.js';
-import type { RefusalLog } from './refusal-log.js';
 import { type AgeLimits, isSignedBy, judgeAge, type Signature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
 
@@ -58,4 +59,63 @@ export async function takeDelivery(
   io.log('info', isNew ? 'webhook.landed' : 'webhook.repeat', { eventId, changes, cursor, ...facts });
   if (isNew) desk.onLanded();
   return 204;
+}
+
+/** What the receiver needs to know of a WebhookEvent (section 6); the changes are typed by the next run. */
+export interface EventFacts {
+  id: string;
+  type: string;
+  changes: number;
+  /** As text: it exceeds what a double holds. Undefined for a ping. */
+  cursor: string | undefined;
+}
+
+const envelope = z.looseObject({
+  id: z.string().min(1).max(1000),
+  type: z.string(),
+  cursor: z.union([z.number(), z.bigint()]).nullish().catch(null),
+  changes: z.array(z.unknown()).nullish(),
+});
+
+/** Reads the envelope of a signed body, or says why it is none. */
+export function readEvent(body: Buffer): EventFacts | { fault: string } {
+  if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
+  let value: unknown;
+  try {
+    value = parseExactJson(body.toString('utf8'));
+  } catch (error) {
+    // A RangeError is a body nested too deep to be read.
+    return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
+  }
+  const parsed = envelope.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { fault: `not a WebhookEvent: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };
+  }
+  const { id, type, cursor, changes } = parsed.data;
+  return { id, type, changes: changes?.length ?? 0, cursor: cursor?.toString() };
+}
+
+const EVERY_MS = 10_000;
+
+/** Logs refused deliveries, each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
+export class RefusalLog {
+  readonly #io: Io;
+  readonly #last = new Map<string, { at: number; skipped: number }>();
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  add(reason: string, facts: Record<string, unknown> = {}): void {
+    const now = this.#io.now().getTime();
+    const last = this.#last.get(reason);
+    if (last !== undefined && now - last.at < EVERY_MS) {
+      last.skipped++;
+      return;
+    }
+    const more = last === undefined || last.skipped === 0 ? {} : { notLogged: last.skipped };
+    this.#last.set(reason, { at: now, skipped: 0 });
+    this.#io.log('warn', 'webhook.refused', { reason, ...facts, ...more });
+  }
 }

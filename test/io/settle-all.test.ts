@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { settleAll } from '../../src/io/settle-all.js';
+import { settleAll } from '../../src/io/side-by-side.js';
 
 test('gives what each of the works came to, in their order', async () => {
   expect(await settleAll([Promise.resolve(1), setImmediate('two')])).toEqual([1, 'two']);

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Chart, drawChart } from '../../src/report/chart.js';
 import { changesChart } from '../../src/report/charts/changes.js';
-import { histogramChart } from '../../src/report/charts/histogram.js';
 import { drawPriceLines } from '../../src/report/charts/price-lines.js';
 import { rangesChart, sharesChart } from '../../src/report/charts/ranges.js';
-import { spreadDaysChart } from '../../src/report/charts/spread-days.js';
+import { histogramChart, spreadDaysChart } from '../../src/report/charts/spreads.js';
 import { HOSTILE } from './report-world.js';
 
 const DAY = 86_400_000;

@@ -2,8 +2,7 @@ import { derivedSelects } from '../../src/analyze/derive.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type ReportHead, renderReport } from '../../src/report/page.js';
-import { type LakeFacts, readFacts } from '../../src/report/read-facts.js';
-import type { ReportSelection } from '../../src/report/report-selection.js';
+import { type LakeFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
 import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const text = quoteLiteral;

@@ -1,4 +1,4 @@
-import { parseSize } from '../../config/size.js';
+import { parseSize } from '../../config/units.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';

@@ -2,9 +2,8 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { foreign, moment } from '../format.js';
+import { renderTable, type Section } from '../layout.js';
 import type { CheckRow } from '../rows.js';
-import { renderTable } from '../table.js';
-import type { Section } from './section.js';
 
 const SEVERITIES = {
   gate: 'gate: holds a batch back',

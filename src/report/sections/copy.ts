@@ -3,10 +3,9 @@ import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { changesChart, KINDS } from '../charts/changes.js';
 import { foreign, formatDay, formatDuration, formatPercent, moment, momentOr } from '../format.js';
+import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
 import { CHANGE_DAYS, type LakeFacts } from '../read-facts.js';
 import type { Dataset, DayChanges, Run } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import { renderFigure, renderFigures, type Section } from './section.js';
 
 /** How fresh the copy is, what the last runs did and cost, and whether it adds up. */
 export async function copySection(facts: LakeFacts, generatedAt: Date): Promise<Section> {

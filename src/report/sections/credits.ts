@@ -1,7 +1,7 @@
 import { html } from '../../formats/html.js';
 import { foreign } from '../format.js';
+import type { Section } from '../layout.js';
 import type { Credit } from '../rows.js';
-import type { Section } from './section.js';
 
 const MOST_NAMES = 12;
 

@@ -2,11 +2,10 @@ import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
 import { cutText, foreign, formatDay, formatMoney, formatPercent, link, money } from '../format.js';
+import { type Column, renderTable, type Section } from '../layout.js';
 import type { LakeFacts } from '../read-facts.js';
 import { HISTORY_DAYS, OFFERS_SHOWN, type ProductHistory } from '../read-histories.js';
 import type { Offer } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import type { Section } from './section.js';
 
 const DAY_MS = 86_400_000;
 

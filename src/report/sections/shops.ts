@@ -3,10 +3,9 @@ import { type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
 import { cutText, foreign, formatPercent } from '../format.js';
+import { type Column, renderFigure, renderTable, type Section } from '../layout.js';
 import { type LakeFacts, MOST_SHOPS } from '../read-facts.js';
 import type { Shop } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import { renderFigure, type Section } from './section.js';
 
 const SHOPS_DRAWN = 16;
 const ROWS_OPEN = 10;

@@ -1,16 +1,14 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
-import { histogramChart } from '../charts/histogram.js';
 import { rangesChart } from '../charts/ranges.js';
-import { spreadDaysChart } from '../charts/spread-days.js';
+import { histogramChart, spreadDaysChart } from '../charts/spreads.js';
 import { cutText, foreign, formatPercent, money } from '../format.js';
+import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
 import type { LakeFacts } from '../read-facts.js';
 import { keyOf } from '../read-histories.js';
 import type { Category, Offer, Spread } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
 import { productId } from './history.js';
-import { renderFigure, renderFigures, type Section } from './section.js';
 
 const CATEGORIES_DRAWN = 12;
 const ROWS_OPEN = 15;

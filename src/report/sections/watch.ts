@@ -1,10 +1,9 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { foreign, formatDay, formatPercent, money } from '../format.js';
-import { MOST_WATCHED, type WatchedFacts } from '../read-watched.js';
+import { type Column, renderTable, type Section } from '../layout.js';
+import { MOST_WATCHED, type WatchedFacts } from '../read-facts.js';
 import type { Watched } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import type { Section } from './section.js';
 
 const ROWS_OPEN = 15;
 const MOST_NAMES = 5;

@@ -23,3 +23,15 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
     throw new PricelakeError('lake_invalid', `${path}: ${what}`, { hint: next }, { cause });
   };
 }
+
+/** The error for a link in the place of a folder or file of the lake: a write or a removal would happen elsewhere. */
+export function refuseLink(path: string): PricelakeError {
+  return new PricelakeError('lake_invalid', `${path}: it is a symbolic link; nothing behind it was changed`, {
+    hint: 'Remove the link: pricelake makes what belongs there. For a lake on another disk, give its folder there as lake.path.',
+  });
+}
+
+/** True for `s3://bucket/lake` and the like, where a folder may be meant. */
+export function isAddress(path: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+}

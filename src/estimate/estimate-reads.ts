@@ -2,18 +2,30 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlannedRun } from '../account/read-plan.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
+import { findMissingHistories } from '../backfill/fetch-histories.js';
+import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
 import { listSelectedParts } from '../extract/dataset-client.js';
+import type { JournalEntries } from '../landing/journal.js';
 import { createItemViews } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges } from '../merge/changes.js';
 import { findNeeds } from '../merge/merge.js';
 import { createRejectedItems, createRejectedRows } from '../merge/rejects.js';
+import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
+import { chooseReadings } from '../plan/choose-readings.js';
 import { type Ahead, countPages } from '../plan/estimate.js';
 import { planHydration } from '../plan/plan-hydration.js';
+import type { FactSource } from '../run/gather-facts.js';
+import type { Run } from '../run/open-run.js';
+import { readPollStart } from '../run/poll-start.js';
 import { countItems } from '../run/run-planner.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
-import type { EstimateSource } from './estimate-source.js';
+
+/** What an estimate looks at: a run's things, without a lock; its journal is empty where it has not begun. */
+export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
+  journal: JournalEntries;
+}
 
 /**
  * What reading items whole would take: those about which a page of the feed says too little, found and read as a run does
@@ -81,4 +93,52 @@ async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSou
   await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
   await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
   return findNeeds(db);
+}
+
+/** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
+export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
+  const { db, client, selection, journal } = source;
+  if (journal.last('listing.done') !== undefined) return undefined;
+  await createItemViews(db, []);
+  await db.run('CREATE OR REPLACE TABLE pending_changes AS SELECT * FROM history WHERE false');
+  await createListingItems(db, undefined, []);
+  const counts = listSelectedParts(client, selection).length;
+  const since = new Date(await readPollStart(source)).toISOString();
+  if (await findEvidence(db, since)) {
+    return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
+  }
+  const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
+  const sites = await countLakeSites(db);
+  const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
+  const { calls, limit, wanted } = chooseReadings(facts);
+  const why = 'nothing shows that changedSince returns removals';
+  return calls === 0n
+    ? {
+        calls: counts,
+        basis: `counts of listed items; ${why}, and reading all takes ${wanted} calls of ${limit} allowed`,
+      }
+    : { calls: counts + Number(calls), basis: `counts of listed items, and reading them: ${why}` };
+}
+
+/** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
+const RUN_BEHIND = 5;
+
+/** The cost of reading items' histories one by one, if the pipeline asks for them. */
+export async function estimateHistories(
+  { pipeline, tables, db, lake, journal }: EstimateSource,
+  { gate }: PlannedRun,
+  copied: bigint | undefined,
+): Promise<Ahead['histories']> {
+  if (pipeline.source.history !== 'items') return undefined;
+  const isFirst = tables.items.version < 0n;
+  // An unfinished run comes before them.
+  if (!isFirst && journal.entries.length > 0) return undefined;
+  const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
+  const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
+  if (missing === 0) return undefined;
+  const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
+  const { sample, products } = pipeline.proof;
+  const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
+  // The plan is asked for before them and behind them.
+  return { calls: asked + 2 + behind, left: missing - asked };
 }
