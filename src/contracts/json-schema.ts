@@ -3,7 +3,7 @@ import { SPARK_TYPES } from '../tables/spark-types.js';
 
 type JsonType = Record<string, unknown>;
 
-/** A row as `pricelake query --format ndjson` writes it; numbers have all their digits. */
+/** Types of a row that `pricelake query --format ndjson` writes, with all digits of numbers. */
 const JSON_TYPES: Record<ColumnType, JsonType> = {
   BIGINT: { type: 'integer', minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, format: 'int64' },
   VARCHAR: { type: 'string' },
@@ -31,7 +31,7 @@ export function describeJsonRow({ table, description, columns }: TableSchema): J
   };
 }
 
-/** JSON Schema of one table's row, or of all under `$defs`. */
+/** JSON Schema of one table's row, or of all tables under `$defs`. */
 export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
   const [first] = schemas;
@@ -39,7 +39,7 @@ export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   return { ...dialect, $defs: Object.fromEntries(schemas.map((schema) => [schema.table, describeJsonRow(schema)])) };
 }
 
-/** The contract as Spark's `StructType.fromJson` reads it. */
+/** Describes the contract for Spark's `StructType.fromJson`. */
 export function describeSparkSchema({ columns }: TableSchema) {
   const fields = columns.map(({ name, type, nullable, description }) => ({
     name,

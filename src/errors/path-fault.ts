@@ -1,6 +1,6 @@
 import { PricelakeError } from './errors.js';
 
-/** Why a file can't be read that is there, by the system's code. */
+/** Reasons why a file that exists can't be read, by the system's code. */
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'it is not in a folder',
@@ -10,8 +10,8 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * For `.catch` of reading a file of the lake: a missing one is undefined, any other fault of the file says where, what, and
- * `hint`, what to do. What is no fault of the file is thrown as it is.
+ * For `.catch` after reading a file of the lake. A missing file is undefined; other faults of the file become errors with
+ * `hint`. All other errors are thrown unchanged.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {
@@ -24,14 +24,14 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
   };
 }
 
-/** The error for a link in the place of a folder or file of the lake: a write or a removal would happen elsewhere. */
+/** A link in place of a lake's file or folder is refused, because writes and removals would happen elsewhere. */
 export function refuseLink(path: string): PricelakeError {
   return new PricelakeError('lake_invalid', `${path}: it is a symbolic link; nothing behind it was changed`, {
     hint: 'Remove the link: pricelake makes what belongs there. For a lake on another disk, give its folder there as lake.path.',
   });
 }
 
-/** True for `s3://bucket/lake` and the like, where a folder may be meant. */
+/** True for text such as `s3://bucket/lake`, which is not a path. */
 export function isAddress(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }

@@ -22,14 +22,14 @@ import { countItems } from '../run/run-planner.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
 
-/** What an estimate looks at: a run's things, without a lock; its journal is empty where it has not begun. */
+/** An estimate reads the same things as a run, without a lock. The journal is empty if no run has begun. */
 export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
   journal: JournalEntries;
 }
 
 /**
- * What reading items whole would take: those about which a page of the feed says too little, found and read as a run does
- * it; where more changes wait, in proportion. What changed is counted by one call (section 4, /items, `changedSince`).
+ * Prices whole reads of items. Finds those that the first page of the feed needs as a run does, and extrapolates if more
+ * changes wait. One call counts the changed items (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,
@@ -57,7 +57,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // The first page is read before the way is chosen; it may hold all that is needed.
+  // A run reads the first page before it chooses a way, and that page may be enough.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {
@@ -68,7 +68,7 @@ export async function estimateNeeds(
   };
 }
 
-/** As normalizing does it, over the lake as it is. */
+/** Finds needed items as a run does, over the present lake. */
 async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSource, { body, page }: WaitingFeed) {
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
@@ -95,7 +95,7 @@ async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSou
   return findNeeds(db);
 }
 
-/** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
+/** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
 export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
   const { db, client, selection, journal } = source;
   if (journal.last('listing.done') !== undefined) return undefined;
@@ -120,10 +120,10 @@ export async function estimateListing(source: EstimateSource, { gate }: PlannedR
     : { calls: counts + Number(calls), basis: `counts of listed items, and reading them: ${why}` };
 }
 
-/** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
+/** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */
 const RUN_BEHIND = 5;
 
-/** The cost of reading items' histories one by one, if the pipeline asks for them. */
+/** Prices reads of items' histories one by one, if the pipeline asks for them. */
 export async function estimateHistories(
   { pipeline, tables, db, lake, journal }: EstimateSource,
   { gate }: PlannedRun,
@@ -131,7 +131,7 @@ export async function estimateHistories(
 ): Promise<Ahead['histories']> {
   if (pipeline.source.history !== 'items') return undefined;
   const isFirst = tables.items.version < 0n;
-  // An unfinished run comes before them.
+  // Histories wait for the end of an unfinished run.
   if (!isFirst && journal.entries.length > 0) return undefined;
   const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
   const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
@@ -139,6 +139,6 @@ export async function estimateHistories(
   const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
   const { sample, products } = pipeline.proof;
   const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
-  // The plan is asked for before them and behind them.
+  // Plus a call for the plan before and after them.
   return { calls: asked + 2 + behind, left: missing - asked };
 }

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 /**
- * Does `work` for each of the list, `concurrency` at a time, and returns what came of them in order. After a failure
- * nothing more is begun, and the error is thrown when what was under way has ended: nothing works on behind it.
+ * Does `work` for each of the list, `concurrency` at a time, and returns the results in order. After a failure it begins
+ * no more, and throws only when all work under way has ended.
  */
 export async function runSideBySide<T, R>(
   concurrency: number,
@@ -25,7 +25,7 @@ export async function runSideBySide<T, R>(
   return results;
 }
 
-/** Waits for all, also when one fails: nothing works on behind the error. */
+/** Waits for all before it throws the first error, so that no work continues after it. */
 export async function settleAll<T extends readonly unknown[]>(
   works: {
     readonly [K in keyof T]: Promise<T[K]>;

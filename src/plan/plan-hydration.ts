@@ -2,27 +2,27 @@ import type { PricelakeError } from '../errors/errors.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { type BrokenExport, explainBroken, refuseBroken } from './broken-exports.js';
 
-/** What whole reads of changed items may use. */
+/** Means for whole reads of changed items. */
 export interface HydrationMeans {
-  /** Undefined where no export may be taken, and calls aren't bounded. */
+  /** Undefined: no export may be taken, and calls are unlimited. */
   allowance: Allowance | undefined;
-  /** Calls made since `allowance` was read. */
+  /** Calls since `allowance` was read. */
   callsMade: bigint;
   ratePerSecond: number | null;
-  /** An export of these items that broke off in the runs before, and is not to be tried yet. */
+  /** An export of these items that broke off in earlier runs and must wait. */
   broken: BrokenExport | undefined;
-  /** True where the run has taken that export: what it lacks, it lacks again. */
+  /** True if the run has taken that export, which would lack the same items again. */
   isTaken?: boolean;
 }
 
-/** How the rest of the needed items is read, once a page of the changed ones shows how many there are. */
+/** Way to read the needed items, once a page of changed items shows how many there are. */
 export interface HydrationPlan {
   choice: HydrationChoice;
-  /** Set where the calls don't suffice, and the export is not to be tried yet. */
+  /** Set if there are too few calls and the export must wait. */
   refusal: PricelakeError | undefined;
 }
 
-/** Overage is never worth it here: the items can be read otherwise. */
+/** Never takes overage, because the items can be read in other ways. */
 export function planHydration(
   changed: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>,
   { allowance, callsMade, ratePerSecond, broken, isTaken = false }: HydrationMeans,
@@ -35,40 +35,39 @@ export function planHydration(
   return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
 }
 
-/** What reading the needed items whole would take, by the first page of changed items. */
+/** Counts that the first page of changed items shows. */
 export interface HydrationFacts {
-  /** Items that are still needed. */
+  /** Needed items that are still unread. */
   needed: number;
-  /** Pages of changed items that are left. */
+  /** Unread pages of changed items. */
   pages: number;
-  /** Rows that an export of the changed items has. */
+  /** Rows of an export of the changed items. */
   rows: bigint;
   /** Calls that the run may still make; null is unlimited. */
   callsLeft: bigint | null;
-  /** Export rows that it may still take without a bill; null is unlimited. */
+  /** Export rows that it may still take unbilled; null is unlimited. */
   rowsLeft: bigint | null;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
-  /** Why no export is taken, whatever it costs; absent where it may be. */
+  /** Reason to take no export, at any cost; absent if one may be taken. */
   withoutExport?: string | undefined;
 }
 
 export interface HydrationChoice {
   way: 'none' | 'items' | 'pages' | 'export';
-  /** Calls and export rows that it takes, at most. */
+  /** An upper bound, as `rows`. */
   calls: number;
   rows: bigint;
   reason: string;
 }
 
-/** A page answers in about 20 ms, and rows of an export arrive and are typed by 50,000 a second. */
+/** A page takes about 20 ms. 50,000 rows of an export arrive and are typed in a second. */
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
 /**
- * The cheapest way to read the needed items (section 4): single items, pages of 500 changed items, or one export of
- * them. Cheapest is what takes the smallest share of the calls and export rows that are left; where neither is
- * limited, what takes the least time.
+ * Chooses the cheapest way to read the needed items (section 4): single items, pages of 500 changed items, or one export of
+ * them. The cheapest takes the smallest share of the calls and rows left, or the least time if neither is limited.
  */
 export function chooseHydration(facts: HydrationFacts): HydrationChoice {
   const { needed, pages, rows, rowsLeft } = facts;

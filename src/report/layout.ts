@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from '../formats/html.js';
 
-/** A part of the page that the navigation leads to. */
+/** A part of the page that the navigation links to. */
 export interface Section {
   id: string;
   title: string;
@@ -15,7 +15,6 @@ ${body}
 `;
 }
 
-/** Names with their values, e.g. the first figures. */
 export function renderFigures(figures: readonly { name: string; value: Content; note?: Content }[]): Html {
   return html`<dl class="figures">${figures.map(
     ({ name, value, note }) =>
@@ -23,7 +22,7 @@ export function renderFigures(figures: readonly { name: string; value: Content; 
   )}</dl>`;
 }
 
-/** A chart with its title over it and what its marks mean under it. */
+/** A chart between its title and its legend. */
 export function renderFigure(title: Content, chart: Html, legend: Content = ''): Html {
   const under = typeof legend === 'string' && legend !== '' ? html`<p class="legend text">${legend}</p>` : legend;
   return html`<figure><figcaption>${title}</figcaption>${chart}${under}</figure>`;
@@ -32,11 +31,11 @@ export function renderFigure(title: Content, chart: Html, legend: Content = ''):
 export interface Column<Row> {
   label: string;
   cell: (row: Row) => Content;
-  /** Numbers are right-aligned. */
+  /** Right-aligns the cells. */
   numeric?: boolean;
-  /** Names are below the numbers and need some room. */
+  /** Leaves room for names below the numbers. */
   named?: boolean;
-  /** What the column is sorted by; a column without it can't be. */
+  /** Without it, the column can't be sorted. */
   sortBy?: (row: Row) => string | number;
 }
 
@@ -44,21 +43,21 @@ export interface TableOptions<Row> {
   caption: Content;
   columns: Column<Row>[];
   rows: readonly Row[];
-  /** Names the table in the document: a search box may point to it. */
+  /** A search box points to it. */
   id?: string;
-  /** How the rows are sorted already. */
+  /** The order of `rows`. */
   sorted?: { by: string; order: 'ascending' | 'descending' };
-  /** So many rows are shown at first, the others behind a button; without the script all. */
+  /** Rows beyond this number are behind a button; without the script, all are shown. */
   fold?: number;
-  /** What a filter knows a row by: `data-` attributes of its element. */
+  /** `data-` attributes of a row, for filters. */
   data?: (row: Row) => Record<string, string>;
-  /** On a narrow screen every row becomes a card, with the labels beside the values. */
+  /** On a narrow screen, each row becomes a card with the labels beside the values. */
   cards?: boolean;
 }
 
 /**
- * A table whose first column heads its rows. Roles are spelled out: a browser may forget those of a row that the
- * style lays out as a card.
+ * A table whose first column heads its rows. Roles are spelled out, because browsers drop those of rows that the style
+ * lays out as cards.
  */
 export function renderTable<Row>(options: TableOptions<Row>): Html {
   const { caption, columns, rows, id, cards, fold, data } = options;

@@ -5,7 +5,7 @@ import { type ProductHistory, readHistories } from './read-histories.js';
 import { parseRows, readOne, readRows } from './read-rows.js';
 import * as rows from './rows.js';
 
-/** Everything that the report says about a lake: aggregates and top rows, never whole tables. */
+/** Everything that the report shows: aggregates and top rows, never whole tables. */
 export interface LakeFacts {
   selection: ReportSelection;
   overview: rows.Overview;
@@ -21,7 +21,7 @@ export interface LakeFacts {
   shops: rows.Shop[];
   histories: ProductHistory[];
   credits: rows.Credit[];
-  /** Where a price list was given. */
+  /** Undefined without a price list. */
   watched?: WatchedFacts | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function readFacts(db: Database, selection: ReportSelection): Promi
   };
 }
 
-/** Shops as a whole, those with the most compared products first. */
+/** Reads shops over all categories, those with the most compared products first. */
 async function readShops(db: Database, currency: string | null): Promise<rows.Shop[]> {
   await setVariables(db, { currency, category: null, min_products: 1n });
   const reader = await db.read(
@@ -77,29 +77,30 @@ async function readShops(db: Database, currency: string | null): Promise<rows.Sh
 export interface ReportSelection {
   /** ISO 4217 code; all currencies without it. */
   currency: string | undefined;
-  /** Widest spreads among products in so many shops or more; without it four, or as many as there are. */
+  /** Fewest shops of the products with the widest spreads; by default four, or as many as there are. */
   minShops: number | undefined;
   /** Rows of the table of the widest spreads. */
   top: number;
-  /** Products whose price history is shown; without any, some of the widest spreads. */
+  /** Products to show; if empty, some of the widest spreads. */
   products: readonly string[];
 }
 
-/** What a price list finds, as `pricelake watch` tells it. */
+/** The result of `pricelake watch` for a price list. */
 export interface WatchedFacts {
   lines: bigint;
   matched: bigint;
-  /** Products that a shop sells below the lowest allowed price, and cheaper than the list's own price. */
+  /** Products that a shop sells below the lowest allowed price. */
   below: bigint;
+  /** Products that a shop sells cheaper than the list does. */
   undercut: bigint;
-  /** Those that matter most first. */
+  /** The most important first. */
   rows: rows.Watched[];
 }
 
-/** A longer list is in the files that `pricelake watch` writes. */
+/** The files of `pricelake watch` have the whole list. */
 export const MOST_WATCHED = 500;
 
-/** @throws PricelakeError as createWatched does for a list that can't be read */
+/** @throws PricelakeError as `createWatched` does */
 export async function readWatched(db: Database, options: WatchOptions): Promise<WatchedFacts> {
   await createWatched(db, options);
   const counts = await db.row(

@@ -2,7 +2,6 @@ import { LosslessNumber, parse } from 'lossless-json';
 import type { Column } from '../tables/schemas.js';
 import type { ExactValue } from './exact-parquet.js';
 
-/** What the values of a column say of it. */
 export interface ColumnFacts {
   rows: number;
   nulls: number;
@@ -10,7 +9,7 @@ export interface ColumnFacts {
   max: ExactValue;
 }
 
-/** Adds values of a column; lists have no order, and of them only nulls are counted. */
+/** Adds values of a column. Lists have no order, so only their nulls are counted. */
 export function addValues(column: Column, facts: ColumnFacts | undefined, values: ExactValue[]): ColumnFacts {
   const result = facts ?? { rows: 0, nulls: 0, min: undefined, max: undefined };
   const ordered = column.type !== 'VARCHAR[]';
@@ -25,7 +24,7 @@ export function addValues(column: Column, facts: ColumnFacts | undefined, values
   return result;
 }
 
-/** Texts by their bytes, which is the order of their code points; numbers as numbers. NaN is above all. */
+/** Compares texts by their bytes, which is the order of code points. NaN is above all numbers. */
 export function compareValues(a: ExactValue, b: ExactValue): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
@@ -33,7 +32,7 @@ export function compareValues(a: ExactValue, b: ExactValue): number {
   return (a as bigint) < (b as bigint) ? -1 : (a as bigint) > (b as bigint) ? 1 : 0;
 }
 
-/** A value as DuckDB and the log's partition values write it. */
+/** Writes a value as DuckDB and the log's partition values do. */
 export function formatValue(column: Column, value: ExactValue): string | null {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
@@ -48,17 +47,17 @@ interface Stats {
   nullCount?: Record<string, unknown>;
 }
 
-/** A file's statistics as the log has them, every digit kept. */
+/** Keeps every digit of the log's statistics. */
 export function parseStats(text: string): Stats {
   return parse(text) as Stats;
 }
 
-/** Code points that a text keeps in statistics. */
+/** Statistics cut texts to this many code points. */
 const PREFIX = 32;
 
 /**
- * What the statistics of a column claim that its values refute, in words. With `whole` all values of the file were
- * read, and the bounds must be the tightest that the log can hold; else they must merely hold.
+ * Lists faults of a column's statistics. With `whole`, `facts` are of all values, and the bounds must be the tightest that
+ * the log can hold; else they must merely hold.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];
@@ -86,7 +85,7 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
   return side === 'min' ? order <= 0 : order >= 0;
 }
 
-/** In the log, texts are cut and times are in milliseconds; everything else is as it is. */
+/** The log cuts texts and has times in milliseconds; all other bounds must be equal. */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
   if (column.type === 'TIMESTAMP WITH TIME ZONE') {
     const gap = side === 'min' ? (found as bigint) - (bound as bigint) : (bound as bigint) - (found as bigint);

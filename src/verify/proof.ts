@@ -7,7 +7,6 @@ import type { TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** Something that is not as it must be. */
 export interface Finding {
   table?: TableName;
   /** Relative to the lake. */
@@ -17,14 +16,13 @@ export interface Finding {
 
 export type Report = (finding: Finding) => void;
 
-/** What proofs look at. */
 export interface VerifyContext {
   lake: Lake;
-  /** A database with nothing in it. */
+  /** An empty database. */
   db: Database;
-  /** Every table as its own log, replayed from its beginning, says it is; those with a damaged log are absent. */
+  /** Tables as their replayed logs describe them; a table with a damaged log is absent. */
   tables: Map<TableName, ReplayedTable>;
-  /** What the replay found. */
+  /** Findings of the replay. */
   logFindings: Finding[];
   /** Row groups to read at most; undefined reads all. */
   sample: number | undefined;
@@ -32,14 +30,13 @@ export interface VerifyContext {
   io: Io;
 }
 
-/** One way to prove that a lake is whole. */
 export interface Proof {
   name: string;
-  /** What is true of a sound lake. */
+  /** A sentence that is true of every sound lake. */
   claims: string;
-  /** What to do where it fails; default: make the tables again. */
+  /** Advice after a failure; default: make the tables again. */
   next?: string;
-  /** Reports what speaks against it; returns how many things it looked at, and of what kind. */
+  /** Reports findings; returns the number and kind of things it looked at. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
@@ -47,24 +44,24 @@ export interface Looked {
   count: bigint;
   /** Plural noun: `files`. */
   of: string;
-  /** What is as it may be, and worth knowing. */
+  /** Facts that are worth knowing and no findings. */
   notes?: string[];
 }
 
-/** Up to where a table's log says that it is applied. */
+/** A table's standing, as its log records it. */
 interface Applied {
   cursor: bigint | undefined;
-  /** Newest change of history ahead of the cursor. */
+  /** The newest change of history that is ahead of the cursor. */
   ahead: bigint | undefined;
   run: bigint | undefined;
   accepted: bigint | undefined;
-  /** Version of items that a derived table was made from. */
+  /** The version of items that a derived table is made from. */
   itemsVersion: bigint | undefined;
-  /** Tells the query that it was made by. */
+  /** Hash of the query that made a derived table. */
   query: bigint | undefined;
 }
 
-/** Decodes Delta's `txn` once more: a fault of the writer's decoder (src/lake/table-state.ts) must not hide from a proof. */
+/** Decodes Delta's `txn` apart from the writer (src/lake/table-state.ts), so that a fault there can't hide here. */
 export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
   const read = (appId: string) => table?.txn.get(appId);
   return {
@@ -77,7 +74,7 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
   };
 }
 
-/** Views over exactly the files that the replayed logs name. Throws what DuckDB says of a file that it can't open. */
+/** Makes views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that it can't open. */
 export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
   for (const table of tables) {
     const files = [...(context.tables.get(table)?.files.values() ?? [])];

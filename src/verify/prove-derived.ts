@@ -9,7 +9,7 @@ import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, readApplied } from './proof.js';
 
-/** Items whose products are compared at a time: what groups hold can't all be spilled. */
+/** Compares products in parts of about this many items, because DuckDB can't spill all that groups hold. */
 const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
@@ -21,7 +21,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     await db.run("SET VARIABLE run_id = 'verify'");
     for (const { table, reads, byProduct, select, query } of derivedSelects()) {
-      // A table of an earlier version's lake comes with the next run.
+      // The next run makes tables that an earlier version's lake lacks.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
@@ -30,7 +30,7 @@ export const derivedProof: Proof = {
         applied.query !== query,
       );
       const { columns } = loadTableSchema(table);
-      // A row that did not change keeps the number of the run that made it.
+      // An unchanged row keeps the id of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
       const parts = byProduct ? await splitByProduct(db) : ['true'];
       for (const part of parts) {
@@ -54,7 +54,7 @@ export const derivedProof: Proof = {
   },
 };
 
-/** A run that was killed between two commits leaves older items behind, an upgrade of pricelake another query. */
+/** A run that was killed between two commits leaves older items behind; an upgrade of pricelake leaves another query. */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
   return hasOtherQuery ? 'by another version of pricelake' : undefined;
@@ -74,7 +74,7 @@ export const countProof: Proof = {
   claims: 'What runs counted on, check by check, is what the check finds over all rows.',
   async prove(context, report) {
     const text = await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing);
-    // What is of other files is not counted on.
+    // Counts of other files are out of date, and no run uses them.
     const kept = readKeptCounts(text, await loadChecks(), (table) => context.tables.get(table)?.files.keys());
     await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
     for (const { planned, violations } of kept) {

@@ -25,7 +25,7 @@ export const landingProof: Proof = {
       files += BigInt(found.files) + 1n;
       unchecked += found.unchecked;
       if (found.unchecked > 0) older.push(name);
-      // Only the newest run may be under way; a cut at a line's end is no other fault.
+      // Only the newest run may be under way. A cut between two lines shows in no other way.
       const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(

@@ -6,7 +6,6 @@ import type { EventStore } from './event-store.js';
 import { type AgeLimits, isSignedBy, judgeAge, type Signature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
 
-/** What a delivery is judged by and where it goes. */
 export interface Desk {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside'>;
@@ -18,9 +17,9 @@ export interface Desk {
 }
 
 /**
- * Judges a delivery and lands it. Returns the status to answer with (section 6, delivery rules): 2xx is said only of
- * what is on disk, or needs not be. A signed body that can't be read is kept aside and taken as well: refused, it would
- * hold up all later changes for a day and then turn the endpoint off, and no retry would change it.
+ * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
+ * event is on disk, or needs not be. A signed body that can't be read is set aside and answered with 202: no retry would
+ * change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
  */
 export async function takeDelivery(
   desk: Desk,
@@ -37,7 +36,7 @@ export async function takeDelivery(
     desk.refusals.add(age === 'too old' ? 'older than --max-age' : 'ahead by more than --max-skew', { seconds });
     return 401;
   }
-  // The headers that name id and type are not signed: only the body counts.
+  // The headers with id and type are not signed, so only the body counts.
   const event = readEvent(body);
   const facts = { attempt, bytes: body.length };
   if ('fault' in event) {
@@ -61,12 +60,12 @@ export async function takeDelivery(
   return 204;
 }
 
-/** What the receiver needs to know of a WebhookEvent (section 6); the changes are typed by the next run. */
+/** The envelope of a WebhookEvent (section 6). The next run types its changes. */
 export interface EventFacts {
   id: string;
   type: string;
   changes: number;
-  /** As text: it exceeds what a double holds. Undefined for a ping. */
+  /** Text, because it exceeds a double. Undefined for a ping. */
   cursor: string | undefined;
 }
 
@@ -77,14 +76,14 @@ const envelope = z.looseObject({
   changes: z.array(z.unknown()).nullish(),
 });
 
-/** Reads the envelope of a signed body, or says why it is none. */
+/** Reads the envelope of a signed body, or says why it has none. */
 export function readEvent(body: Buffer): EventFacts | { fault: string } {
   if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
   let value: unknown;
   try {
     value = parseExactJson(body.toString('utf8'));
   } catch (error) {
-    // A RangeError is a body nested too deep to be read.
+    // A body that is nested too deep throws a RangeError.
     return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
   }
   const parsed = envelope.safeParse(value);
@@ -98,7 +97,7 @@ export function readEvent(body: Buffer): EventFacts | { fault: string } {
 
 const EVERY_MS = 10_000;
 
-/** Logs refused deliveries, each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
+/** Logs each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
 export class RefusalLog {
   readonly #io: Io;
   readonly #last = new Map<string, { at: number; skipped: number }>();

@@ -7,7 +7,7 @@ const LAST = 100;
 /** Half of the space between two bars, in percent of spread. */
 const GAP = 0.35;
 
-/** How many products have which spread; the last bar is everything from 100 percent on. */
+/** Number of products by spread; the last bar holds everything from 100 percent on. */
 export function histogramChart(steps: readonly HistogramStep[]): Chart {
   const total = steps.reduce((sum, { spreads }) => sum + Number(spreads), 0);
   const beyond = Number(steps.find(({ up_to_pct }) => up_to_pct === null)?.spreads ?? 0);
@@ -50,7 +50,7 @@ export function histogramChart(steps: readonly HistogramStep[]): Chart {
   };
 }
 
-/** The median spread of each closed day, and the range that the middle 50 % of the products lie in. */
+/** Median spread of each closed day, with the range of the middle 50 % of the products. */
 export function spreadDaysChart(days: readonly DaySpread[]): Chart {
   const [first, last] = [days[0], days.at(-1)];
   const x = {

@@ -5,7 +5,7 @@ import type { Credit } from '../rows.js';
 
 const MOST_NAMES = 12;
 
-/** Licence and credit texts, whole: they must be passed on with the data (API section 2, SiteRef). */
+/** Shows credit texts whole: they must be passed on with the data (API section 2, SiteRef). */
 export function creditsSection(credits: readonly Credit[]): Section {
   const body =
     credits.length === 0

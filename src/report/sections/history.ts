@@ -9,7 +9,7 @@ import type { Offer } from '../rows.js';
 
 const DAY_MS = 86_400_000;
 
-/** The products of the tables one by one: their offers, what speaks against them, and what they have cost. */
+/** Shows products one by one: their offers, reasons to leave some out, and past prices. */
 export function historySection({ histories, overview, summary }: LakeFacts): Section {
   const section = { id: 'history', title: 'Products' };
   if (histories.length === 0) return { ...section, body: html`<p>There is no product to show.</p>` };
@@ -24,7 +24,7 @@ ${until === null ? 'The copy knows of no changes yet.' : `Prices are those at th
   };
 }
 
-/** The place of a product in the document; the table of the widest spreads leads there. */
+/** Id of a product's part of the page; the table of the widest spreads links to it. */
 export function productId(place: number): string {
   return `p-${place + 1}`;
 }
@@ -46,7 +46,7 @@ ${renderTable({ caption: `Offers of this product in ${currency}${shown}`, column
 `;
 }
 
-/** Where today's lowest price lies between the lowest and the highest of the days that are shown. */
+/** Places today's lowest price between the lowest and the highest of the days shown. */
 function describePlace({ product, offers, runs }: ProductHistory): Content {
   const [cheapest] = offers.filter(
     ({ is_listed, price, is_counted }) => is_listed && price !== null && is_counted !== false,

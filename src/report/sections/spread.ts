@@ -13,7 +13,7 @@ import { productId } from './history.js';
 const CATEGORIES_DRAWN = 12;
 const ROWS_OPEN = 15;
 
-/** How much the prices of one product differ: the widest spreads, all of them, and by category. */
+/** Shows price differences: the widest, all of them, and by category. */
 export async function spreadSection(facts: LakeFacts): Promise<Section> {
   const { summary, histogram, days, categories, selection } = facts;
   const scope = selection.currency === undefined ? 'one currency' : selection.currency;
@@ -147,7 +147,7 @@ ${renderFilters(facts)}
 ${table}`;
 }
 
-/** Shops with a listed offer of the product, each once. */
+/** An offer of each shop that lists the product. */
 function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
   const key = keyOf(spread);
   const offers = histories.find(({ product }) => keyOf(product) === key)?.offers ?? [];
@@ -155,7 +155,7 @@ function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
   return [...bySite.values()];
 }
 
-/** Controls that filter the table; their values are in the address of the page. */
+/** Controls that filter the table. The page's address keeps their values. */
 function renderFilters(facts: LakeFacts): Html {
   const { spreads } = facts;
   const options = (pairs: Iterable<readonly [string, string]>) =>
