@@ -17,7 +17,9 @@ export interface ServiceState {
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/** Asks for the plan, and for the newest change once or for each dataset of a list (section 4, /plan, /changes/recent). */
+/**
+ * Asks for the plan, and for the newest change once or for each dataset of a list (section 4, /plan, /changes/recent).
+ */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,

@@ -15,8 +15,8 @@ export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 const LEAST_CALLS = 40;
 
 /**
- * Asks for the plan again (section 4) after all other calls, to compare the ledger with the service's count. Skipped if no
- * call is left, or if the run was small and took no export.
+ * Asks for the plan again (section 4) after all other calls, to compare the ledger with the service's count. Skipped if
+ * no call is left, or if the run was small and took no export.
  */
 export async function countUsage(run: Caller): Promise<Usage> {
   const { client, io, landing } = run;

@@ -30,9 +30,9 @@ export interface TakenHistories {
 const NONE: TakenHistories = { asked: 0, left: 0 };
 
 /**
- * For `source.history: items`, lands unread histories of the lake's items (section 4, /items/{id}/history) with the calls
- * that a run does not need. The next run takes them over. Does nothing before the end of an unfinished run. Undefined if
- * the lake holds no items yet.
+ * For `source.history: items`, lands unread histories of the lake's items (section 4, /items/{id}/history) with the
+ * calls that a run does not need. The next run takes them over. Does nothing before the end of an unfinished run.
+ * Undefined if the lake holds no items yet.
  */
 export async function takeHistories(
   pipeline: Pipeline,

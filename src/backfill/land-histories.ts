@@ -13,7 +13,10 @@ import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
 import { type Counted, foldBackfill } from '../landing/usage.js';
 
-/** `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all have landed. */
+/**
+ * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all
+ * have landed.
+ */
 export function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
 }
@@ -39,8 +42,8 @@ export interface UsageCount {
 }
 
 /**
- * Lands histories of items (section 4, /items/{id}/history), one entry in each line, shaped as a change. An interrupted try
- * continues with the missing items. Items that the key can't see have no history.
+ * Lands histories of items (section 4, /items/{id}/history), one entry in each line, shaped as a change. An interrupted
+ * try continues with the missing items. Items that the key can't see have no history.
  * @param left number of items without a call, for the journal
  * @returns the number of items it asked for
  */
@@ -184,7 +187,10 @@ export async function removeBackfill(landing: Landing, lakeRoot: string): Promis
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
 }
 
-/** Notes items whose histories are published. They are written after the publication; items without a note are read again. */
+/**
+ * Notes items whose histories are published. They are written after the publication; items without a note are read
+ * again.
+ */
 function notesPath(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'histories.ndjson');
 }

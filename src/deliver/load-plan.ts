@@ -49,7 +49,8 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
  * @throws PricelakeError `usage` if the lake does not know what changed since that run
  */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
-  // Read the ledger first. A run that publishes meanwhile writes it last, so rows that are loaded early are loaded again.
+  // Read the ledger first. A run that publishes meanwhile writes it last, so rows that are loaded early are loaded
+  // again.
   const { run } = (await readTable(lake, 'runs')).applied;
   // A whole load needs no span, and the log may not reach back to it.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });

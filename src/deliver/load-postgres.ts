@@ -48,8 +48,8 @@ export interface LoadedTable {
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
 
 /**
- * Brings the copy in a PostgreSQL database to the lake's newest run in one transaction. Each table continues from the run
- * that the copy records. It is loaded whole if there is none, or if the lake does not know what changed.
+ * Brings the copy in a PostgreSQL database to the lake's newest run in one transaction. Each table continues from the
+ * run that the copy records. It is loaded whole if there is none, or if the lake does not know what changed.
  * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {

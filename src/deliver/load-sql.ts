@@ -82,7 +82,9 @@ export function selectLoads(target: LoadTarget): string {
   return `SELECT table_name, table_id, run_number FROM ${nameTable(target, LOADS)}`;
 }
 
-/** Statements that bring a table of the copy from `load.since` to `load.run`. They do nothing if it is at another run. */
+/**
+ * Statements that bring a table of the copy from `load.since` to `load.run`. They do nothing if it is at another run.
+ */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
   const { quote } = target.dialect;

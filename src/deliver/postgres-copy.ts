@@ -10,8 +10,8 @@ export function holdsJson({ type, description }: Pick<Column, 'type' | 'descript
 const REPLACEMENT = quoteLiteral('\ufffd');
 
 /**
- * SQL of DuckDB that writes rows in the text format of PostgreSQL's COPY: exact digits, instants in UTC, lists as arrays,
- * `\N` for null. U+0000, which PostgreSQL refuses in text and in jsonb, becomes U+FFFD.
+ * SQL of DuckDB that writes rows in the text format of PostgreSQL's COPY: exact digits, instants in UTC, lists as
+ * arrays, `\N` for null. U+0000, which PostgreSQL refuses in text and in jsonb, becomes U+FFFD.
  */
 export function writeCopyText(select: string, columns: readonly Column[], file: string): string {
   const values = columns.map((column) => `${writeValue(column)} AS ${quoteIdentifier(column.name)}`);

@@ -18,8 +18,8 @@ export interface ChangeSelect {
 
 /**
  * SQL of a table's rows that are new, changed or gone since then, with `change`, `changed_columns`, and for items
- * `events`: the kinds of the changes since, in order. A gone row has its last values. `written` is a row of items that may
- * be new or changed, because replaced files are not kept. Reads only files that commits added or removed.
+ * `events`: the kinds of the changes since, in order. A gone row has its last values. `written` is a row of items that
+ * may be new or changed, because replaced files are not kept. Reads only files that commits added or removed.
  * @throws PricelakeError `usage` if neither the log nor the kept files show the changes
  */
 export async function selectChanges(lake: Lake, table: TableName, text: string): Promise<ChangeSelect> {

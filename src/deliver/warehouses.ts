@@ -57,7 +57,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
     stageName: temporary,
     // COPY needs the length of each Parquet file, which the manifest has, and refuses a manifest without files. It takes
-    // columns by their place in the files, so the staging table has this order, and not that of a table that gained columns.
+    // columns by their place in the files, so the staging table has the order of the files, not of the grown table.
     stage: (target, { table, files, columns }, base) => [
       `CREATE TEMP TABLE ${temporary(target, table)} (${writeColumns(target, columns)})`,
       ...files

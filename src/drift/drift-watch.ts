@@ -9,13 +9,18 @@ export interface SeenField {
   rows: number;
   /** Number of values and the first one, by kind. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /** `precision`: times with digits beyond the microsecond, which no column keeps. `value`: texts that the document does not list. */
+  /**
+   * `precision`: times with digits beyond the microsecond, which no column keeps. `value`: texts that the document does
+   * not list.
+   */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
 
-/** Returns a field's path in the document, from the path of its object ('' for the row); undefined for an unknown field. */
+/**
+ * Returns a field's path in the document, from the path of its object ('' for the row); undefined for an unknown field.
+ */
 export type FindPath = (parent: string, name: string) => string | undefined;
 
 /** Limits the fields of one object, because the service chooses their names. */

@@ -10,8 +10,8 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * For `.catch` after reading a file of the lake. A missing file is undefined; other faults of the file become errors with
- * `hint`. All other errors are thrown unchanged.
+ * For `.catch` after reading a file of the lake. A missing file is undefined; other faults of the file become errors
+ * with `hint`. All other errors are thrown unchanged.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {

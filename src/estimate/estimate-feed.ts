@@ -16,8 +16,8 @@ export interface WaitingFeed {
 const PAGE_LIMIT = 1_000;
 
 /**
- * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change. For
- * a list of datasets, it reads a page of each, unless no change is newer than the lake.
+ * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change.
+ * For a list of datasets, it reads a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(
   { client, journal }: { client: ApiClient; journal: JournalEntries },

@@ -28,8 +28,8 @@ export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFo
 }
 
 /**
- * Prices whole reads of items. Finds those that the first page of the feed needs as a run does, and extrapolates if more
- * changes wait. One call counts the changed items (section 4, /items, `changedSince`).
+ * Prices whole reads of items. Finds those that the first page of the feed needs as a run does, and extrapolates if
+ * more changes wait. One call counts the changed items (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,

@@ -40,8 +40,8 @@ export interface RunEstimate extends ModeChoice, Total {
 }
 
 /**
- * Plans the next run as the run itself would, and prices it. Makes at most seven calls, and some more for each dataset of a
- * list. Writes nothing and takes no lock.
+ * Plans the next run as the run itself would, and prices it. Makes at most seven calls, and some more for each dataset
+ * of a list. Writes nothing and takes no lock.
  */
 export async function estimateRun(
   pipeline: Pipeline,

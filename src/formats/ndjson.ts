@@ -14,8 +14,8 @@ export function isBlank(bytes: Buffer): boolean {
 }
 
 /**
- * Reads pieces of a file that end at line ends; only the last may not. All use the same memory, so a piece is valid only
- * until the next one.
+ * Reads pieces of a file that end at line ends; only the last may not. All use the same memory, so a piece is valid
+ * only until the next one.
  */
 export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');

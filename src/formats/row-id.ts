@@ -4,8 +4,8 @@ import { findField } from './json-scan.js';
 export type IsId = (name: string) => boolean;
 
 /**
- * Finds the id's digits in a broken row; null if they aren't certain, as in a number at the row's end, which may have lost
- * digits. `within` names the objects around it.
+ * Finds the id's digits in a broken row; null if they aren't certain, as in a number at the row's end, which may have
+ * lost digits. `within` names the objects around it.
  */
 export function findRowId(row: Buffer, within: readonly string[], isId: IsId): string | null {
   try {

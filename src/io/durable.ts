@@ -11,7 +11,9 @@ export function syncFile(path: string): Promise<void> {
   return openAndSync(path, 'r+', async () => {});
 }
 
-/** Writes a file whose bytes survive a power cut; its name does so once the folder is synced. `wx` demands a new file. */
+/**
+ * Writes a file whose bytes survive a power cut; its name does so once the folder is synced. `wx` demands a new file.
+ */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }

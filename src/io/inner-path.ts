@@ -8,8 +8,8 @@ const UNNAMEABLE = /[\p{Cc}\p{Cs}]/u;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Says why a path can't name a file inside a folder. Every path from a log, a pointer, a journal or a bucket passes here,
- * so that whoever writes those can't reach anything outside the folder.
+ * Says why a path can't name a file inside a folder. Every path from a log, a pointer, a journal or a bucket passes
+ * here, so that whoever writes those can't reach anything outside the folder.
  */
 export function findPathFault(path: string): string | undefined {
   if (path === '') return 'is empty';

@@ -10,8 +10,8 @@ const MIB = 1024 * KIB;
 export const MAX_PAGE_BYTES = 256 * MIB;
 
 /**
- * Time from an answer's headers to its end: a page of 1 MB needs 17 kB/s. Without it, trickling bytes could hold a run for
- * ever, because each of them ends the wait for data.
+ * Time from an answer's headers to its end: a page of 1 MB needs 17 kB/s. Without it, trickling bytes could hold a run
+ * for ever, because each of them ends the wait for data.
  */
 export const JSON_BODY_MS = 60_000;
 
@@ -22,18 +22,20 @@ export const JSON_BODY_MS = 60_000;
 export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
 
 /**
- * Most empty pages in a row that say that more waits. A feed that filters changes by dataset may send some, but hardly a
- * hundred in a row, even if one change in five thousand is of the dataset.
+ * Most empty pages in a row that say that more waits. A feed that filters changes by dataset may send some, but hardly
+ * a hundred in a row, even if one change in five thousand is of the dataset.
  */
 export const MAX_EMPTY_PAGES = 100;
 
 /**
- * Beyond `freePages`, pages that say that more waits must bring this many changes on average. Each page is a call and may
- * hold a thousand changes, so a feed that crawls would take all calls of the month.
+ * Beyond `freePages`, pages that say that more waits must bring this many changes on average. Each page is a call and
+ * may hold a thousand changes, so a feed that crawls would take all calls of the month.
  */
 export const FEED_PACE = { freePages: 250, changesAPage: 10 };
 
-/** A feed may grow as fast as it is read. After this many pages, a run reads only up to the newest change of that time. */
+/**
+ * A feed may grow as fast as it is read. After this many pages, a run reads only up to the newest change of that time.
+ */
 export const LONG_FEED_PAGES = 50;
 
 /** Depth for recursive code. Answers of the API are ten deep at most, except in `attributes`. */

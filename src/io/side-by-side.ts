@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 /**
- * Does `work` for each of the list, `concurrency` at a time, and returns the results in order. After a failure it begins
- * no more, and throws only when all work under way has ended.
+ * Does `work` for each of the list, `concurrency` at a time, and returns the results in order. After a failure it
+ * begins no more, and throws only when all work under way has ended.
  */
 export async function runSideBySide<T, R>(
   concurrency: number,

@@ -69,8 +69,8 @@ export const NO_EXPORTS: Allowance = {
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * Works out the rest that a run may take by the plan (section 8), the budget and the command line. An operator's token is
- * not counted (section 2, PlanInfo): shares and quotas don't bind it, and numbers bind each run.
+ * Works out the rest that a run may take by the plan (section 8), the budget and the command line. An operator's token
+ * is not counted (section 2, PlanInfo): shares and quotas don't bind it, and numbers bind each run.
  */
 export function allowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;

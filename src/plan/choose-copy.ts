@@ -23,16 +23,16 @@ export interface CopyFacts {
 }
 
 /**
- * All items are copied by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages that take
- * the calls of several months. The refusal of `wait` says why nothing may begin, and until when.
+ * All items are copied by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages that
+ * take the calls of several months. The refusal of `wait` says why nothing may begin, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Chooses exports if they are allowed, because one call brings everything. Else pages if the calls suffice, or if neither
- * pages nor an export would ever fit into one month.
+ * Chooses exports if they are allowed, because one call brings everything. Else pages if the calls suffice, or if
+ * neither pages nor an export would ever fit into one month.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;

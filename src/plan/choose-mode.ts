@@ -78,8 +78,8 @@ function isReconcileDue({ reconcileEvery, snapshotAt, now }: ModeFacts): boolean
 const HOUR_MS = 3600 * 1000;
 
 /**
- * For an hour, every run looks for items that nothing named, because answers may lag behind the feed. After that, one run a
- * day does, so that a service whose counts never agree with its pages does not cost a reading in every run.
+ * For an hour, every run looks for items that nothing named, because answers may lag behind the feed. After that, one
+ * run a day does, so that a service whose counts never agree with its pages does not cost a reading in every run.
  */
 function isLookDue({ unknownListing, now }: ModeFacts): boolean {
   if (unknownListing === undefined) return false;

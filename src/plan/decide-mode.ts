@@ -23,8 +23,8 @@ export function hasOutlastedHistory({ landed: { triedAt }, account, now }: RunFa
 }
 
 /**
- * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is lost,
- * too short, incomplete or refuses the cursor; or a complete comparison can't be had now.
+ * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is
+ * lost, too short, incomplete or refuses the cursor; or a complete comparison can't be had now.
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused } = facts;

@@ -11,9 +11,9 @@ export interface TakenExport {
 }
 
 /**
- * Returns the error for an export of `rows` rows that is not allowed, or that the service would cut: that one would use up
- * rows and be no copy. Call it before each export and `takeExport` after it, also before another attempt, which is paid for
- * again.
+ * Returns the error for an export of `rows` rows that is not allowed, or that the service would cut: that one would use
+ * up rows and be no copy. Call it before each export and `takeExport` after it, also before another attempt, which is
+ * paid for again.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
@@ -54,8 +54,8 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
 }
 
 /**
- * Most blocks of overage that an export may start. The document does not say if rows beyond the quota are rounded up for
- * each export or for the month, so this assumes each export, which is more.
+ * Most blocks of overage that an export may start. The document does not say if rows beyond the quota are rounded up
+ * for each export or for the month, so this assumes each export, which is more.
  */
 export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;

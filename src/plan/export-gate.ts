@@ -25,7 +25,9 @@ export interface Hold {
   release(): void;
 }
 
-/** Makes the gate of one run. Overage that nobody agreed to closes it: paid rows are kept, and no other export begins. */
+/**
+ * Makes the gate of one run. Overage that nobody agreed to closes it: paid rows are kept, and no other export begins.
+ */
 export function createExportGate(allowance: Allowance, io: Io, memory: ExportMemory = NO_MEMORY): ExportGate {
   let left = allowance;
   const held = new Set<{ rows: bigint }>();

@@ -16,8 +16,8 @@ export interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Finds datasets that are newly listed, or that the key can read again. The latter wait while no copy of them is allowed.
- * Undefined if the answer needs the key's datasets, which are unknown.
+ * Finds datasets that are newly listed, or that the key can read again. The latter wait while no copy of them is
+ * allowed. Undefined if the answer needs the key's datasets, which are unknown.
  * @param explainNoCopy returns the reason why so many items can't be copied now
  */
 export function findAdded(

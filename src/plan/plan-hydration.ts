@@ -66,8 +66,9 @@ const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
 /**
- * Chooses the cheapest way to read the needed items (section 4): single items, pages of 500 changed items, or one export of
- * them. The cheapest takes the smallest share of the calls and rows left, or the least time if neither is limited.
+ * Chooses the cheapest way to read the needed items (section 4): single items, pages of 500 changed items, or one
+ * export of them. The cheapest takes the smallest share of the calls and rows left, or the least time if neither is
+ * limited.
  */
 export function chooseHydration(facts: HydrationFacts): HydrationChoice {
   const { needed, pages, rows, rowsLeft } = facts;

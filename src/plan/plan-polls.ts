@@ -15,8 +15,8 @@ export interface PollPlan {
 }
 
 /**
- * Polls items that changed since the last poll, in a run without the feed; and items that changed while no run worked for
- * longer than the feed reaches back.
+ * Polls items that changed since the last poll, in a run without the feed; and items that changed while no run worked
+ * for longer than the feed reaches back.
  */
 export function planPolls(
   facts: RunFacts,

@@ -60,8 +60,8 @@ export interface ComparisonPlan {
 }
 
 /**
- * Plans a run. Pure: the same facts give the same plan. The journal is among the facts, so a run that continues keeps its
- * decisions. Call it again with new facts.
+ * Plans a run. Pure: the same facts give the same plan. The journal is among the facts, so a run that continues keeps
+ * its decisions. Call it again with new facts.
  * @throws PricelakeError `plan_refuses` if `feed` is asked for and the account's plan has none
  */
 export function planRun(facts: RunFacts): RunPlan {

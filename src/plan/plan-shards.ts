@@ -5,8 +5,8 @@ import { countLeft } from './allowance.js';
 export type Dataset = bigint | undefined;
 
 /**
- * A part of a snapshot that one export brings (section 4, /export). At one moment shards are disjoint, except for items in
- * several datasets of a list.
+ * A part of a snapshot that one export brings (section 4, /export). At one moment shards are disjoint, except for items
+ * in several datasets of a list.
  */
 export interface Shard {
   /** Names files and journal entries: `all`, `removed`, `site-12`; for a dataset `dataset-15-all`. */
@@ -35,8 +35,8 @@ export interface ShardPlan {
 }
 
 /**
- * An export of more items is split, because one that breaks off is paid for and begins again. A million rows (0.9 GB) take
- * minutes on a slow line. Below, one export is quicker than hundreds.
+ * An export of more items is split, because one that breaks off is paid for and begins again. A million rows (0.9 GB)
+ * take minutes on a slow line. Below, one export is quicker than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 

@@ -6,8 +6,8 @@ import type { ModeChoice, UnknownListing } from './choose-mode.js';
 import type { Counts, Dataset, Shard } from './plan-shards.js';
 
 /**
- * Facts for the plan of a run. Settings, lake, account and journal are known when it begins. The others are undefined until
- * the run has asked for them; `RunPlan.lacks` names the next one.
+ * Facts for the plan of a run. Settings, lake, account and journal are known when it begins. The others are undefined
+ * until the run has asked for them; `RunPlan.lacks` names the next one.
  */
 export interface RunFacts {
   now: Date;

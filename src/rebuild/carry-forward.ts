@@ -12,7 +12,9 @@ import type { Applied, TableName } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 
-/** Keeps rows of runs that the rebuild does not replay: history, rejects, closed days, and websites as they were then. */
+/**
+ * Keeps rows of runs that the rebuild does not replay: history, rejects, closed days, and websites as they were then.
+ */
 export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const [start] = plan.runs;
   if (plan.isWhole || start === undefined) return;

@@ -37,11 +37,11 @@ export interface RebuildReport {
 }
 
 /**
- * Rebuilds every table from the kept raw bytes, without a call. It replays the runs into `_pricelake/rebuild`, then swaps
- * files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again. If the
- * bytes do not suffice and only another program changed tables, these get back the files of the newest run.
- * @throws PricelakeError `landing_gone` if the kept bytes do not suffice, `lake_invalid` if rows would be lost that only a
- * damaged table has, `gate_failed` if a gate fails; the tables then stay as they were
+ * Rebuilds every table from the kept raw bytes, without a call. It replays the runs into `_pricelake/rebuild`, then
+ * swaps files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again.
+ * If the bytes do not suffice and only another program changed tables, these get back the files of the newest run.
+ * @throws PricelakeError `landing_gone` if the kept bytes do not suffice, `lake_invalid` if rows would be lost that
+ * only a damaged table has, `gate_failed` if a gate fails; the tables then stay as they were
  */
 export function rebuildLake(
   pipeline: Pipeline,
@@ -66,7 +66,8 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan);
     if (!acceptLoss) refuseLosses(losses);
-    // From here on the lake changes. A damaged marker or pointer would stop the steps below, so they are repaired first.
+    // From here on the lake changes. A damaged marker or pointer would stop the steps below, so they are repaired
+    // first.
     await writeMarker(lake);
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -137,8 +138,8 @@ function planNaming(
 }
 
 /**
- * Returns the cursor that the kept runs must reach. A run that has published some tables continues after the rebuild of a
- * damaged lake; a sound lake must be synced first.
+ * Returns the cursor that the kept runs must reach. A run that has published some tables continues after the rebuild of
+ * a damaged lake; a sound lake must be synced first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;

@@ -26,8 +26,8 @@ export interface SwappedTable {
 }
 
 /**
- * Replaces files by the rebuilt ones with one commit for each table, then writes `lake.json` and its companions. A crash
- * between two commits leaves whole tables; a rebuild or a sync completes the rest.
+ * Replaces files by the rebuilt ones with one commit for each table, then writes `lake.json` and its companions. A
+ * crash between two commits leaves whole tables; a rebuild or a sync completes the rest.
  */
 export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<SwappedTable[]> {
   const { db, lake } = old;

@@ -7,7 +7,9 @@ import { linkRun } from '../landing/landing.js';
 import { readRunSelection } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 
-/** Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one. */
+/**
+ * Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one.
+ */
 export async function replayRun(
   run: LandedRun,
   { root }: Lake,

@@ -9,8 +9,8 @@ const ORPHAN_MS = 86_400_000;
 const LOG_RETENTION_MS = 30 * 86_400_000;
 
 /**
- * Removes files that readers of the remote no longer need: superseded files after the table's retention, files that no log
- * names after a day, and log entries before a checkpoint that is 30 days old.
+ * Removes files that readers of the remote no longer need: superseded files after the table's retention, files that no
+ * log names after a day, and log entries before a checkpoint that is 30 days old.
  * @param remote listed before this machine sent anything
  */
 export async function expireRemote({ store, lake, io }: Ends, remote: readonly RemoteTable[]): Promise<void> {

@@ -12,12 +12,14 @@ const JOURNAL = 'journal.ndjson';
 export const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * Copies the landing of an unfinished run to the remote, so that another machine can continue it. A journal is read before
- * the files that it names and sent after them, so that it never names a missing one.
+ * Copies the landing of an unfinished run to the remote, so that another machine can continue it. A journal is read
+ * before the files that it names and sent after them, so that it never names a missing one.
  */
 export class LandingMirror {
   readonly #ends: Ends;
-  /** Size and time of each sent file. Files of an earlier process are sent again, because they may have been cut since. */
+  /**
+   * Size and time of each sent file. Files of an earlier process are sent again, because they may have been cut since.
+   */
   readonly #sent = new Map<string, string>();
   #present: Set<string> | undefined;
   #sending: Promise<void> = Promise.resolve();

@@ -72,8 +72,8 @@ export interface Lease {
 const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
 
 /**
- * Takes the lease by creating `_pricelake/lock/<generation>` on condition that it does not exist. The newest lease must be
- * released, not renewed for 90 s by the store's clock, or of a dead process of this machine.
+ * Takes the lease by creating `_pricelake/lock/<generation>` on condition that it does not exist. The newest lease must
+ * be released, not renewed for 90 s by the store's clock, or of a dead process of this machine.
  * @throws PricelakeError `lake_locked` naming the holder
  */
 export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {

@@ -18,8 +18,8 @@ export interface ListedObject {
 }
 
 /**
- * An object storage below the lake's prefix. Every object is written whole or not at all, and every later read and listing
- * sees it. The store retries passing faults, and throws only PricelakeErrors without secrets.
+ * An object storage below the lake's prefix. Every object is written whole or not at all, and every later read and
+ * listing sees it. The store retries passing faults, and throws only PricelakeErrors without secrets.
  */
 export interface ObjectStore {
   /** Bucket, prefix and endpoint for messages. */

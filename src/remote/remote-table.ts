@@ -51,7 +51,9 @@ export async function listLocalLog(lake: Lake, table: TableName): Promise<string
   return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
 
-/** True if folder and remote have the same entry. No two entries are equal, because each names its run, time and files. */
+/**
+ * True if folder and remote have the same entry. No two entries are equal, because each names its run, time and files.
+ */
 export async function hasSameEntry(
   store: ObjectStore,
   lake: Lake,

@@ -85,8 +85,8 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
 }
 
 /**
- * The newest version of a log without gaps before it, by the names of files; -1n for none. A kill of earlier versions of
- * pricelake could leave gaps.
+ * The newest version of a log without gaps before it, by the names of files; -1n for none. A kill of earlier versions
+ * of pricelake could leave gaps.
  */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');

@@ -36,8 +36,8 @@ function isNetworkFault(error: unknown): boolean {
 }
 
 /**
- * Explains a fault without the store's text and the SDK's error, because these may hold a signature, a key or an address
- * with a token.
+ * Explains a fault without the store's text and the SDK's error, because these may hold a signature, a key or an
+ * address with a token.
  */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;

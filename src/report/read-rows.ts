@@ -15,8 +15,8 @@ import type { Database } from '../duckdb/connection.js';
 export type Variables = Record<string, DuckDBValue>;
 
 /**
- * Runs an analysis (pipelines/analysis) over the views of the tables. Money arrives as exact decimal text, times as Date,
- * days as `2026-11-20`.
+ * Runs an analysis (pipelines/analysis) over the views of the tables. Money arrives as exact decimal text, times as
+ * Date, days as `2026-11-20`.
  */
 export async function readRows<Row>(
   db: Database,

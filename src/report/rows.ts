@@ -217,7 +217,10 @@ export const offerRow = z.object({
 });
 export type Offer = z.infer<typeof offerRow>;
 
-/** An offer's price at the end of each day from `from_day` until before `to_day`. `lowest` and `highest` are over all runs. */
+/**
+ * An offer's price at the end of each day from `from_day` until before `to_day`. `lowest` and `highest` are over all
+ * runs.
+ */
 export const priceRunRow = z.object({
   item_id: z.bigint(),
   currency: z.string(),

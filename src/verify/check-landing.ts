@@ -33,8 +33,8 @@ const JOURNAL = 'journal.ndjson';
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
- * Checks that the lines of a run's journal are whole, in order and unchanged, and that each file it names has its length
- * and checksum. Shares no code with the writer, so that a fault there can't hide here.
+ * Checks that the lines of a run's journal are whole, in order and unchanged, and that each file it names has its
+ * length and checksum. Shares no code with the writer, so that a fault there can't hide here.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, unchecked: 0, endedAt: undefined };

@@ -56,8 +56,8 @@ export function parseStats(text: string): Stats {
 const PREFIX = 32;
 
 /**
- * Lists faults of a column's statistics. With `whole`, `facts` are of all values, and the bounds must be the tightest that
- * the log can hold; else they must merely hold.
+ * Lists faults of a column's statistics. With `whole`, `facts` are of all values, and the bounds must be the tightest
+ * that the log can hold; else they must merely hold.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];

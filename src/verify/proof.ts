@@ -74,7 +74,9 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
   };
 }
 
-/** Makes views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that it can't open. */
+/**
+ * Makes views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that it can't open.
+ */
 export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
   for (const table of tables) {
     const files = [...(context.tables.get(table)?.files.values() ?? [])];

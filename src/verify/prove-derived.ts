@@ -54,7 +54,9 @@ export const derivedProof: Proof = {
   },
 };
 
-/** A run that was killed between two commits leaves older items behind; an upgrade of pricelake leaves another query. */
+/**
+ * A run that was killed between two commits leaves older items behind; an upgrade of pricelake leaves another query.
+ */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
   return hasOtherQuery ? 'by another version of pricelake' : undefined;

@@ -40,8 +40,8 @@ export const pointerProof: Proof = {
 };
 
 /**
- * Reads the tables by the lake's own code, to write their files again. Undefined if a log is damaged, or if another version
- * wrote last, whose texts may differ.
+ * Reads the tables by the lake's own code, to write their files again. Undefined if a log is damaged, or if another
+ * version wrote last, whose texts may differ.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {

@@ -15,8 +15,8 @@ interface Reading {
 }
 
 /**
- * Reads one column of one row group at a time, so that memory does not grow with a file. A sample takes row groups by the
- * number of the last run, so that after each run it takes others.
+ * Reads one column of one row group at a time, so that memory does not grow with a file. A sample takes row groups by
+ * the number of the last run, so that after each run it takes others.
  */
 export const rowProof: Proof = {
   name: 'rows',

@@ -11,8 +11,8 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
  * Replays a table's log from version 0, or from the oldest checkpoint if older entries are gone, and compares every
- * checkpoint with the replay. Shares no code with the writer. Undefined if there is no log, or after a report if it can't
- * be replayed.
+ * checkpoint with the replay. Shares no code with the writer. Undefined if there is no log, or after a report if it
+ * can't be replayed.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
   const folder = tablePath(lake, table, '_delta_log');

@@ -17,8 +17,8 @@ interface SecretFile {
 }
 
 /**
- * The endpoint's signing secrets. Changed files are read again, so that a secret can be rolled without a restart: add the
- * new one, roll it in the portal, and remove the old one a day later.
+ * The endpoint's signing secrets. Changed files are read again, so that a secret can be rolled without a restart: add
+ * the new one, roll it in the portal, and remove the old one a day later.
  */
 export class SigningSecrets {
   readonly #texts: string[];

@@ -18,8 +18,8 @@ export interface Desk {
 
 /**
  * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
- * event is on disk, or needs not be. A signed body that can't be read is set aside and answered with 202: no retry would
- * change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
+ * event is on disk, or needs not be. A signed body that can't be read is set aside and answered with 202: no retry
+ * would change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
  */
 export async function takeDelivery(
   desk: Desk,

@@ -21,8 +21,8 @@ const LONGEST_NAME = 17;
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' });
 
 /**
- * Draws the prices of one product's offers over time as steps, each line with the shop's name at its end. It does without
- * Vega, because a report has many of these. At least one line has a run.
+ * Draws the prices of one product's offers over time as steps, each line with the shop's name at its end. It does
+ * without Vega, because a report has many of these. At least one line has a run.
  */
 export function drawPriceLines(lines: readonly PriceLine[], span: { from: Date; to: Date }, label: string): Html {
   const drawn = lines.filter(({ runs }) => runs.length > 0).slice(0, MOST_LINES);
