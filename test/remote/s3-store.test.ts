@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import { type ObjectStore, refuseUnconditional } from '../../src/remote/object-store.js';
 import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
 import { openS3Store } from '../../src/remote/s3-store.js';
+import { faultOf as failure } from '../failure.js';
 import { FAULTS, outlastFault } from './fault-scenario.js';
 import { makeIo } from './quiet-io.js';
 import { type Fault, type S3Server, SECRET, startS3, withCredentials } from './s3-server.js';
@@ -37,12 +37,6 @@ beforeEach(() => {
 });
 
 const place = () => parseRemoteUrl(`s3://bucket/a lake?endpoint=${s3.endpoint}`) as RemoteUrl;
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error as PricelakeError,
-  );
-
 /** The first request by this method meets the fault, the others don't. */
 function failOnce(method: string, fault: Fault): void {
   let isDue = true;

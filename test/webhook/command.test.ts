@@ -115,15 +115,9 @@ describe('pricelake webhook', () => {
     [{ path: '/health' }, '--path /health is not a path'],
     [{ port: 70_000 }, '--port 70000 is not from 0 to 65535'],
   ])('refuses %j', async (mistake, message) => {
-    const defaults = {
-      host: '127.0.0.1',
-      port: 0,
-      path: '/webhook',
-      'max-age': '48h',
-      'max-skew': '5m',
-      'max-body': 16,
-    };
-    const argv = { pipeline: 'prices.yaml', lake: undefined, sync: false, 'sync-after': '1m', ...defaults, ...mistake };
+    const place = { pipeline: 'prices.yaml', lake: undefined, host: '127.0.0.1', port: 0, path: '/webhook' };
+    const limits = { sync: false, 'sync-after': '1m', 'max-age': '48h', 'max-skew': '5m', 'max-body': 16 };
+    const argv = { ...place, ...limits, ...mistake };
     const served = serveWebhook(argv, {} as CommandContext);
     await expect(served).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
   });
