@@ -37,21 +37,10 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
   await insertRows(db, 'sites', rows.sites ?? []);
   await insertRows(db, 'items', rows.items ?? []);
   await insertRows(db, 'history', rows.history ?? []);
-  await insertRows(
-    db,
-    'runs',
-    (rows.runs ?? []).map((row) => ({ ...RUN, ...row })),
-  );
-  await insertRows(
-    db,
-    'check_results',
-    (rows.checks ?? []).map((row) => ({ ...CHECK, ...row })),
-  );
-  await insertRows(
-    db,
-    'datasets',
-    (rows.datasets ?? []).map((row) => ({ ...DATASET, ...row })),
-  );
+  const fill = (given: Row[] | undefined, base: Row) => given?.map((row) => ({ ...base, ...row })) ?? [];
+  await insertRows(db, 'runs', fill(rows.runs, RUN));
+  await insertRows(db, 'check_results', fill(rows.checks, CHECK));
+  await insertRows(db, 'datasets', fill(rows.datasets, DATASET));
   for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
   return db;
 }
