@@ -17,7 +17,7 @@ export type SeenPlan = z.output<typeof seenPlan>;
 
 const remembered = z.strictObject({ seenAt: z.iso.datetime().transform((text) => new Date(text)), plan: seenPlan });
 
-export interface RememberedPlan {
+interface RememberedPlan {
   seenAt: Date;
   plan: SeenPlan;
 }

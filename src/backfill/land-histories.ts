@@ -34,7 +34,7 @@ export interface LandedBackfill {
 }
 
 /** The service's count before and after. */
-export interface UsageCount {
+interface UsageCount {
   /** Count at the beginning of a try. */
   before: Counted;
   /** Asks for the count when all has landed. */
@@ -203,7 +203,7 @@ export async function listReadHistories(lakeRoot: string): Promise<Set<bigint>> 
   return new Set(notes.all('histories').flatMap(({ itemIds }) => itemIds));
 }
 
-export async function noteHistories(lakeRoot: string, itemIds: readonly bigint[]): Promise<void> {
+async function noteHistories(lakeRoot: string, itemIds: readonly bigint[]): Promise<void> {
   const known = await listReadHistories(lakeRoot);
   const fresh = itemIds.filter((id) => !known.has(id));
   if (fresh.length === 0) return;

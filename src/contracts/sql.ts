@@ -1,7 +1,7 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 import type { SqlDialect } from './sql-dialects.js';
 
-export interface SqlOptions {
+interface SqlOptions {
   /** SQL of the table's name, e.g. with its schema; default its name alone. */
   name?: string;
   /** True to keep a table that exists. */

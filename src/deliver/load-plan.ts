@@ -30,7 +30,7 @@ export interface TableLoad {
 }
 
 /** `keys`: rows of these runs, by their key. `runs`: rows of these runs, and whole partitions that lost rows. */
-export type LoadedRows =
+type LoadedRows =
   | { kind: 'all' }
   | { kind: 'none' }
   | { kind: 'keys'; key: string; runIds: string[] }

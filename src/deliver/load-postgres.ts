@@ -24,7 +24,7 @@ import {
 import { holdsJson, writeCopyText } from './postgres-copy.js';
 import { WAREHOUSE_FORMS } from './warehouses.js';
 
-export interface PostgresLoad {
+interface PostgresLoad {
   db: Database;
   lake: Lake;
   tables: readonly TableName[];

@@ -3,7 +3,7 @@ import { nameColumns } from '../lake/column-difference.js';
 import type { Manifest } from './manifest.js';
 
 /** Each form is for one loader; the form `json`, which is not among them, holds everything. */
-export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
+const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
 export type LoaderFormat = (typeof LOADER_FORMATS)[number];
 
 /** Limits of one FILES list of Snowflake, and of one load job of BigQuery. */
@@ -49,7 +49,7 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
 }
 
 /** Paths below the lake's root, which the stage points to. */
-export function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
+function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
   return files.map(({ url }) => `${table}/${url.slice(url.lastIndexOf(`/${table}/`) + table.length + 2)}`);
 }
 

@@ -9,7 +9,7 @@ import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince } from './since.js';
 import { readSpan } from './table-span.js';
 
-export interface ManifestFile {
+interface ManifestFile {
   url: string;
   rows: bigint;
   bytes: number;
@@ -20,7 +20,7 @@ export interface ManifestFile {
 }
 
 /** A removed file is gone, unless the lake has a retention. */
-export interface ManifestCommit {
+interface ManifestCommit {
   version: bigint;
   at: string | undefined;
   run_id: string | undefined;
@@ -46,7 +46,7 @@ export interface Manifest {
   attribution: (Omit<Attribution, 'siteId'> & { site_id: bigint })[];
 }
 
-export interface ManifestWish {
+interface ManifestWish {
   table: TableName;
   /** The lake's address for the loader, e.g. `s3://bucket/lake`; default its folder. */
   base?: string | undefined;

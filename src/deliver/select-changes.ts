@@ -8,7 +8,7 @@ import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { parseSince, type Since } from './since.js';
 import { areKept, readSpan, type TableSpan } from './table-span.js';
 
-export interface ChangeSelect {
+interface ChangeSelect {
   select: string;
   from: bigint;
   to: bigint;

@@ -9,7 +9,7 @@ import { inLists, MAX_FILES, quoteStagePath } from './manifest-formats.js';
 import type { Warehouse } from './warehouse-names.js';
 
 /** Statements of a warehouse for staging tables and transactions. */
-export interface WarehouseForm extends Omit<LoadTarget, 'schema'> {
+interface WarehouseForm extends Omit<LoadTarget, 'schema'> {
   begin: string[];
   commit: string[];
   /** Form of `--base`, with an example; undefined if none is needed. */

@@ -27,7 +27,7 @@ const WIRE_KINDS = new Map<unknown, JsonKind[]>([
 ]);
 
 /** Describes the values that a schema of the contract allows on the wire. Throws for an unknown kind of schema. */
-export function describeValue(schema: z.core.$ZodType): DescribedValue {
+function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = WIRE_KINDS.get(schema);
   if (wire !== undefined) return { kinds: new Set(wire) };
   if (schema === contract.dateTime) return { kinds: new Set(['string']), isTime: true };

@@ -21,7 +21,7 @@ export interface SeenField {
 /**
  * Returns a field's path in the document, from the path of its object ('' for the row); undefined for an unknown field.
  */
-export type FindPath = (parent: string, name: string) => string | undefined;
+type FindPath = (parent: string, name: string) => string | undefined;
 
 /** Limits the fields of one object, because the service chooses their names. */
 const MOST_FIELDS = 500;

@@ -16,7 +16,7 @@ import { estimateFeed } from './estimate-feed.js';
 import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
 
 /** A plan with its work, and the reason why it would not begin. */
-export interface PricedPlan {
+interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
   refusal: PricelakeError | undefined;

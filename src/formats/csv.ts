@@ -62,7 +62,7 @@ export class CsvScanner {
 }
 
 /** `line` is the line of the file, from 1, on which the record begins. */
-export interface CsvRecord {
+interface CsvRecord {
   bytes: Buffer;
   line: number;
 }

@@ -22,7 +22,7 @@ export interface RunCaps {
 }
 
 /** The parts of the plan that bound a run. A service may leave out nulls. */
-export interface PlanFacts {
+interface PlanFacts {
   limits: PlanInfo['limits'];
   /** May be one that the document does not list. */
   status?: string | null | undefined;
@@ -112,7 +112,7 @@ function bind(rule: string, allowed: bigint | undefined, used: bigint, monthly: 
 }
 
 /** Returns the rule that leaves less. */
-export function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
+function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return countLeft(b) < countLeft(a) ? b : a;
 }

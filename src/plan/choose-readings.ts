@@ -36,7 +36,7 @@ export interface ReadingFacts {
   callsLeft: bigint | null;
 }
 
-export interface ReadingPlan {
+interface ReadingPlan {
   readings: Reading[];
   /** Expected calls. */
   calls: bigint;

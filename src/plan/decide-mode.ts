@@ -5,7 +5,7 @@ import { chooseMode, type ModeChoice } from './choose-mode.js';
 import { findAdded, nameDatasets, type WaitingDatasets } from './find-added.js';
 import type { AccountFacts, RunFacts } from './run-facts.js';
 
-export interface ModeDecision {
+interface ModeDecision {
   decision: ModeChoice;
   /** True if the journal does not hold it yet. */
   isNew: boolean;

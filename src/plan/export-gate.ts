@@ -18,7 +18,7 @@ export interface ExportGate {
 }
 
 /** Rows held for an admitted export. */
-export interface Hold {
+interface Hold {
   /** Replaces the held rows by the cost that the headers give. */
   take(taken: TakenExport): bigint;
   /** Frees the rows of an export that took nothing. A second call does nothing. */

@@ -8,7 +8,7 @@ export interface WaitingDatasets {
 }
 
 /** Datasets that the run copies for the first time, and those that have to wait. */
-export interface AddedDatasets {
+interface AddedDatasets {
   added: bigint[];
   waiting?: WaitingDatasets;
 }

@@ -16,7 +16,7 @@ export interface HydrationMeans {
 }
 
 /** Way to read the needed items, once a page of changed items shows how many there are. */
-export interface HydrationPlan {
+interface HydrationPlan {
   choice: HydrationChoice;
   /** Set if there are too few calls and the export must wait. */
   refusal: PricelakeError | undefined;

@@ -37,7 +37,7 @@ export interface RunPlan {
 /** Fields of `RunFacts`, in the order in which the plan needs them. */
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
-export interface FeedPlan {
+interface FeedPlan {
   /** False if the account's plan has no feed. */
   isRead: boolean;
   starts: FeedStart[];
@@ -52,7 +52,7 @@ export interface FeedStart {
 }
 
 /** Comparisons with the service that prove the copy. */
-export interface ComparisonPlan {
+interface ComparisonPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';
   /** Number of items to read again. */

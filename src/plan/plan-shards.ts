@@ -29,7 +29,7 @@ export interface Counts {
   listed?: { items: bigint; sites: readonly { id: bigint; items: bigint }[] } | undefined;
 }
 
-export interface ShardPlan {
+interface ShardPlan {
   shards: Shard[];
   reason: string;
 }

@@ -35,7 +35,7 @@ export interface RunFacts {
 }
 
 /** Settings of pipeline file and command line. */
-export interface RunSettings {
+interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
   selection: DatasetSelection;
@@ -82,7 +82,7 @@ export interface AccountFacts {
   broken: readonly BrokenExport[];
 }
 
-export interface LowWatermarkFacts {
+interface LowWatermarkFacts {
   /** The feed's newest change; undefined without a feed. */
   cursor: bigint | undefined;
   /** The last hour of changes begins after it; undefined if the feed is read from further back. */

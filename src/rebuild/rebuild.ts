@@ -19,12 +19,12 @@ import { type SwappedTable, swapTables } from './replace-tables.js';
 import { replayRun } from './replay.js';
 import { restoreTables } from './restore-tables.js';
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** Continues even if rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
 }
 
-export interface RebuildReport {
+interface RebuildReport {
   /** Replayed runs, in order. */
   runs: string[];
   tables: SwappedTable[];

@@ -10,7 +10,7 @@ import { refreshPointer } from '../lake/publish.js';
 import type { DataFile, TableChange, TableState } from '../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
 
-export interface RestoredTables {
+interface RestoredTables {
   tables: SwappedTable[];
   /** Sentences about tables that stay as the other program left them. */
   lost: string[];

@@ -9,7 +9,7 @@ import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
 /** Folders with paid bytes that are in no table yet. */
-export const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
+const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
  * Copies the landing of an unfinished run to the remote, so that another machine can continue it. A journal is read

@@ -201,7 +201,7 @@ async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   }
 }
 
-export interface LakePlace {
+interface LakePlace {
   path: string;
   remote?: string | undefined;
 }

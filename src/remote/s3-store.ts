@@ -24,7 +24,7 @@ const ATTEMPTS = 6;
 /** The SDK tries each part of a file again, so that the parts before it are not sent twice. */
 const PART_ATTEMPTS = 5;
 
-export interface S3Options {
+interface S3Options {
   load?: LoadSdk;
   /** Longest time without a byte; default 30 s. */
   silenceMs?: number;

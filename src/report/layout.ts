@@ -39,7 +39,7 @@ export interface Column<Row> {
   sortBy?: (row: Row) => string | number;
 }
 
-export interface TableOptions<Row> {
+interface TableOptions<Row> {
   caption: Content;
   columns: Column<Row>[];
   rows: readonly Row[];

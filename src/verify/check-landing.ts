@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 import { ignoreMissing } from '../lake/layout.js';
 
-export interface LandingCheck {
+interface LandingCheck {
   /** `file` is relative to the run's folder. */
   faults: { file: string; what: string }[];
   /** Files that the journal names. */

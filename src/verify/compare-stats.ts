@@ -25,7 +25,7 @@ export function addValues(column: Column, facts: ColumnFacts | undefined, values
 }
 
 /** Compares texts by their bytes, which is the order of code points. NaN is above all numbers. */
-export function compareValues(a: ExactValue, b: ExactValue): number {
+function compareValues(a: ExactValue, b: ExactValue): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
   if (typeof b === 'number' && Number.isNaN(b)) return -1;

@@ -2,7 +2,7 @@ import type { TableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 
 /** A commit of another program. */
-export interface ForeignEntry {
+interface ForeignEntry {
   version: number;
   /** `DELETE by delta-rs:py-1.6.6` */
   name: string;

@@ -50,7 +50,7 @@ export interface ProofResult {
   notes: string[];
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Row groups to read at most; undefined reads all. */
   sample?: number | undefined;
   signal: AbortSignal;

@@ -22,7 +22,7 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
 /** Ids of events are remembered for longer than twice the time that retries take (section 6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
-export interface EventFile {
+interface EventFile {
   key: string;
   path: string;
 }

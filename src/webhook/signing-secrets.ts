@@ -3,7 +3,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 
 /** A secret itself, or a file with one secret in each line. */
-export type SecretSource = string | { file: string };
+type SecretSource = string | { file: string };
 
 /** Changes when a file is written or replaced. */
 type Version = string;

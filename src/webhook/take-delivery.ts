@@ -61,7 +61,7 @@ export async function takeDelivery(
 }
 
 /** The envelope of a WebhookEvent (section 6). The next run types its changes. */
-export interface EventFacts {
+interface EventFacts {
   id: string;
   type: string;
   changes: number;
@@ -77,7 +77,7 @@ const envelope = z.looseObject({
 });
 
 /** Reads the envelope of a signed body, or says why it has none. */
-export function readEvent(body: Buffer): EventFacts | { fault: string } {
+function readEvent(body: Buffer): EventFacts | { fault: string } {
   if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
   let value: unknown;
   try {

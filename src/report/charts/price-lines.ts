@@ -2,7 +2,7 @@ import { type Html, html } from '../../formats/html.js';
 import { cutText } from '../format.js';
 
 /** Prices of an offer by runs of days. Between two runs it was not listed. */
-export interface PriceLine {
+interface PriceLine {
   name: string;
   runs: { from: Date; to: Date; price: number }[];
 }

@@ -14,7 +14,7 @@ export interface Share {
   percent: number;
 }
 
-export interface RangesOptions {
+interface RangesOptions {
   label: string;
   axisTitle: string;
   /** Drawn as a line to compare with. */
