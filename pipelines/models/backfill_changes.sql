@@ -1,7 +1,8 @@
 -- Entries of items' histories that history lacks. Currency, title, page and website are the item's present ones.
 -- The API document does not show if an entry's id is its change's id, so it is taken only if both are known and agree.
 -- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
--- needs: feed_changes, history, items, typed_changes, webhook_changes; variables feed_cursor, run_id, with_feed
+-- needs: feed_changes, history, items, typed_changes, webhook_changes
+-- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
 -- makes: backfill_changes
 WITH entries AS MATERIALIZED (
   SELECT * FROM typed_changes

@@ -1,7 +1,8 @@
 -- The service's counts of listed items by website, category and currency (section 2, Facets) beside the lake's, one row
 -- for each value. A category's count includes its subcategories. Items only in datasets that the key can't read now are
 -- not counted; readable_datasets is null if there are none.
--- needs: counted_items, landed_facets; variables readable_datasets
+-- needs: counted_items, landed_facets
+-- values: readable_datasets VARCHAR[]
 -- makes: compared_facets, compared_listing
 WITH RECURSIVE visible AS (
   SELECT site_id, currency, category_slug

@@ -1,6 +1,7 @@
 -- Landed items → typed items, one row for each. `reject_reason` says why a row can't be typed, or is null. Landed
 -- values are texts as they arrived, with unrounded JSON numbers (section 2, Item).
--- needs: landed_items; variables run_id
+-- needs: landed_items
+-- values: run_id VARCHAR
 -- makes: typed_exported_items, typed_reread_items
 WITH cast_once AS (
   SELECT

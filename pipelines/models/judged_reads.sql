@@ -4,7 +4,8 @@
 -- A row that a change made has the change's time, which may be later than a read's by a known time (feed_skew). Pages
 -- also bring items that are not needed. Such a read becomes the row only if it surely shows all changes, because values
 -- may have changed that the changes don't name. Otherwise the changes make the row.
--- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items; variables feed_skew_is_known, read_at
+-- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items
+-- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, read_at VARCHAR
 -- makes: judged_reads
 WITH read_beside AS (
   SELECT item_id, min(observed_at) AS observed_at
@@ -58,23 +59,23 @@ judged AS (
       WHEN k.item_id IS NOT NULL AND is_older_row(
           r.last_changed_at, r.last_seen_at, r.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
           r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title
-            OR getvariable('feed_skew_is_known') AND coalesce(list_contains(t.observed_times, k.last_changed_at), false))
+            OR getvariable('feed_skew_is_known') AND coalesce(list_contains(t.observed_times, k.last_changed_at), false), getvariable('feed_skew'))
         THEN 'older than the copy'
-      WHEN t.changed_at > r.last_changed_at + feed_skew()
-          OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + feed_skew()
+      WHEN t.changed_at > r.last_changed_at + known_skew(getvariable('feed_skew'))
+          OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + known_skew(getvariable('feed_skew'))
         THEN 'a change is not shown'
       -- The changes make a right row without this read, so a doubtful one is left out.
       WHEN n.is_beside AND NOT coalesce(
           coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
-            + CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END
+            + CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END
           AND (t.price_change IS NULL OR r.price IS NOT DISTINCT FROM t.price_change.price
             OR r.last_changed_at > coalesce(t.changed_at, t.first_observed_at) + INTERVAL 2 MINUTE), false)
         THEN 'a change is not surely shown'
       WHEN t.listing = 'REMOVED'
-          AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at)
+          AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at, getvariable('feed_skew'))
         THEN 'the removal is not shown'
       WHEN t.listing = 'RELISTED'
-          AND NOT shows_relisting(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, coalesce(t.removal_at, k.removed_at))
+          AND NOT shows_relisting(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, coalesce(t.removal_at, k.removed_at), getvariable('feed_skew'))
         THEN 'the relisting is not shown'
     END AS reason,
     coalesce(s.change_id, t.first_change_id) AS first_change_id,

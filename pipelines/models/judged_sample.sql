@@ -2,7 +2,8 @@
 -- lake's newest change or later is no mismatch; nor is a read that lags behind the lake. sample_watermark is the time
 -- up to which a lake without the feed is complete, or null if unknown; feed_cursor is the change up to which items are
 -- applied.
--- needs: compared_items, exported_items, history, items, missing_sample, stale_items; variables feed_cursor, sample_watermark
+-- needs: compared_items, exported_items, history, items, missing_sample, stale_items
+-- values: feed_cursor BIGINT, feed_skew INTERVAL, sample_watermark VARCHAR
 -- makes: judged_sample
 WITH told AS (
   SELECT coalesce(
@@ -20,7 +21,7 @@ WHERE coalesce(greatest(e.last_changed_at, e.removed_at) <= told.until, true)
   AND NOT coalesce(e.removed_at IS NULL AND k.removed_at IS NOT NULL AND e.last_seen_at > told.until, false)
   AND NOT is_older_row(
     e.last_changed_at, e.last_seen_at, e.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
-    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title)
+    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title, getvariable('feed_skew'))
   AND e.item_id NOT IN (SELECT item_id FROM stale_items)
 UNION ALL
 SELECT item_id, ['missing']

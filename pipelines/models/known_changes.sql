@@ -1,6 +1,7 @@
 -- Landed changes that history already holds: late and repeated ones of webhooks, and those of the feed that history
 -- holds ahead of the cursor, up to change held_up_to. Rows of this run are from an earlier try, so they don't count.
--- needs: history, typed_changes; variables held_up_to, run_id
+-- needs: history, typed_changes
+-- values: held_up_to BIGINT, run_id VARCHAR
 -- makes: known_changes
 SELECT change_id
 FROM history

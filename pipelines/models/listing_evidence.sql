@@ -1,7 +1,8 @@
 -- Evidence that `changedSince` returns removals, from removed items and the service's time of their last change.
 -- `hiding`: removals that left lastChangedAt alone; `moving`: removals that moved it; `returned`: removals that left it
 -- alone and that this run's poll returned. polled_since is null if the run read more than the poll.
--- needs: listing_items; variables polled_since
+-- needs: listing_items
+-- values: polled_since VARCHAR
 -- makes: row
 SELECT
   count(*) FILTER (last_changed_at < removed_at - INTERVAL 1 MINUTE) AS hiding,

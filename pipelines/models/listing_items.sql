@@ -1,6 +1,7 @@
 -- Items with their listing state in the future lake: rows of this run replace the lake's, and changes describe items
 -- that the run has not read. listing_datasets names the datasets that are counted; null is all.
--- needs: exported_items, gone_reads, items, pending_changes; variables listing_datasets
+-- needs: exported_items, gone_reads, items, pending_changes
+-- values: listing_datasets VARCHAR[]
 -- makes: listing_items
 WITH told AS (
   SELECT item_id, arg_max(kind, change_id) AS kind, arg_max(site_id, change_id) AS site_id

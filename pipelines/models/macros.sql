@@ -102,33 +102,33 @@ CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
--- The service dates a change later than lastChangedAt or removedAt by this time; zero if rows show the same times
--- (variable feed_skew).
-CREATE OR REPLACE MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew') AS INTERVAL), INTERVAL 2 MINUTE);
+-- How much later than lastChangedAt, or removedAt, the service dates a change: nothing where rows show the very times
+-- of changes, two minutes where nothing shows it.
+CREATE OR REPLACE MACRO known_skew(skew) AS coalesce(CAST(skew AS INTERVAL), INTERVAL 2 MINUTE);
 
--- True if whole row `a` of an item is older than row `b`: each time in a row is before the row was made. Listing states
--- are compared apart, because the service need not move lastChangedAt with them. Rows that agree in price and title, or
--- whose `b` was dated by the feed, may differ by the feed's skew.
-CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
-  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - feed_skew()), false)
+-- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
+-- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree
+-- in price and title, or of which `b` was dated by the feed, may differ by what the feed dates changes later.
+CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree, skew) AS
+  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - known_skew(skew)), false)
   OR coalesce(a_changed <= b_changed AND CASE
     WHEN a_removed IS NULL THEN b_removed > a_seen
     ELSE b_removed IS NULL AND b_seen > a_removed
   END, false);
 
 -- True if a row shows a removal: it says so, or the item was found again since.
-CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at) AS
+CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at, skew) AS
   coalesce(changed > observed_at, false)
   OR CASE
     WHEN removed IS NULL THEN coalesce(seen > observed_at, false)
-    ELSE coalesce(removed >= listed_before_at - feed_skew(), true)
+    ELSE coalesce(removed >= listed_before_at - known_skew(skew), true)
   END;
 
 -- True if a row shows a relisting: it was found after the removal before it, or was removed again.
-CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
+CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at, skew) AS
   coalesce(changed >= observed_at, false)
   OR CASE
-    WHEN removed IS NULL THEN coalesce(seen >= removed_before_at - feed_skew(), true)
+    WHEN removed IS NULL THEN coalesce(seen >= removed_before_at - known_skew(skew), true)
     ELSE removed > observed_at
   END;
 
@@ -136,23 +136,23 @@ CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, rem
 CREATE OR REPLACE MACRO untyped() AS 'its row cannot be typed';
 CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
 
--- Names of datasets from a text that separates them by ; | or , (landed.ts passes a list of the text after U+E0F2).
--- Names from /datasets stay whole, even with separators inside, the longest first: variable dataset_pattern
--- (dataset-names.ts) finds them between doubled separators, so that each name has its own. Between unknown names, only
--- ; and | separate.
-CREATE OR REPLACE MACRO split_names(text) AS
+-- Names of datasets from a text that lists them, with ; | or , between (as landed.ts hands it over: a list of the text
+-- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: the
+-- pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.
+-- Between names that are not known only ; and | separate.
+CREATE OR REPLACE MACRO split_names(text, pattern) AS
   list_transform(
     list_filter(
       list_transform(
         flatten(list_transform(
           string_split(
             regexp_replace(regexp_replace(text, '[;|,]', '\0\0', 'g'),
-              coalesce(getvariable('dataset_pattern')::VARCHAR, '[^\s\S]()'), chr(30) || '\1' || chr(30), 'g'),
+              coalesce(pattern::VARCHAR, '[^\s\S]()'), chr(30) || '\1' || chr(30), 'g'),
             chr(30)),
           lambda piece, nth: CASE WHEN nth % 2 = 0 THEN [piece] ELSE string_split_regex(piece, '[;|]+') END)),
         lambda name: regexp_replace(name, '^[\s,]+|[\s,]+$', '', 'g')),
       lambda name: name <> ''),
     lambda name: regexp_replace(name, '([;|,])[;|,]', '\1', 'g'));
 
-CREATE OR REPLACE MACRO dataset_names(names) AS
-  CASE WHEN starts_with(names[1], chr(57586)) THEN split_names(substr(names[1], 2)) ELSE names END;
+CREATE OR REPLACE MACRO dataset_names(names, pattern) AS
+  CASE WHEN starts_with(names[1], chr(57586)) THEN split_names(substr(names[1], 2), pattern) ELSE names END;

@@ -1,6 +1,7 @@
 -- Rows of the lake that a complete copy lacks, marked as gone; they are never deleted. An item of a dataset that the
 -- key can't read now may still exist, so it stays unchanged. readable_datasets is null if the key can read all.
--- needs: exported_items, items; variables read_at, readable_datasets, run_id
+-- needs: exported_items, items
+-- values: read_at VARCHAR, readable_datasets VARCHAR[], run_id VARCHAR
 -- makes: missing_items
 SELECT * REPLACE (
   CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS gone_at,

@@ -5,7 +5,8 @@
 -- An item whose row can't be typed is read again for a day; then it waits for a change or a complete copy. `is_left`:
 -- rejected rows alone ask for more than 1,000 items. These are not read, because the service would write them wrong
 -- again. Changes up to watermark happened before this run read whole rows; null if it read none.
--- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items; variables read_at, run_id, watermark
+-- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items
+-- values: feed_skew INTERVAL, read_at VARCHAR, run_id VARCHAR, watermark BIGINT
 -- makes: needed_items
 WITH known AS (
   SELECT
@@ -43,8 +44,8 @@ FROM (
     WHEN k.is_of_this_run AND change_id <= getvariable('watermark') THEN CASE kind
       WHEN 'NEW' THEN false
       WHEN 'REMOVED' THEN NOT shows_removal(
-        k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE))
-      WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at)
+        k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE), getvariable('feed_skew'))
+      WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at, getvariable('feed_skew'))
       ELSE observed_at > k.last_changed_at AND NOT is_told_whole
     END
     -- The row was read while items changed, so it may already show this change or others of the same time.

@@ -1,7 +1,8 @@
 -- One row for each product id of listed items: the same product across shops.
 -- The title is the oldest listed offer's, even if null. Brand, part number and category are from the oldest offer that
 -- has them. On a tie, the lowest item id decides.
--- needs: items; variables run_id
+-- needs: items
+-- values: run_id VARCHAR
 -- makes: products
 WITH listed AS (
   SELECT

@@ -1,7 +1,8 @@
 -- Items of rejected rows whose facts no other row of the run shows. A whole row that was read after a change shows it,
 -- unless it says that it is older: then it may lag, for an hour at most (LAG_MS). A webhook's item may be of other
 -- datasets, so only a known item counts. Changes up to watermark happened before whole rows were read; null: none were.
--- needs: exported_items, feed_changes, items, rejected_rows; variables watermark
+-- needs: exported_items, feed_changes, items, rejected_rows
+-- values: watermark BIGINT
 -- makes: rejected_items
 WITH newest AS (
   SELECT max(observed_at) AS observed_at FROM feed_changes WHERE change_id <= getvariable('watermark')

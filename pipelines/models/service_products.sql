@@ -1,6 +1,7 @@
 -- Landed products of the service → typed, one row for each id: the one with the most offers. The id is made from the
 -- same values as an item's. Landed values are texts as they arrived (section 2, Product).
--- needs: landed_products; variables read_at, run_id
+-- needs: landed_products
+-- values: read_at VARCHAR, run_id VARCHAR
 -- makes: landed_service_products
 SELECT
   id AS service_id,

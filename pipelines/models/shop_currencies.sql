@@ -1,6 +1,7 @@
 -- The usual currency of each website that sells in one: at least 95 % of 20 or more listed and priced items have it.
 -- Websites of several currencies have no row.
--- needs: items; variables run_id
+-- needs: items
+-- values: run_id VARCHAR
 -- makes: shop_currencies
 SELECT site_id, arg_max(currency, listings) AS currency, getvariable('run_id')::VARCHAR AS run_id
 FROM (

@@ -1,6 +1,7 @@
 -- Changes that only webhooks brought: not this run's feed, and not history, where a comparison of whole rows or an
 -- item's history may hold them without the change's id.
--- needs: feed_changes, history, known_changes, typed_changes; variables run_id
+-- needs: feed_changes, history, known_changes, typed_changes
+-- values: run_id VARCHAR
 -- makes: webhook_changes
 WITH candidates AS MATERIALIZED (
   SELECT *

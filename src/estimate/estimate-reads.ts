@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { PlannedRun } from '../account/read-plan.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import { findMissingHistories } from '../backfill/fetch-histories.js';
-import { countLakeSites, createListingItems, findEvidence } from '../compare/listing-states.js';
+import { countLakeSites, findEvidence, readListingItems } from '../compare/listing-states.js';
 import { listSelectedParts } from '../extract/dataset-client.js';
 import type { JournalEntries } from '../landing/journal.js';
-import { createItemViews } from '../merge/batch.js';
-import { createNewChanges, createPendingChanges } from '../merge/changes.js';
+import { findPendingChanges, readChanges } from '../merge/changes.js';
+import { DOUBTED_COLUMNS } from '../merge/compare-rows.js';
 import { findNeeds } from '../merge/merge.js';
-import { createRejectedItems, createRejectedRows } from '../merge/rejects.js';
+import { readRejectedRows } from '../merge/rejects.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
 import { chooseReadings } from '../plan/choose-readings.js';
@@ -19,6 +19,7 @@ import type { FactSource } from '../run/gather-facts.js';
 import type { Run } from '../run/open-run.js';
 import { readPollStart } from '../run/poll-start.js';
 import { countItems } from '../run/run-planner.js';
+import { sql } from '../sql/sql.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
 
@@ -69,13 +70,13 @@ export async function estimateNeeds(
 }
 
 /** Finds needed items as a run does, over the present lake. */
-async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSource, { body, page }: WaitingFeed) {
+async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed) {
+  const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
   const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
-  await createItemViews(db, []);
   const window: CursorWindow = {
     known: undefined,
     from: 0n,
@@ -85,30 +86,48 @@ async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSou
     watermark: undefined,
     isApplied: true,
   };
-  await createNewChanges(db, [typed], window, { isSelected: false });
-  await createPendingChanges(db, window);
-  await db.run('CREATE OR REPLACE VIEW base_items AS SELECT * FROM items');
-  await createRejectedRows(db, [typed]);
-  await createRejectedItems(db);
-  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
-  await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
-  return findNeeds(db);
+  const lake = {
+    items: await before.rows('items'),
+    history: await before.rows('history'),
+    stale_items: await before.rows('stale_items'),
+  };
+  const runId = 'plan';
+  const changes = await readChanges(graph, [typed], window, lake, { runId, isSelected: false });
+  const pending_changes = findPendingChanges(graph, window, changes, lake);
+  const rejected_rows = readRejectedRows(graph, [typed]);
+  const exported_items = graph.empty('exported_items', 'items');
+  const rejected_items = graph.model(
+    'rejected_items',
+    { exported_items, feed_changes: changes.feed, items: lake.items, rejected_rows },
+    { watermark: null },
+  );
+  const doubted_items = graph.empty('doubted_items', DOUBTED_COLUMNS);
+  const needs = {
+    base_items: lake.items,
+    doubted_items,
+    pending_changes,
+    rejected_items,
+    stale_items: lake.stale_items,
+  };
+  const values = { feed_skew: null, read_at: io.now().toISOString(), run_id: runId, watermark: null };
+  return (await findNeeds(graph, needs, values)).wanted;
 }
 
 /** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
 export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
-  const { db, client, selection, journal } = source;
+  const { graph, before, client, selection, journal } = source;
   if (journal.last('listing.done') !== undefined) return undefined;
-  await createItemViews(db, []);
-  await db.run('CREATE OR REPLACE TABLE pending_changes AS SELECT * FROM history WHERE false');
-  await createListingItems(db, undefined, []);
+  const exported_items = graph.empty('exported_items', 'items');
+  const pending_changes = graph.empty('pending_changes', 'history');
+  const lake = { items: await before.rows('items'), exported_items, pending_changes };
+  const items = await readListingItems(graph, lake, undefined, []);
   const counts = listSelectedParts(client, selection).length;
   const since = new Date(await readPollStart(source)).toISOString();
-  if (await findEvidence(db, since)) {
+  if (await findEvidence(graph, items, since)) {
     return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
   }
   const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
-  const sites = await countLakeSites(db);
+  const sites = await countLakeSites(graph, items);
   const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
   const { calls, limit, wanted } = chooseReadings(facts);
   const why = 'nothing shows that changedSince returns removals';
@@ -125,7 +144,7 @@ const RUN_BEHIND = 5;
 
 /** Prices reads of items' histories one by one, if the pipeline asks for them. */
 export async function estimateHistories(
-  { pipeline, tables, db, lake, journal }: EstimateSource,
+  { pipeline, tables, graph, before, lake, journal }: EstimateSource,
   { gate }: PlannedRun,
   copied: bigint | undefined,
 ): Promise<Ahead['histories']> {
@@ -133,7 +152,9 @@ export async function estimateHistories(
   const isFirst = tables.items.version < 0n;
   // Histories wait for the end of an unfinished run.
   if (!isFirst && journal.entries.length > 0) return undefined;
-  const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
+  const rows = isFirst
+    ? []
+    : await graph.rows(sql`SELECT item_id FROM ${await before.rows('items')} WHERE gone_at IS NULL`);
   const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
   if (missing === 0) return undefined;
   const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));

@@ -61,7 +61,7 @@ export async function reportStep<T>(io: Pick<Io, 'progress'>, step: string, work
   return result;
 }
 
-interface OpenStep {
+export interface OpenStep {
   add(rows: bigint, bytes: number): void;
   done(): void;
 }

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { derivedSelects } from '../analyze/derive.js';
-import { countRows } from '../check/count-rows.js';
+import { listDerived, selectDerived } from '../analyze/derive.js';
+import { countRows, NAMED_TABLES } from '../check/count-rows.js';
 import { readKeptCounts } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
 import { findReadTables } from '../check/read-tables.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
+import { RelationGraph } from '../sql/graph.js';
+import { itself } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, readApplied } from './proof.js';
 
@@ -19,24 +21,25 @@ export const derivedProof: Proof = {
     const { db, signal } = context;
     let count = 0n;
     const notes: string[] = [];
-    await db.run("SET VARIABLE run_id = 'verify'");
-    for (const { table, reads, byProduct, select, query } of derivedSelects()) {
+    for (const derived of listDerived()) {
+      const { table, reads, byProduct, hash } = derived;
       // The next run makes tables that an earlier version's lake lacks.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
       const origin = describeOldOrigin(
         applied.itemsVersion !== BigInt(context.tables.get('items')?.version ?? -1),
-        applied.query !== query,
+        applied.query !== hash,
       );
       const { columns } = loadTableSchema(table);
       // An unchanged row keeps the id of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
+      const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
       const parts = byProduct ? await splitByProduct(db) : ['true'];
       for (const part of parts) {
         signal.throwIfAborted();
         const stored = `SELECT ${names} FROM ${quoteIdentifier(table)} WHERE ${part}`;
-        const made = `SELECT ${names} FROM (${select}\n) WHERE ${part}`;
+        const made = `SELECT ${names} FROM (${select.text}) WHERE ${part}`;
         const row = await db.row(`SELECT (SELECT count(*) FROM (${stored} EXCEPT ALL ${made})) AS stale,
           (SELECT count(*) FROM (${made} EXCEPT ALL ${stored})) AS missing, (SELECT count(*) FROM (${stored})) AS n`);
         count += row?.n as bigint;
@@ -79,9 +82,10 @@ export const countProof: Proof = {
     // Counts of other files are out of date, and no run uses them.
     const kept = readKeptCounts(text, await loadChecks(), (table) => context.tables.get(table)?.files.keys());
     await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
+    const graph = new RelationGraph(context.db);
     for (const { planned, violations } of kept) {
       context.signal.throwIfAborted();
-      const found = await countRows(context.db, planned);
+      const found = await countRows(graph, planned, NAMED_TABLES);
       if (found.violations === violations) continue;
       const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Delete the file: the next run counts all rows`;
       report({ table: 'items', file: `_pricelake/${FILE}`, what });

@@ -1,9 +1,8 @@
-import { derivedSelects } from '../../src/analyze/derive.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type ReportHead, renderReport } from '../../src/report/page.js';
 import { type LakeFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
-import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
+import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const text = quoteLiteral;
 export const time = (iso: string) => `TIMESTAMPTZ '${iso}'`;
@@ -33,7 +32,6 @@ export interface WorldRows {
 /** Tables in memory with these rows, and the derived tables that follow from them. */
 export async function openReportWorld(rows: WorldRows): Promise<Database> {
   const db = await openEmptyTables();
-  await db.run("SET VARIABLE run_id = 'r1'");
   await insertRows(db, 'sites', rows.sites ?? []);
   await insertRows(db, 'items', rows.items ?? []);
   await insertRows(db, 'history', rows.history ?? []);
@@ -41,7 +39,7 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
   await insertRows(db, 'runs', fill(rows.runs, RUN));
   await insertRows(db, 'check_results', fill(rows.checks, CHECK));
   await insertRows(db, 'datasets', fill(rows.datasets, DATASET));
-  for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
+  await fillDerived(db);
   return db;
 }
 
