@@ -102,13 +102,13 @@ CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
--- How much later than lastChangedAt, or removedAt, the service dates a change: nothing where rows show the very times
--- of changes, two minutes where nothing shows it.
+-- The service dates a change later than lastChangedAt or removedAt by this time: zero if rows show the same times, two
+-- minutes if nothing shows it.
 CREATE OR REPLACE MACRO known_skew(skew) AS coalesce(CAST(skew AS INTERVAL), INTERVAL 2 MINUTE);
 
--- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
--- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree
--- in price and title, or of which `b` was dated by the feed, may differ by what the feed dates changes later.
+-- True if whole row `a` of an item is older than row `b`: each time in a row is before the row was made. Listing states
+-- are compared apart, because the service need not move lastChangedAt with them. Rows that agree in price and title, or
+-- whose `b` was dated by the feed, may differ by the feed's skew.
 CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree, skew) AS
   coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - known_skew(skew)), false)
   OR coalesce(a_changed <= b_changed AND CASE
