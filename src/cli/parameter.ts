@@ -1,4 +1,4 @@
-import { parseDuration } from '../config/duration.js';
+import { parseDuration } from '../config/units.js';
 import { PricelakeError } from '../errors/errors.js';
 
 /** Values that completion offers: paths, or names that are looked up when somebody asks for them. */

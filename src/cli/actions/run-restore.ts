@@ -3,7 +3,7 @@ import { readReadingSettings } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
 import { explainSystemFault } from '../../lake/system-fault.js';
-import { withRemote } from '../../remote/with-remote.js';
+import { withRemote } from '../../remote/remote.js';
 import type { Arguments } from '../command.js';
 import type { restore } from '../commands/keep.js';
 import { formatBytes } from '../progress.js';

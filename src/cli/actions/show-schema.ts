@@ -47,7 +47,7 @@ async function renderContracts(
       return `${toJsonText(describeJson(schemas, isOne))}\n`;
     }
     case 'spark': {
-      const { describeSparkSchema } = await import('../../contracts/spark-schema.js');
+      const { describeSparkSchema } = await import('../../contracts/json-schema.js');
       const [first] = schemas.map(describeSparkSchema);
       const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)]);
       return `${toJsonText(isOne ? first : Object.fromEntries(all))}\n`;

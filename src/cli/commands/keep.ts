@@ -1,4 +1,4 @@
-import { parseSize } from '../../config/size.js';
+import { parseSize } from '../../config/units.js';
 import { declareCommand } from '../command.js';
 import { choice, type Form, flag, folder, repeated, text, value, whole } from '../parameter.js';
 import { LAKE, OWN_LAKE, PIPELINE, REMOTE } from '../shared-options.js';

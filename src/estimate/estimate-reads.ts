@@ -2,22 +2,35 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlannedRun } from '../account/read-plan.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
+import { findMissingHistories } from '../backfill/fetch-histories.js';
+import { countLakeSites, findEvidence, readListingItems } from '../compare/listing-states.js';
 import { listSelectedParts } from '../extract/dataset-client.js';
+import type { JournalEntries } from '../landing/journal.js';
 import { findPendingChanges, readChanges } from '../merge/changes.js';
 import { DOUBTED_COLUMNS } from '../merge/compare-rows.js';
 import { findNeeds } from '../merge/merge.js';
 import { readRejectedRows } from '../merge/rejects.js';
+import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
+import { chooseReadings } from '../plan/choose-readings.js';
 import { type Ahead, countPages } from '../plan/estimate.js';
 import { planHydration } from '../plan/plan-hydration.js';
+import type { FactSource } from '../run/gather-facts.js';
+import type { Run } from '../run/open-run.js';
+import { readPollStart } from '../run/poll-start.js';
 import { countItems } from '../run/run-planner.js';
+import { sql } from '../sql/sql.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
-import type { EstimateSource } from './estimate-source.js';
+
+/** An estimate reads the same things as a run, without a lock. The journal is empty if no run has begun. */
+export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
+  journal: JournalEntries;
+}
 
 /**
- * What reading items whole would take: those about which a page of the feed says too little, found and read as a run does
- * it; where more changes wait, in proportion. What changed is counted by one call (section 4, /items, `changedSince`).
+ * Prices whole reads of items. Finds those that the first page of the feed needs as a run does, and extrapolates if
+ * more changes wait. One call counts the changed items (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,
@@ -45,7 +58,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // The first page is read before the way is chosen; it may hold all that is needed.
+  // A run reads the first page before it chooses a way, and that page may be enough.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {
@@ -56,7 +69,7 @@ export async function estimateNeeds(
   };
 }
 
-/** As normalizing does it, over the lake as it is. */
+/** Finds needed items as a run does, over the present lake. */
 async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed) {
   const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
@@ -98,4 +111,55 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
   };
   const values = { feed_skew: null, read_at: io.now().toISOString(), run_id: runId, watermark: null };
   return (await findNeeds(graph, needs, values)).wanted;
+}
+
+/** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
+export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
+  const { graph, before, client, selection, journal } = source;
+  if (journal.last('listing.done') !== undefined) return undefined;
+  const exported_items = graph.empty('exported_items', 'items');
+  const pending_changes = graph.empty('pending_changes', 'history');
+  const lake = { items: await before.rows('items'), exported_items, pending_changes };
+  const items = await readListingItems(graph, lake, undefined, []);
+  const counts = listSelectedParts(client, selection).length;
+  const since = new Date(await readPollStart(source)).toISOString();
+  if (await findEvidence(graph, items, since)) {
+    return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
+  }
+  const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
+  const sites = await countLakeSites(graph, items);
+  const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
+  const { calls, limit, wanted } = chooseReadings(facts);
+  const why = 'nothing shows that changedSince returns removals';
+  return calls === 0n
+    ? {
+        calls: counts,
+        basis: `counts of listed items; ${why}, and reading all takes ${wanted} calls of ${limit} allowed`,
+      }
+    : { calls: counts + Number(calls), basis: `counts of listed items, and reading them: ${why}` };
+}
+
+/** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */
+const RUN_BEHIND = 5;
+
+/** Prices reads of items' histories one by one, if the pipeline asks for them. */
+export async function estimateHistories(
+  { pipeline, tables, graph, before, lake, journal }: EstimateSource,
+  { gate }: PlannedRun,
+  copied: bigint | undefined,
+): Promise<Ahead['histories']> {
+  if (pipeline.source.history !== 'items') return undefined;
+  const isFirst = tables.items.version < 0n;
+  // Histories wait for the end of an unfinished run.
+  if (!isFirst && journal.entries.length > 0) return undefined;
+  const rows = isFirst
+    ? []
+    : await graph.rows(sql`SELECT item_id FROM ${await before.rows('items')} WHERE gone_at IS NULL`);
+  const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
+  if (missing === 0) return undefined;
+  const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
+  const { sample, products } = pipeline.proof;
+  const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
+  // Plus a call for the plan before and after them.
+  return { calls: asked + 2 + behind, left: missing - asked };
 }

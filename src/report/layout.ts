@@ -1,35 +1,63 @@
 import { type Content, type Html, html } from '../formats/html.js';
 
+/** A part of the page that the navigation links to. */
+export interface Section {
+  id: string;
+  title: string;
+  body: Content;
+}
+
+export function renderSection({ id, title, body }: Section): Html {
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${body}
+</section>
+`;
+}
+
+export function renderFigures(figures: readonly { name: string; value: Content; note?: Content }[]): Html {
+  return html`<dl class="figures">${figures.map(
+    ({ name, value, note }) =>
+      html`<div><dt>${name}</dt><dd>${value}${note === undefined || note === '' ? '' : html` <small>${note}</small>`}</dd></div>\n`,
+  )}</dl>`;
+}
+
+/** A chart between its title and its legend. */
+export function renderFigure(title: Content, chart: Html, legend: Content = ''): Html {
+  const under = typeof legend === 'string' && legend !== '' ? html`<p class="legend text">${legend}</p>` : legend;
+  return html`<figure><figcaption>${title}</figcaption>${chart}${under}</figure>`;
+}
+
 export interface Column<Row> {
   label: string;
   cell: (row: Row) => Content;
-  /** Numbers are right-aligned. */
+  /** Right-aligns the cells. */
   numeric?: boolean;
-  /** Names are below the numbers and need some room. */
+  /** Leaves room for names below the numbers. */
   named?: boolean;
-  /** What the column is sorted by; a column without it can't be. */
+  /** Without it, the column can't be sorted. */
   sortBy?: (row: Row) => string | number;
 }
 
-export interface TableOptions<Row> {
+interface TableOptions<Row> {
   caption: Content;
   columns: Column<Row>[];
   rows: readonly Row[];
-  /** Names the table in the document: a search box may point to it. */
+  /** A search box points to it. */
   id?: string;
-  /** How the rows are sorted already. */
+  /** The order of `rows`. */
   sorted?: { by: string; order: 'ascending' | 'descending' };
-  /** So many rows are shown at first, the others behind a button; without the script all. */
+  /** Rows beyond this number are behind a button; without the script, all are shown. */
   fold?: number;
-  /** What a filter knows a row by: `data-` attributes of its element. */
+  /** `data-` attributes of a row, for filters. */
   data?: (row: Row) => Record<string, string>;
-  /** On a narrow screen every row becomes a card, with the labels beside the values. */
+  /** On a narrow screen, each row becomes a card with the labels beside the values. */
   cards?: boolean;
 }
 
 /**
- * A table whose first column heads its rows. Roles are spelled out: a browser may forget those of a row that the
- * style lays out as a card.
+ * A table whose first column heads its rows. Roles are spelled out, because browsers drop those of rows that the style
+ * lays out as cards.
  */
 export function renderTable<Row>(options: TableOptions<Row>): Html {
   const { caption, columns, rows, id, cards, fold, data } = options;

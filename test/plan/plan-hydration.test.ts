@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseHydration, type HydrationFacts } from '../../src/plan/choose-hydration.js';
+import { chooseHydration, type HydrationFacts } from '../../src/plan/plan-hydration.js';
 
 const facts = (given: Partial<HydrationFacts>): HydrationFacts => ({
   needed: 10_000,
