@@ -20,18 +20,18 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** What zod can't say: its own types are those after parsing. */
-const WIRE_KINDS = new Map<unknown, JsonKind[]>([
-  [contract.int64, ['integer']],
-  [contract.int32, ['integer']],
-  [contract.decimal, NUMBER],
-]);
+/** zod's own types are those after parsing: the contract's metadata say what is on the wire (api/wire-types.ts). */
+function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
+  const { type, format } = z.globalRegistry.get(schema) ?? {};
+  if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
+  if (format === 'date-time') return { kinds: new Set(['string']), isTime: true };
+  return type === 'number' ? { kinds: new Set(NUMBER) } : undefined;
+}
 
 /** A contract's schema as what it allows on the wire. Throws where the contract has a kind of schema that is new here. */
 export function describeValue(schema: z.core.$ZodType): DescribedValue {
-  const wire = WIRE_KINDS.get(schema);
-  if (wire !== undefined) return { kinds: new Set(wire) };
-  if (schema === contract.dateTime) return { kinds: new Set(['string']), isTime: true };
+  const wire = readWireType(schema);
+  if (wire !== undefined) return wire;
   if (schema instanceof z.ZodNullable) {
     const inner = describeValue(schema.unwrap());
     return { ...inner, kinds: new Set([...inner.kinds, 'null']) };

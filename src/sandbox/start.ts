@@ -9,7 +9,6 @@ import { buildCaller, type Service } from './http/caller.js';
 import { setLimitHeaders } from './http/limit-headers.js';
 import { findHangUp, type Handler, listen } from './http/listen.js';
 import { refuseMalformed } from './http/refuse-malformed.js';
-import { addOpenApiRoute } from './http/routes-openapi.js';
 import { changeReadings } from './http/routes-readings.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { Readings } from './readings/readings.js';
@@ -138,7 +137,6 @@ async function serveWorld(
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
-  addOpenApiRoute(app);
   const webhook = new Webhook(service, { timeScale: speedOf(clock.mode) || 1, ...options.webhook });
   addWebhookRoutes(app, webhook);
   const handle: Handler = injectFaults(

@@ -1,6 +1,32 @@
 import { createRequire } from 'node:module';
-import type { OpenApiDocument, Operation } from '../../src/api/openapi/document.js';
 import type { Answer } from './service.js';
+
+type Schema = Record<string, unknown> & { properties?: Record<string, Record<string, unknown>> };
+interface Response {
+  headers?: Record<string, { schema: Schema }>;
+  content?: Record<string, { schema: Schema }>;
+}
+interface Parameter {
+  name: string;
+  schema: Schema;
+}
+export interface Operation {
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters?: Parameter[];
+  responses: Record<string, Response | { $ref: string }>;
+}
+
+/** Parts of an OpenAPI document that tests look at. */
+export interface OpenApiDocument {
+  info: { license: object };
+  servers: object[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, { get: Operation }>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
+}
 
 type Validate = ((value: unknown) => boolean) & { errors?: unknown };
 interface SchemaChecker {

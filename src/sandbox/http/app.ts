@@ -10,7 +10,7 @@ import { addFacetsRoute } from './routes-facets.js';
 import { addItemRoutes } from './routes-items.js';
 import { addPlanRoutes } from './routes-plan.js';
 import { addProductRoutes } from './routes-products.js';
-import { addStartRoute } from './routes-start.js';
+import { addStartRoutes } from './routes-start.js';
 import { Selections } from './selections.js';
 
 /** The whole service as one handler: `/api/v1` by the API document, `/sandbox` to move the world on. */
@@ -25,7 +25,7 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   addChangeRoutes(api, service);
   addProductRoutes(api, service, selections);
   addExportRoute(api, service, selections);
-  addStartRoute(app, service);
+  addStartRoutes(app, service);
   addControlRoutes(app, service);
   app.route('/api/v1', api);
   refuseOtherMethods(app);

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { formatCount } from '../../formats/count.js';
+import { packagePath } from '../../io/package-path.js';
 import type { SimulatedClock } from '../clock.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 import { renderStartPage, START_PAGE_POLICY, type StartFacts } from './start-page.js';
@@ -21,10 +23,16 @@ function describeClock(clock: SimulatedClock): string {
   return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
 }
 
-/** `/`: what a person sees who opens the sandbox in a browser. Needs no key. */
-export function addStartRoute(app: Hono<SandboxEnv>, service: Service): void {
+/** `/`, the start page for a browser, and `/openapi.json` (section 9). Neither needs a key. */
+export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
+  const document = readFileSync(packagePath('schemas/openapi.json'), 'utf8');
+  const { paths } = JSON.parse(document) as { paths: Record<string, { get: { summary: string } }> };
+  const endpoints = Object.entries(paths).map(([path, { get }]) => ({ path, summary: get.summary }));
+
+  app.get('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' }));
+
   app.get('/', async (c) => {
-    const page = renderStartPage(await gatherFacts(service, new URL(c.req.url).origin));
+    const page = renderStartPage({ ...(await gatherFacts(service, new URL(c.req.url).origin)), endpoints });
     return c.html(page, 200, {
       'Content-Security-Policy': START_PAGE_POLICY,
       'X-Content-Type-Options': 'nosniff',
@@ -37,7 +45,7 @@ export function addStartRoute(app: Hono<SandboxEnv>, service: Service): void {
 const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS listed, count(*) AS items, count(DISTINCT site_id) AS sites,
   count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT currency) AS currencies FROM items`;
 
-async function gatherFacts(service: Service, baseUrl: string): Promise<StartFacts> {
+async function gatherFacts(service: Service, baseUrl: string): Promise<Omit<StartFacts, 'endpoints'>> {
   const { world, clock, account } = service;
   const row = await world.database.use((session) => session.row(COUNT_WORLD));
   const count = (value: unknown) => formatCount(Number(value));

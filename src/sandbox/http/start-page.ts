@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { ENDPOINTS } from '../../api/openapi/endpoints.js';
 import { Html, html } from '../../formats/html.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { START_PAGE_STYLE } from './start-page-style.js';
@@ -13,6 +12,7 @@ export interface StartFacts {
   figures: { name: string; value: string }[];
   /** How the document is read where it is silent; those chosen are not the sandbox's own. */
   readings: { name: string; value: string; says: string; isDefault: boolean }[];
+  endpoints: { path: string; summary: string }[];
 }
 
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
@@ -31,7 +31,7 @@ export const START_PAGE_POLICY = [
 const byChoice = (a: { isDefault: boolean }, b: { isDefault: boolean }) => Number(a.isDefault) - Number(b.isDefault);
 
 /** One self-contained page: what the sandbox is, and what to do next. */
-export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings }: StartFacts): string {
+export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings, endpoints }: StartFacts): string {
   const key = keys[0]?.key ?? '';
   return html`<!doctype html>
 <html lang="en">
@@ -82,9 +82,7 @@ ${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><sm
 <section>
 <h2>Endpoints</h2>
 <p>The interface description is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Each call needs a key.</p>
-<ul class="endpoints">${Object.entries(ENDPOINTS).map(
-    ([path, { summary }]) => html`<li><code>/api/v1${path}</code> <span>${summary}</span></li>\n`,
-  )}</ul>
+<ul class="endpoints">${endpoints.map(({ path, summary }) => html`<li><code>${path}</code> <span>${summary}</span></li>\n`)}</ul>
 </section>
 <footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Events sent: <a href="/sandbox/webhook">/sandbox/webhook</a>. Faults armed: <a href="/sandbox/faults">/sandbox/faults</a>. Readings: <a href="/sandbox/readings">/sandbox/readings</a>. What else can be done while it runs: <code>pricelake sandbox --help</code>.</p></footer>
 </main>
