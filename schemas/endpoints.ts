@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { errorBody, limitErrorBody, planInfo } from '../src/api/account-contract.js';
 import * as contract from '../src/api/contract.js';
 
 /** The GET operations of section 4: parameters, answers, and their texts. */
@@ -23,26 +24,26 @@ export const json = (description: string, schema: z.ZodType): ZodOpenApiResponse
 
 /** Section 7: answers that operations share. */
 const SHARED = {
-  400: { id: 'BadRequest', ...json('A parameter is not valid; `message` says which.', contract.errorBody) },
-  401: { id: 'Unauthorized', ...json('No API key, or one that is invalid or revoked.', contract.errorBody) },
+  400: { id: 'BadRequest', ...json('A parameter is not valid; `message` says which.', errorBody) },
+  401: { id: 'Unauthorized', ...json('No API key, or one that is invalid or revoked.', errorBody) },
   402: {
     id: 'NotInPlan',
     ...json(
       'Not in the plan: a dataset beyond it (`datasets`), the change feed on Free (`changeFeed`), or a payment overdue for 30 days (`paymentOverdue`).',
-      contract.limitErrorBody,
+      limitErrorBody,
     ),
   },
   429: {
     id: 'TooManyRequests',
     ...json(
       "Too many requests per second (`ratePerSecond`), or the month's calls used up (`apiCallsPerMonth`).",
-      contract.limitErrorBody,
+      limitErrorBody,
     ),
     headers: z.object({ 'Retry-After': header(z.string(), 'Says when to try again') }),
   },
   default: {
     id: 'OtherError',
-    ...json('Any other error. Which status a parameter that is not valid gets here: not shown.', contract.errorBody),
+    ...json('Any other error. Which status a parameter that is not valid gets here: not shown.', errorBody),
   },
 } satisfies Record<string, ZodOpenApiResponseObject>;
 
@@ -261,7 +262,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
     tag: 'Account',
     summary: "The caller's plan, limits and this month's use",
     description: 'The counters cover the calendar month in UTC.',
-    ok: json('The plan.', contract.planInfo),
+    ok: json('The plan.', planInfo),
   },
 };
 
@@ -286,7 +287,7 @@ function describeOperation({
       ...(refuses400 && { 400: SHARED[400] }),
       401: SHARED[401],
       402: SHARED[402],
-      ...(notFound !== undefined && { 404: json(notFound, contract.errorBody) }),
+      ...(notFound !== undefined && { 404: json(notFound, errorBody) }),
       429: SHARED[429],
       ...(takesParameters && !refuses400 && { default: SHARED.default }),
     },

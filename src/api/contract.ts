@@ -1,23 +1,24 @@
 /**
- * The API's contract: one zod schema for every resource of the API document (section 2, if nothing else is named).
- * Names and descriptions are metadata of the schemas: the OpenAPI document is made from them.
+ * The API's contract: one zod schema for every resource of the API document (section 2, if nothing else is named); those
+ * of the account are in account-contract.ts. Names and descriptions are metadata: the OpenAPI document is made from them.
  */
 import * as z from 'zod';
-import { dateTime, decimal, int32, int64, toDouble } from './wire-types.js';
-
-export { dateTime, decimal, int32, int64 };
+import { dateTime, decimal, int32, int64 } from './wire-types.js';
 
 /** Largest page of `/items` (section 4). */
 export const ITEMS_A_PAGE = 500;
 
-const text = z.string().nullable();
-const currencyCode = z.string().describe('ISO 4217 code');
+const string = z.string();
+const text = string.nullable();
+const price = decimal.nullable();
+const time = dateTime.nullable();
+const currencyCode = string.describe('ISO 4217 code');
 
 export const categoryRef = z
   .looseObject({
-    name: z.string().describe('Category name'),
-    path: z.string().describe('Path of names with a separator, parent to child'),
-    slug: z.string().describe('Slug, used as the `category` filter'),
+    name: string.describe('Category name'),
+    path: string.describe('Path of names with a separator, parent to child'),
+    slug: string.describe('Slug, used as the `category` filter'),
     source: z.enum(['AI', 'MANUAL']).describe('Who chose the category: AI, or a person'),
   })
   .meta({ id: 'CategoryRef', description: 'The category of an item or a product.' });
@@ -28,14 +29,14 @@ const CREDIT = 'Licence and credit text of an open-data source, to be passed on 
 export const siteRef = z
   .looseObject({
     id: int64.describe('Website id'),
-    name: z.string().describe('Website name'),
-    host: z.string().describe('Website host name'),
+    name: string.describe('Website name'),
+    host: string.describe('Website host name'),
     attribution: text.describe(CREDIT),
   })
   .meta({ id: 'SiteRef', description: 'A website.' });
 
 export const source = z
-  .looseObject({ modelId: int64.describe('Source id'), name: z.string().describe('Source name') })
+  .looseObject({ modelId: int64.describe('Source id'), name: string.describe('Source name') })
   .meta({ id: 'Source', description: 'A source: one listing of one website.' });
 
 export const item = z
@@ -45,9 +46,9 @@ export const item = z
     brand: text.describe('Brand as the shop names it'),
     mpn: text.describe('Manufacturer part number'),
     gtin: text.describe('EAN, UPC or ISBN-13 of 8, 13 or 14 digits. Null when the shop does not name it'),
-    price: decimal.nullable().describe('Null when the shop shows none'),
-    previousPrice: decimal.nullable().describe('Price before the last price change. Null if it never changed'),
-    priceChangedAt: dateTime.nullable().describe('When the price last changed'),
+    price: price.describe('Null when the shop shows none'),
+    previousPrice: price.describe('Price before the last price change. Null if it never changed'),
+    priceChangedAt: time.describe('When the price last changed'),
     currency: text.describe('ISO 4217 code'),
     url: text.describe("The item's page in the shop"),
     image: text.describe("The shop's product image, if any"),
@@ -61,7 +62,7 @@ export const item = z
     firstSeenAt: dateTime.describe('First time seen'),
     lastSeenAt: dateTime.describe('Last time a scrape found it'),
     lastChangedAt: dateTime.describe('Last time a value changed. Usable with `changedSince`'),
-    removedAt: dateTime.nullable().describe('When the shop stopped listing it. Null while listed'),
+    removedAt: time.describe('When the shop stopped listing it. Null while listed'),
   })
   .meta({
     id: 'Item',
@@ -72,16 +73,14 @@ export const item = z
 export const dataset = z
   .looseObject({
     id: int64.describe('Use as `dataset` filter elsewhere'),
-    name: z.string().describe('Name'),
+    name: string.describe('Name'),
     description: text.describe('Description'),
     items: int64.describe('Items listed now'),
     sites: int32.describe('Websites the items come from'),
     models: int32.describe('Number of sources'),
     healthyModels: int32.describe('Sources collecting without problems. The others are being repaired'),
-    newestScrapeAt: dateTime
-      .nullable()
-      .describe('When a source of the dataset was last read. Null before the first read'),
-    oldestScrapeAt: dateTime.nullable().describe('When the source read longest ago was read'),
+    newestScrapeAt: time.describe('When a source of the dataset was last read. Null before the first read'),
+    oldestScrapeAt: time.describe('When the source read longest ago was read'),
   })
   .meta({ id: 'Dataset', description: 'A set of shop listings on one topic.' });
 export type Dataset = z.infer<typeof dataset>;
@@ -92,7 +91,7 @@ const oldAndNew = z.tuple([z.unknown().describe('Old value'), z.unknown().descri
 export const changeItem = z
   .looseObject({
     id: int64.describe('Item id'),
-    title: z.string().describe('Listing title'),
+    title: string.describe('Listing title'),
     url: text.describe('Page in the shop'),
     currency: text.describe('ISO 4217 code'),
     site: siteRef.describe('Website'),
@@ -104,8 +103,8 @@ export const historyEntry = z
     id: int64.describe('Id of the change'),
     kind: z.enum(CHANGE_KINDS).describe('What happened'),
     observedAt: dateTime.describe('When observed'),
-    price: decimal.nullable().describe('Price. Null where none is shown'),
-    previousPrice: decimal.nullable().describe('Set when the price changed'),
+    price: price.describe('Price. Null where none is shown'),
+    previousPrice: price.describe('Set when the price changed'),
     changes: z.record(z.string(), oldAndNew).describe('Name of a changed value → its old and its new value'),
   })
   .meta({ id: 'HistoryEntry', description: 'A change of one item.' });
@@ -126,15 +125,15 @@ export const changePage = z
   .meta({ id: 'ChangePage', description: 'A page of the change feed.' });
 
 const facetId = int64.describe('Id');
-const facetName = z.string().describe('Name');
+const facetName = string.describe('Name');
 const listed = int64.describe('Items listed now');
 
 export const facetCategory = z
   .looseObject({
     id: facetId,
     name: facetName,
-    slug: z.string().describe('Slug, used as the `category` filter'),
-    path: z.string().describe('Path of names, parent to child'),
+    slug: string.describe('Slug, used as the `category` filter'),
+    path: string.describe('Path of names, parent to child'),
     parentId: int64.nullable().describe('Null for a top category'),
     items: listed,
   })
@@ -143,7 +142,7 @@ export const facetCurrency = z
   .looseObject({ code: currencyCode, items: listed })
   .meta({ id: 'FacetCurrency', description: 'A currency.' });
 export const facetSite = z
-  .looseObject({ id: facetId, name: facetName, host: z.string().describe('Website host name'), items: listed })
+  .looseObject({ id: facetId, name: facetName, host: string.describe('Website host name'), items: listed })
   .meta({ id: 'FacetSite', description: 'A website.' });
 export const facets = z
   .looseObject({
@@ -164,7 +163,7 @@ export const priceRange = z
 
 export const product = z
   .looseObject({
-    id: z.string().describe('Its GTIN (digits), else its brand-part-number key'),
+    id: string.describe('Its GTIN (digits), else its brand-part-number key'),
     title: text.describe('Title'),
     brand: text.describe('Brand'),
     mpn: text.describe('Manufacturer part number'),
@@ -197,58 +196,10 @@ const pageOf = <T extends z.ZodType>(result: T) =>
 export const itemPage = pageOf(item).meta({ id: 'PageDtoItem', description: 'A page of items.' });
 export const productPage = pageOf(product).meta({ id: 'PageDtoProduct', description: 'A page of products.' });
 
-const limit = z.preprocess(toDouble, z.number().nonnegative().nullable());
-const granted = z.boolean().nullable();
-
-/** Section 8: limits by name; null or absent means unlimited. */
-export const planLimits = z
-  .looseObject({
-    datasets: limit.optional().describe('Number of datasets readable'),
-    apiCallsPerMonth: limit.optional().describe('Calls per calendar month (UTC)'),
-    ratePerSecond: limit.optional().describe('Requests per second'),
-    exportRowsPerMonth: limit.optional().describe('Export rows per calendar month (UTC)'),
-    historyDays: limit.optional().describe('How far back item history and the feed from `after=0` reach'),
-    changeFeed: granted.optional().describe('Change feed access'),
-    webhooks: granted.optional().describe('Webhook delivery'),
-    delayHours: limit.optional().describe('Meaning: not shown'),
-  })
-  .meta({ id: 'PlanLimits', description: 'Limits by name. A null value means unlimited.' });
-
-export const planUsage = z
-  .looseObject({
-    apiCalls: int64.describe('Calls made'),
-    exportRows: int64.describe('Rows exported'),
-    resetsAt: dateTime.describe('The first of next month, 00:00 UTC, when both counters start over'),
-  })
-  .meta({
-    id: 'PlanUsage',
-    description: 'Counters of the calendar month in UTC, for calls made with API keys or tokens.',
-  });
-
-const planCode = z.string().describe('Plan code');
-const upgradeUrl = z.string().describe('URL of the plans and prices');
-
-export const planInfo = z
-  .looseObject({
-    plan: planCode,
-    name: z.string().describe('Plan display name'),
-    status: z.enum(['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED']).nullable().describe('Null without a subscription'),
-    trialEndsAt: dateTime.nullable().describe('When the trial ends (status `TRIALING`)'),
-    limits: planLimits.describe('Limits by name. A null value means unlimited'),
-    lockedDatasets: int32.describe("The caller's datasets beyond what the plan includes. They answer 402"),
-    upgradeUrl,
-    usage: planUsage.nullable().describe("This month's use. Null for an operator's token"),
-  })
-  .meta({
-    id: 'PlanInfo',
-    description: "The caller's plan, limits and this month's use. The plan in effect is Free once a trial has ended.",
-  });
-export type PlanInfo = z.infer<typeof planInfo>;
-
 /** Section 6, WebhookEvent. */
 export const webhookEvent = z
   .looseObject({
-    id: z.string().describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),
+    id: string.describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),
     type: z.enum(['changes', 'ping']).describe('What is sent'),
     createdAt: dateTime.describe('When the event was made'),
     cursor: int64
@@ -260,32 +211,3 @@ export const webhookEvent = z
       .describe('The next changes, in order, up to 100, as the feed lists them. None for a ping'),
   })
   .meta({ id: 'WebhookEvent', description: 'What is POSTed to the customer’s endpoint.' });
-
-/** Section 7, Error. */
-export const errorBody = z
-  .looseObject({
-    status: int32.describe('HTTP status'),
-    error: z.string().describe('Status text'),
-    message: z.string().describe('Says what is wrong; for 400, which parameter'),
-    docsUrl: z.string().describe('URL of a help page about this error'),
-  })
-  .meta({ id: 'Error', description: 'The body of every error answer.' });
-
-export const LIMIT_NAMES = [
-  'datasets',
-  'changeFeed',
-  'apiCallsPerMonth',
-  'ratePerSecond',
-  'exportRowsPerMonth',
-  'paymentOverdue',
-] as const;
-
-/** Section 7, Limit error (402 and 429). */
-export const limitErrorBody = errorBody
-  .extend({
-    limit: z.enum(LIMIT_NAMES).describe('Which limit refuses'),
-    allowed: z.unknown().describe("The limit's value in the caller's plan"),
-    plan: planCode,
-    upgradeUrl,
-  })
-  .meta({ id: 'LimitError', description: 'The body of an answer 402 or 429.' });

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { planInfo } from '../api/account-contract.js';
 import * as contract from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import type { AnswerName } from '../tables/table.js';
 
 /** Kinds of values in JSON; `text` is a cell of CSV, which has no kinds and no null. */
@@ -56,7 +58,7 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
 }
 
 /** A history entry lands as a change that names its item (extract/backfill.ts). */
-const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: contract.int64 }) });
+const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
 /** A row of each answer, as section 2 describes it. */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
@@ -69,7 +71,7 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
   // The contract reads the rest: a run needs the limits.
-  '/plan': describeValue(contract.planInfo.pick({ status: true })),
+  '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
 /** The document does not show how export rows hold objects and lists: flat rows have them as text. */

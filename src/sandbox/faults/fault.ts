@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { LIMIT_NAMES } from '../../api/contract.js';
+import { LIMIT_NAMES } from '../../api/account-contract.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { FAULT_ENDPOINTS, FAULT_KINDS, type FaultEndpoint, type FaultKind, factsOf } from './fault-kinds.js';
 

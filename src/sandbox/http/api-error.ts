@@ -1,4 +1,4 @@
-import type { LIMIT_NAMES } from '../../api/contract.js';
+import type { LIMIT_NAMES } from '../../api/account-contract.js';
 
 export type LimitName = (typeof LIMIT_NAMES)[number];
 

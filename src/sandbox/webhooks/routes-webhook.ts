@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono';
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
-import { int64 } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
+import { int64 } from '../../api/wire-types.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { ApiError } from '../http/api-error.js';
 import type { SandboxEnv } from '../http/caller.js';
