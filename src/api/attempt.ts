@@ -3,16 +3,14 @@ import type { Io } from '../io/io.js';
 import type { BaseUrl } from './api-url.js';
 import type { EndCall } from './call-counter.js';
 import type { Cleaner } from './clean-text.js';
-import { collectStart, decodeBody, readEncoding } from './decode-body.js';
+import { collectStart, decodeBody, isMediaType, readEncoding } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
-import { isMediaType } from './media-type.js';
 import type { RateBucket } from './rate-bucket.js';
 import { refuseJson, showText } from './read-json.js';
-import { isRedirect, MAX_REDIRECTS, resolveRedirect } from './redirect.js';
 import { explainRefusal } from './refusal.js';
+import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
-import { Trouble } from './trouble.js';
 
 /** How much of an answer that is refused is read: enough for its message. */
 const REFUSAL_BYTES = 64 * 1024;
@@ -136,4 +134,43 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
   const start = showText(await collectStart(decodeBody(answer), REFUSAL_BYTES), context.cleaner);
   const type = arrived === undefined ? 'without a content type' : context.cleaner.text(arrived, 80);
   throw refuseJson(`${where}: the answer should be ${mediaType} in UTF-8 and is ${type}; it begins ${start}`);
+}
+
+export const MAX_REDIRECTS = 3;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export function isRedirect(status: number): boolean {
+  return REDIRECTS.has(status);
+}
+
+/**
+ * Path and query that a redirect leads to. The document knows no redirects; one within the same origin
+ * is harmless and followed, any other would hand the key to somebody else.
+ *
+ * @throws PricelakeError `contract` for another scheme, host or port, and for no usable `Location`.
+ */
+export function resolveRedirect(
+  where: string,
+  origin: string,
+  from: string,
+  location: string | undefined,
+  cleaner: Cleaner,
+): string {
+  const base = `${origin}${from}`;
+  const target = location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
+  if (target === undefined) {
+    throw new PricelakeError('contract', `${where}: a redirect names no address`, { hint: 'Check source.baseUrl.' });
+  }
+  if (target.origin !== origin) {
+    const place = cleaner.text(`${target.protocol}//${target.host}`);
+    throw new PricelakeError(
+      'contract',
+      `${where}: a redirect leads to ${place}, and the key is sent only to ${origin}`,
+      {
+        hint: `If ${place} is the service, set source.baseUrl to it.`,
+      },
+    );
+  }
+  return target.pathname + target.search;
 }

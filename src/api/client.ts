@@ -6,12 +6,11 @@ import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from 
 import { type AttemptContext, openAnswer, type Request } from './attempt.js';
 import { createCallCounter } from './call-counter.js';
 import { type Cleaner, createCleaner } from './clean-text.js';
-import { exportType, JSON_TYPE } from './media-type.js';
+import { exportType, JSON_TYPE } from './decode-body.js';
 import { createRateBucket } from './rate-bucket.js';
 import { explainStop, guardStream, readPage } from './read-body.js';
 import { checkAnswer, parseJsonBody } from './read-json.js';
-import { runWithRetries } from './retry-loop.js';
-import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
+import { DEFAULT_RETRY, type RetryPolicy, runWithRetries } from './retry-policy.js';
 import { createServiceClock } from './service-clock.js';
 import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from './transport.js';
 

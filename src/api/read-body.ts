@@ -4,8 +4,8 @@ import type { AttemptContext, Request } from './attempt.js';
 import { collectBody, decodeBody } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
 import { judgeJson, refuseJson, showText } from './read-json.js';
+import { Trouble } from './retry-policy.js';
 import type { Answer } from './transport.js';
-import { Trouble } from './trouble.js';
 
 /**
  * The whole body of a JSON answer, decoded. Trouble where it broke off, as a page may be asked for again;

@@ -1,8 +1,8 @@
 import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
-import { parseRetryAfter } from './retry-after.js';
-import { Trouble } from './trouble.js';
+import { Trouble } from './retry-policy.js';
+import { parseRetryAfter } from './service-clock.js';
 
 /** An answer other than 200, its body read as far as it is wanted. */
 export interface RefusedAnswer {

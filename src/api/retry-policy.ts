@@ -1,3 +1,7 @@
+import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import type { RateBucket } from './rate-bucket.js';
+
 /** How long to keep trying. Times in milliseconds. */
 export interface RetryPolicy {
   /** Attempts of one call that may end in a network fault or a 5xx, the first included. Default 8. */
@@ -58,4 +62,92 @@ export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy,
 /** Full jitter: uniform between 0 and baseMs · 2^(failures - 1), at most maxMs. */
 export function computeBackoff(failures: number, policy: RetryPolicy, random: number): number {
   return Math.round(random * Math.min(policy.maxMs, policy.baseMs * 2 ** (failures - 1)));
+}
+
+/** An attempt failed in a way that another may mend. Never leaves src/api. */
+export class Trouble extends Error {
+  readonly setback: Setback;
+  readonly facts: ErrorFacts;
+
+  constructor(setback: Setback, message: string, facts: ErrorFacts, options?: { cause?: unknown }) {
+    super(message, options);
+    this.setback = setback;
+    this.facts = facts;
+  }
+
+  /** The error that callers see once it is decided not to try again. */
+  giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
+    const facts: ErrorFacts = { ...this.facts, attempts };
+    let message = this.#tell(attempts);
+    if (decision.because === 'wait_too_long') {
+      facts.nextRunAt = new Date(now.getTime() + decision.waitMs);
+      message += `; the service asks to come back at ${facts.nextRunAt.toISOString()}`;
+    }
+    return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
+  }
+
+  /** The error of a wait for another attempt that ended first: why the run waited, and what ended the wait. */
+  endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
+    const told = `${this.#tell(attempts)}; ${message}`;
+    return new PricelakeError(code, told, { ...facts, ...this.facts, attempts }, { cause: this.cause });
+  }
+
+  #tell(attempts: number): string {
+    return attempts > 1 ? `${this.message}, after ${attempts} attempts` : this.message;
+  }
+}
+
+export interface RetryContext {
+  /** For the log. */
+  path: string;
+  policy: RetryPolicy;
+  bucket: RateBucket;
+  io: Io;
+  signal: AbortSignal;
+}
+
+/**
+ * Runs attempts, each with its own token, until one succeeds or the policy says stop. A rate limit, and whatever
+ * comes with Retry-After, is the word of the whole service and pauses every call of the client; a fault only this
+ * one. A pause that the policy finds too long ends every call that it would hold.
+ *
+ * @throws what an attempt throws, a Trouble turned into PricelakeError `unavailable`; `deadline` with the trouble before it.
+ */
+export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
+  const { path, policy, bucket, io, signal } = context;
+  const tries: Tries = { faults: 0, rateLimited: 0 };
+  let last: Trouble | undefined;
+  /** The error that ends a wait does not say why the run waited. */
+  const waitFor = (wait: Promise<void>) =>
+    wait.catch((error: unknown) => {
+      const isLate = error instanceof PricelakeError && error.code === 'deadline';
+      throw isLate && last !== undefined ? last.endBy(error, tries.faults + tries.rateLimited) : error;
+    });
+  for (;;) {
+    await waitFor(bucket.take(signal));
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Trouble) || signal.aborted) throw error;
+      last = error;
+      const limited = error.setback.kind === 'rate_limited';
+      tries[limited ? 'rateLimited' : 'faults'] += 1;
+      const attempts = tries.faults + tries.rateLimited;
+      const decision = decideRetry(error.setback, tries, policy, io.random());
+      if (!decision.retry) {
+        const failure = error.giveUp(decision, attempts, io.now());
+        if (decision.because === 'wait_too_long') bucket.close(decision.waitMs, failure);
+        throw failure;
+      }
+      const { waitMs } = decision;
+      io.log('warn', limited ? 'api.rate_limited' : 'api.retry', {
+        path,
+        attempt: attempts,
+        waitMs,
+        reason: error.message,
+      });
+      if (limited || error.setback.retryAfterMs !== undefined) bucket.pause(waitMs);
+      else await waitFor(io.sleep(waitMs, signal));
+    }
+  }
 }

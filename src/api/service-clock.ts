@@ -1,5 +1,4 @@
 import type { Io } from '../io/io.js';
-import { readHttpDate } from './http-date.js';
 
 /** Dates outside these years are no clock's. */
 const FIRST_MS = Date.UTC(2000, 0, 1);
@@ -33,4 +32,27 @@ export function createServiceClock(io: Pick<Io, 'now'>): ServiceClock {
       return median === undefined ? undefined : new Date(io.now().getTime() + median);
     },
   };
+}
+
+/** Milliseconds since 1970; NaN for what is no HTTP date. An offset in place of GMT (RFC 5322) is taken as it is. */
+export function readHttpDate(text: string): number {
+  // Date.parse takes far more than HTTP dates: a bare "1" is the year 2001.
+  const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
+  if (zone === undefined) return Number.NaN;
+  // The asctime form ends with the year: it names no zone and means UTC.
+  return Date.parse(/^\d/.test(zone) ? `${text} GMT` : text);
+}
+
+/** Nobody asks a client to come back in more than a year: such a value says nothing. */
+const LONGEST_MS = 366 * 24 * 3600 * 1000;
+
+/**
+ * The `Retry-After` header in milliseconds from `now` (API document, section 7: "says when to try
+ * again"): seconds or an HTTP date. Undefined when it is absent, neither, or beyond a year; a date gone by is 0.
+ */
+export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
+  const text = header?.trim() ?? '';
+  const isSeconds = /^\d+(?:\.\d+)?$/.test(text);
+  const ms = isSeconds ? Math.ceil(Number(text) * 1000) : readHttpDate(text) - now.getTime();
+  return Number.isNaN(ms) || ms > LONGEST_MS ? undefined : Math.max(0, ms);
 }

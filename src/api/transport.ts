@@ -2,8 +2,7 @@ import type { Dispatcher } from 'undici';
 import errors from 'undici/lib/core/errors.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
-import type { BodyPace } from './body-pace.js';
-import { BodyQueue } from './body-queue.js';
+import { type BodyPace, BodyQueue } from './body-queue.js';
 
 /** How long each part of an answer may take, in milliseconds. */
 export interface Timeouts {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCallCounter } from '../../src/api/call-counter.js';
-import { exportType, isMediaType, JSON_TYPE } from '../../src/api/media-type.js';
+import { exportType, isMediaType, JSON_TYPE } from '../../src/api/decode-body.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 
 test('an export is CSV unless NDJSON is asked for', () => {

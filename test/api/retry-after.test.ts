@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRetryAfter } from '../../src/api/retry-after.js';
+import { parseRetryAfter } from '../../src/api/service-clock.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 

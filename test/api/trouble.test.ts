@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Trouble } from '../../src/api/trouble.js';
+import { Trouble } from '../../src/api/retry-policy.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 const setback = { kind: 'fault', repeatable: true } as const;

@@ -147,7 +147,7 @@ export async function toSandboxOptions(argv: SandboxArguments): Promise<SandboxO
   if (start !== undefined && Number.isNaN(Date.parse(start))) {
     throw new PricelakeError('usage', `--start "${start}" is not a date-time such as 2026-11-20T06:00:00Z`);
   }
-  const { parseLimits } = await import('../../sandbox/parse-limits.js');
+  const { parseLimits } = await import('../../sandbox/plans.js');
   return {
     ...{
       port,

@@ -1,12 +1,15 @@
 import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import { fraction } from '../catalogue/shops.js';
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
-import type { FaultPlan } from '../faults/fault-plan.js';
+import type { FaultPlan } from '../faults/fault.js';
 import type { Plan } from '../plans.js';
 import type { Readings } from '../readings/readings.js';
+import { MAX_LAG } from '../readings/registry.js';
 import type { ItemView } from '../world/item-view.js';
+import type { Moment } from '../world/past-sql.js';
 import type { World } from '../world/world.js';
 import type { Account, KeyKind } from './account.js';
-import { ApiError, refuseByLimit, refuseParameter } from './api-error.js';
+import { ApiError, refuseByLimit, refuseParameter } from './answers.js';
 
 /** What the routes answer from. */
 export interface Service {
@@ -75,4 +78,17 @@ export function feedEnd(service: Service): number {
 export function historyStart(service: Service, caller: Caller): number {
   const days = caller.plan.limits.historyDays;
   return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;
+}
+
+const answered = new WeakMap<Service, number>();
+
+/** As of when an answer shows the world: as it is now, unless a reading lets answers of this kind lag behind the feed. */
+export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
+  const { readings, world } = service;
+  const [lag, replicas] = [readings.get(`lag.${kind}`), readings.get('replicas')];
+  if (lag + replicas === 0) return null;
+  const answers = (answered.get(service) ?? 0) + 1;
+  answered.set(service, answers);
+  const behind = Math.min(MAX_LAG, lag + replicas * fraction(world.facts.seed, answers, 'replica'));
+  return Math.max(world.keepPast(), Math.floor(feedEnd(service) - behind * 1e6));
 }

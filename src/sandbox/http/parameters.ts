@@ -1,4 +1,4 @@
-import { refuseParameter } from './api-error.js';
+import { refuseParameter } from './answers.js';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;

@@ -2,9 +2,8 @@ import type { Hono } from 'hono';
 import type { Plan } from '../plans.js';
 import type { FeedPage } from '../world/change-feed.js';
 import type { World } from '../world/world.js';
-import { ApiError, refuseByLimit, refuseParameter } from './api-error.js';
+import { ApiError, answerJson, refuseByLimit, refuseParameter } from './answers.js';
 import { type Caller, chooseDatasets, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
-import { answerJson } from './json-answer.js';
 import { Parameters } from './parameters.js';
 
 const CHANGED = 1;

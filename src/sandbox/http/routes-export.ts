@@ -6,9 +6,8 @@ import { itemsAt } from '../world/past-sql.js';
 import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
 import { isMetered } from './account.js';
-import type { Caller, SandboxEnv, Service } from './caller.js';
+import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 import { readOtherFilters, readSite } from './item-filter.js';
-import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 

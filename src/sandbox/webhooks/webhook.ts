@@ -1,12 +1,16 @@
 import { PricelakeError } from '../../errors/errors.js';
 import type { Service } from '../http/caller.js';
-import { checkEndpointUrl } from './endpoint-url.js';
-import { hasFailedTooLong, planNextStep } from './retry-schedule.js';
-import { type DeliveryTime, ScaledTime } from './scaled-time.js';
-import { ANSWER_WITHIN_MS, type Delivery, sendEvent } from './send-event.js';
+import { type DeliveryTime, hasFailedTooLong, planNextAttempt, ScaledTime } from './retry-schedule.js';
 import { SigningSecrets } from './signing-secrets.js';
-import { type Email, TeamMail } from './team-mail.js';
-import { buildPing, findNewestChange, readNextEvent, type WebhookEvent } from './webhook-event.js';
+import {
+  ANSWER_WITHIN_MS,
+  buildPing,
+  type Delivery,
+  findNewestChange,
+  readNextEvent,
+  sendEvent,
+  type WebhookEvent,
+} from './webhook-event.js';
 
 export interface WebhookOptions {
   /** The first is the current one, further ones are rolled ones that are still valid. None: one is made up. */
@@ -23,15 +27,23 @@ export interface WebhookOptions {
   log?: (line: string) => void;
 }
 
-export interface EndpointSettings {
+interface EndpointSettings {
   url: string;
   /** Default: the secret so far. */
-  secret?: string;
+  secret?: string | undefined;
   /** Changes behind this id are sent. Default: where the endpoint is, or new changes only. */
-  after?: bigint;
+  after?: bigint | undefined;
 }
 
-export interface WebhookStatus {
+/** What the team would be e-mailed (delivery rule 5). */
+interface Email {
+  /** The sandbox's own time. */
+  at: string;
+  to: string;
+  text: string;
+}
+
+interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
   /** Limit `webhooks` of the plan in effect (section 8): without it changes wait. */
@@ -47,7 +59,9 @@ export interface WebhookStatus {
 }
 
 const POLL_MS = 50;
+/** Events, attempts and e-mails that are kept. */
 const KEPT = 100;
+const TEAM = 'team@sandbox.example';
 const HOUR_MS = 3_600_000;
 
 /** The customer's endpoint and all that is sent to it (section 6). */
@@ -58,7 +72,7 @@ export class Webhook {
   readonly #secrets: SigningSecrets;
   readonly #events = new Map<string, WebhookEvent>();
   readonly #deliveries: Delivery[] = [];
-  readonly #mail: TeamMail;
+  readonly #emails: Email[] = [];
   #url: string | null = null;
   #state: WebhookStatus['state'] = 'none';
   #cursor = 0n;
@@ -73,7 +87,6 @@ export class Webhook {
     this.#time = options.time ?? new ScaledTime(options.timeScale ?? 1);
     this.#secrets = new SigningSecrets(service.world.facts.seed);
     this.#secrets.set(options.secrets ?? []);
-    this.#mail = new TeamMail(options.log);
   }
 
   get secret(): string {
@@ -89,7 +102,7 @@ export class Webhook {
       cursor: this.#cursor,
       pending,
       deliveries: [...this.#deliveries],
-      emails: this.#mail.emails,
+      emails: [...this.#emails],
     };
   }
 
@@ -163,7 +176,7 @@ export class Webhook {
       if (event.delivered) break;
       // Ended early by a resend that delivers it, and by a halt.
       this.#wake = new AbortController();
-      await this.#time.sleepUntil(planNextStep(event.attempts, this.#time.now(), failingSince).at, this.#wake.signal);
+      await this.#time.sleepUntil(planNextAttempt(event.attempts, this.#time.now(), failingSince), this.#wake.signal);
       if (stop.aborted) return;
       // At a high scale a timer that is a moment late is hours late: the time decides, not the plan.
       if (!event.delivered && hasFailedTooLong(this.#time.now(), failingSince)) {
@@ -180,7 +193,8 @@ export class Webhook {
   #turnOff(event: WebhookEvent): void {
     this.#state = 'off';
     const text = `The webhook endpoint ${this.#url} is turned off after 24 hours of failures; event ${event.id} was tried ${event.attempts} times.`;
-    this.#mail.send(this.#service.clock.iso(), text);
+    keepLatest(this.#emails, { at: this.#service.clock.iso(), to: TEAM, text });
+    this.#options.log?.(`e-mail to ${TEAM}: ${text}`);
   }
 
   async #send(event: WebhookEvent): Promise<Delivery> {
@@ -191,8 +205,7 @@ export class Webhook {
       answerWithinMs: this.#options.answerWithinMs ?? ANSWER_WITHIN_MS,
       signal: this.#stop.signal,
     });
-    this.#deliveries.push(delivery);
-    if (this.#deliveries.length > KEPT) this.#deliveries.shift();
+    keepLatest(this.#deliveries, delivery);
     return delivery;
   }
 
@@ -202,4 +215,29 @@ export class Webhook {
     if (this.#events.size > KEPT && !oldest.done) this.#events.delete(oldest.value);
     return event;
   }
+}
+
+function keepLatest<T>(list: T[], entry: T): void {
+  list.push(entry);
+  if (list.length > KEPT) list.shift();
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * An endpoint's URL: http or https, on this machine unless any host is allowed.
+ *
+ * @throws PricelakeError `usage`
+ */
+export function checkEndpointUrl(text: string, anyHost: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new PricelakeError('usage', `webhook endpoint "${text}" is not an http or https URL`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new PricelakeError('usage', 'the URL of a webhook endpoint takes no user name or password');
+  }
+  if (anyHost || LOOPBACK.test(url.hostname)) return url.href;
+  const hint = 'Start the sandbox with --webhook-any-host to send made-up data to other machines.';
+  throw new PricelakeError('usage', `webhook endpoint "${url.hostname}" is not on this machine`, { hint });
 }

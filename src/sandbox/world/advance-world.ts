@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import { MAX_LAG } from '../readings/registry.js';
 import { INSERT_NEW_PENDING } from './generate-sql.js';
@@ -11,7 +12,7 @@ import type { WorldSession } from './world-database.js';
 export interface AdvanceOptions {
   hours: number;
   /** Exact number of changes; without it a share of the items, by the hours. */
-  changes?: number;
+  changes?: number | undefined;
 }
 
 export interface AdvanceCounts {
@@ -163,4 +164,31 @@ async function countScraped(session: WorldSession): Promise<{ listed: number; un
 /** A number for the hashes of one round, so that no two rounds draw alike. */
 function saltOf(world: World, step: number, round: number): number {
   return world.facts.seed * 10_000_000 + step * 1000 + round;
+}
+
+/** Wall time between two looks at the clock. */
+const TICK_MS = 1000;
+/** A step takes a tenth of the time at most, however large the world: the rest is for its callers. */
+const REST = 9;
+
+type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const sleepUnlessStopped: Sleep = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => {});
+
+/** Lets the world change as its clock runs, until it is stopped. */
+export async function liveOn(
+  world: World,
+  clock: SimulatedClock,
+  stop: AbortSignal,
+  sleep: Sleep = sleepUnlessStopped,
+): Promise<void> {
+  let owed = 0;
+  let took = 0;
+  while (!stop.aborted) {
+    await sleep(Math.max(TICK_MS, REST * took), stop);
+    if (stop.aborted) return;
+    const started = performance.now();
+    owed = await catchUpWorld(world, clock, owed);
+    took = performance.now() - started;
+  }
 }

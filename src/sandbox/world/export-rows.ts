@@ -1,5 +1,4 @@
 import { quoteLiteral } from '../../duckdb/quote.js';
-import { itemJson } from './render-sql.js';
 import type { RowFormat } from './row-file.js';
 
 export const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
@@ -92,9 +91,9 @@ export function csvHeader({ shape, extraFields, lineEnd }: RowStyle): string {
 /** SQL expression of one row's text. `datasets` is an expression as well: it depends on who asks. */
 export function rowText(format: RowFormat, style: RowStyle, datasets: string): string {
   if (format === 'csv') return csvRow(style, datasets);
-  if (format === 'json' || style.shape === null || style.shape === 'item') return itemJson(datasets);
-  const name = NAMES[style.shape];
-  const fields = FLAT.map(({ path, json }) => `'"${name(path)}":', ${json.replace('$datasets', datasets)}`);
+  const shape = format === 'json' ? 'item' : (style.shape ?? 'item');
+  const columns = shape === 'item' ? NESTED : FLAT;
+  const fields = columns.map(({ path, json }) => `'"${NAMES[shape](path)}":', ${json.replace('$datasets', datasets)}`);
   return `concat('{', ${fields.join(", ',', ")}, extra, '}')`;
 }
 

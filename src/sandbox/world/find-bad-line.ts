@@ -3,29 +3,29 @@ import { isLosslessNumber } from 'lossless-json';
 import type * as z from 'zod';
 import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
+import { PricelakeError } from '../../errors/errors.js';
 
-/** What may be null may be left out as well: DuckDB reads both alike. */
-const loadableItem = item.partial({
-  title: true,
-  brand: true,
-  mpn: true,
-  gtin: true,
-  price: true,
-  previousPrice: true,
-  priceChangedAt: true,
-  currency: true,
-  url: true,
-  image: true,
-  attributes: true,
-  category: true,
-  datasets: true,
-  removedAt: true,
-});
+/** What may be null or empty may be left out as well: DuckDB reads both alike. */
+const NEEDED = {
+  id: true,
+  site: true,
+  source: true,
+  firstSeenAt: true,
+  lastSeenAt: true,
+  lastChangedAt: true,
+} as const;
+const loadableItem = item.partial().required(NEEDED);
 
-export interface BadLine {
+interface BadLine {
   /** From 1 on. */
   line: number;
   reason: string;
+}
+
+/** The error `config` about a file: it names the bad line, or tells `otherwise` where none was found. */
+export function explainBadFile(file: string, bad: BadLine | null, otherwise: string, hint: string, cause?: unknown) {
+  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
+  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
 /** The first line of an NDJSON file that is no Item (section 2), or null when all are. */

@@ -1,19 +1,19 @@
 import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../catalogue/categories.js';
 import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { buildShops, buildSources, type Shop, type ShopSource } from '../catalogue/shops.js';
-import { createCategoryChoice } from '../readings/reading-sql.js';
+import { createCategoryChoice } from '../readings/readings.js';
 import {
   CREATE_CATALOGUE,
   INSERT_GONE_PENDING,
   INSERT_ITEMS,
   INSERT_NEW_PENDING,
+  MISS_EVERYTHING,
   PICK_PAST_CHANGES,
   SET_LAST_SEEN,
 } from './generate-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { storeSources } from './scrapes.js';
 import { APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING } from './step-sql.js';
-import { MISS_EVERYTHING } from './ugly-sql.js';
 import type { NewItemBatch, World } from './world.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 

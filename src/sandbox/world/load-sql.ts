@@ -1,4 +1,4 @@
-import { NUMBER_MARK } from './exact-numbers.js';
+import { NUMBER_MARK } from './unpack-file.js';
 
 /** JSON text with its marked numbers as they were. */
 export const CREATE_LOAD_MACROS = `

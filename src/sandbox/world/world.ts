@@ -3,18 +3,16 @@ import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { ShopSource } from '../catalogue/shops.js';
-import { createReadingMacros } from '../readings/reading-sql.js';
-import { Readings } from '../readings/readings.js';
+import { createReadingMacros, Readings } from '../readings/readings.js';
 import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
 import { ItemView } from './item-view.js';
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { CREATE_PAST_MACRO, itemsAt, type Moment } from './past-sql.js';
-import { CREATE_PRICE_MACROS } from './price-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
-import { makeScratchFolder } from './scratch-folder.js';
-import { WorldDatabase, type WorldSession } from './world-database.js';
+import { CREATE_PRICE_MACROS } from './step-sql.js';
+import { makeScratchFolder, WorldDatabase, type WorldSession } from './world-database.js';
 
 /** How a world comes by new listings: generated ones know their catalogue, loaded ones clone what they have. */
 export type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;

@@ -62,3 +62,9 @@ export function refuseByLimit(
 ): ApiError {
   return new ApiError(status, message, { ...facts, upgradeUrl: UPGRADE_URL }, retryAfter);
 }
+
+/** A JSON answer from bytes that are rendered already. */
+export function answerJson(body: Uint8Array): Response {
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.byteLength) };
+  return new Response(body as Uint8Array<ArrayBuffer>, { headers });
+}
