@@ -3,9 +3,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-op
 import { errorBody, limitErrorBody, planInfo } from '../src/api/account-contract.js';
 import * as contract from '../src/api/contract.js';
 
-/** The GET operations of section 4: parameters, answers, and their texts. */
-
-/** Tags of the operations. */
+/** The GET operations of section 4 have these tags, except Events. */
 export const TAGS = {
   Account: "The caller's plan, limits and use",
   Changes: 'What happened, for keeping a copy in sync',
@@ -54,7 +52,7 @@ function header<T extends z.ZodType>(schema: T, description: string) {
 const INT64 = z.int().meta({ format: 'int64' });
 const INT32 = z.int().meta({ format: 'int32' });
 
-/** The text stands beside the parameter, not in its schema. */
+/** The text belongs to the parameter, not to its schema. */
 const query = (schema: z.ZodType, description: string) => schema.optional().meta({ param: { description } });
 const pathId = (schema: z.ZodType, description: string) => z.object({ id: schema.meta({ param: { description } }) });
 
@@ -104,7 +102,7 @@ interface Endpoint {
   path?: z.ZodObject;
   query?: Record<string, z.ZodType>;
   ok: ZodOpenApiResponseObject;
-  /** When a 404 comes. */
+  /** Says when a 404 comes. */
   notFound?: string;
   /** Section 7 lists 400 for this endpoint. */
   refuses400?: true;

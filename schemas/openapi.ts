@@ -10,7 +10,7 @@ Integers of format int64 go above 2^53: read them exactly.
 Every answer also carries \`RateLimit-*\` and \`X-Quota-*\` headers; their exact names are not shown.
 Server-side error answers (5xx): not shown.`;
 
-/** The licence is this description's: the terms of the service are not shown. */
+/** The licence is that of this description: the terms of the service are not shown. */
 const INFO = {
   title: 'Price and Product Data API',
   version: 'v1',
@@ -54,7 +54,7 @@ const WEBHOOK: ZodOpenApiOperationObject = {
       'Service-Delivery-Attempt': header(z.int().min(1), '1 for the first attempt, then 2, 3 and so on'),
     }),
   },
-  // By name: zod-openapi shows the schema of a request as it is before parsing, and this one as what arrives.
+  // By name: zod-openapi describes the schema of a request before parsing.
   requestBody: {
     required: true,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEvent' } } },
@@ -65,9 +65,9 @@ const WEBHOOK: ZodOpenApiOperationObject = {
   },
 };
 
-/** Leaves out what zod adds and the API document doesn't say. */
+/** Leaves out what zod adds and the API document does not say. */
 const simplify: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
-  // An int that a double holds exactly: int64 goes beyond, and nothing needs telling of int32.
+  // zod's bounds of an int that a double holds exactly: int64 goes beyond them.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   delete jsonSchema.propertyNames;
@@ -78,7 +78,7 @@ const simplify: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
 
 const OPTIONS = { override: simplify };
 
-/** The interface description of section 9 as JSON, from the same contract that the client parses answers with. */
+/** The interface description of section 9 as JSON, from the contract that the client parses answers with. */
 export function writeOpenApi(): string {
   const document = createDocument(
     {

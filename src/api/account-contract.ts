@@ -1,6 +1,6 @@
 /**
- * The API's contract, as in contract.ts: the account's plan and limits, and what refuses a call. Apart from it, because
- * many commands need only these, and the rest takes milliseconds to load.
+ * The API's contract, as in contract.ts: the account's plan and limits, and refusals. It stands apart because many
+ * commands need only these, and the rest takes milliseconds to load.
  */
 import * as z from 'zod';
 import { dateTime, int32, int64, toDouble } from './wire-types.js';
@@ -8,7 +8,7 @@ import { dateTime, int32, int64, toDouble } from './wire-types.js';
 const limit = z.preprocess(toDouble, z.number().nonnegative().nullable()).optional();
 const granted = z.boolean().nullable().optional();
 
-/** Section 8: limits by name; null or absent means unlimited. */
+/** Section 8. A limit that is null or absent is unlimited. */
 export const planLimits = z
   .looseObject({
     datasets: limit.describe('Number of datasets readable'),
@@ -53,7 +53,7 @@ export const planInfo = z
   });
 export type PlanInfo = z.infer<typeof planInfo>;
 
-/** Section 7, Error. */
+/** Section 7. */
 export const errorBody = z
   .looseObject({
     status: int32.describe('HTTP status'),
@@ -72,7 +72,7 @@ export const LIMIT_NAMES = [
   'paymentOverdue',
 ] as const;
 
-/** Section 7, Limit error (402 and 429). */
+/** Section 7, for 402 and 429. */
 export const limitErrorBody = errorBody
   .extend({
     limit: z.enum(LIMIT_NAMES).describe('Which limit refuses'),

@@ -12,10 +12,10 @@ import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
 
-/** How much of an answer that is refused is read: enough for its message. */
+/** Enough of a refusal for its message. */
 const REFUSAL_BYTES = 64 * 1024;
 
-/** What one attempt needs of the client. */
+/** The client's parts that an attempt needs. */
 export interface AttemptContext {
   base: BaseUrl;
   apiKey: string;
@@ -26,7 +26,9 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Runs before each request; throws if no call is left. What it returns learns whether the service was reached. */
+  /**
+   * Runs before each request, and throws if no call is left. The function that it returns learns how the call ended.
+   */
   beginCall(): EndCall;
 }
 
@@ -35,16 +37,16 @@ export interface Request {
   where: string;
   /** Path with prefix and query. */
   target: string;
-  /** The media type that a 200 must have. */
+  /** A 200 must have this media type. */
   mediaType: string;
   /** True for an export: its rows are billed, so it is not repeated once it may have been counted. */
   billed: boolean;
 }
 
 /**
- * One attempt: redirects within the origin followed, everything but a 200 of the due media type thrown.
- *
- * @throws Trouble where another attempt may help, PricelakeError otherwise (API document, section 7).
+ * Follows redirects within the origin. Throws everything but a 200 of the expected media type: Trouble if another
+ * attempt
+ * may help, otherwise PricelakeError (API document, section 7).
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
@@ -145,10 +147,9 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Path and query that a redirect leads to. The document knows no redirects; one within the same origin
- * is harmless and followed, any other would hand the key to somebody else.
- *
- * @throws PricelakeError `contract` for another scheme, host or port, and for no usable `Location`.
+ * Returns path and query. The document knows no redirects: one within the same origin is harmless, any other would hand
+ * the key to somebody else.
+ * @throws PricelakeError `contract` for another scheme, host or port, and without a usable `Location`
  */
 export function resolveRedirect(
   where: string,

@@ -1,17 +1,18 @@
-/** Bytes held before the socket is paused. One MiB measured best: more only costs cache. */
+/** Bytes held before the socket pauses. One MiB measured best: more only costs cache. */
 const HIGH_WATER = 1024 * 1024;
 
 /** The socket that feeds a queue. */
 export interface Tap {
   pause(): void;
   resume(): void;
-  /** Closes the connection: nobody wants the rest. */
+  /** Closes the connection. */
   close(): void;
 }
 
 /**
- * An answer's body between the socket and its one reader. Chunks pass through uncopied; the socket is
- * paused while the reader is behind. Twice as quick as undici's Readable, measured over loopback.
+ * An answer's body between the socket and its one reader. Chunks pass uncopied, and the socket pauses while the reader
+ * is
+ * behind. Twice as quick as undici's Readable, measured over loopback.
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
   readonly #tap: Tap;
@@ -24,13 +25,13 @@ export class BodyQueue implements AsyncIterable<Buffer> {
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  /** `now` in milliseconds. */
+  /** @param now milliseconds */
   constructor(tap: Tap, now: () => number = () => performance.now()) {
     this.#tap = tap;
     this.#now = now;
   }
 
-  /** Holds what is still to come to a pace: a reader that waits for less gets an error. */
+  /** A reader gets an error if the rest comes too slowly. */
   setPace(pace: BodyPace): void {
     this.#pace = new PaceWatch(pace, this.#now());
   }
@@ -50,14 +51,13 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     this.#wake?.();
   }
 
-  /** What came before the error is still read, then the reader gets the error. */
+  /** The reader still gets what came before the error. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;
     this.end();
   }
 
-  /** Gives the rest up. */
   discard(): void {
     this.#chunks = [];
     this.#held = 0;
@@ -97,15 +97,15 @@ export class BodyQueue implements AsyncIterable<Buffer> {
   }
 }
 
-/** How quickly a body has to come. */
+/** The pace that a body has to keep. */
 export interface BodyPace {
-  /** Until its last byte, from its headers on, in milliseconds. */
+  /** Milliseconds from its headers to its last byte. */
   totalMs?: number;
-  /** So many bytes have to come in so many milliseconds that were spent waiting for them. */
+  /** So many bytes have to come in so many milliseconds of waiting for them. */
   minimum?: { windowMs: number; minBytes: number };
 }
 
-/** Watches a body that trickles: each byte ends the wait for data, so waiting for data alone would never end. */
+/** Catches a body that trickles: each byte ends the wait for data, so a limit on that wait would never be reached. */
 export class PaceWatch {
   readonly #pace: BodyPace;
   readonly #endsAt: number;
@@ -117,7 +117,10 @@ export class PaceWatch {
     this.#endsAt = now + (pace.totalMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** After a wait that brought `bytes`. Time in which the reader was busy is not the service's. Throws when it is too slow. */
+  /**
+   * Call it after a wait that brought `bytes`. Time in which the reader was busy does not count. Throws if it is too
+   * slow.
+   */
   check(now: number, waitedMs: number, bytes: number): void {
     const { totalMs = 0, minimum } = this.#pace;
     if (now > this.#endsAt) throw new Error(`not complete ${totalMs / 1000} s after its headers`);

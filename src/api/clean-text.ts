@@ -1,11 +1,11 @@
 const MAX_TEXT = 300;
 const MAX_URL = 500;
 
-/** Cleans texts that come from outside and takes the key out of them, should one repeat it. */
+/** Cleans texts from outside, and takes the key out should they repeat it. */
 export interface Cleaner {
   /** One short line: control and direction characters become spaces, a long text is cut. */
   text(value: string, maxLength?: number): string;
-  /** An http(s) address, or undefined for anything else. */
+  /** An http(s) address; undefined for anything else. */
   url(value: unknown): string | undefined;
   /** The value without the key, otherwise unchanged. */
   redact(value: string): string;

@@ -1,19 +1,19 @@
 import type { Cleaner } from './clean-text.js';
 import type { Timeouts } from './transport.js';
 
-/** What broke, for a message, and whether another attempt can change it. */
+/** For a message: what broke. */
 export interface FaultReason {
   reason: string;
-  /** False for what no repetition mends, such as a certificate that does not fit. */
+  /** False if no repetition helps, for example if a certificate does not fit. */
   passing: boolean;
-  /** For the cause of the error thrown: message and code only. The original may hold bytes received. */
+  /** Message and code only: the original error may hold received bytes. */
   cause: Error;
 }
 
-/** TLS: the service cannot prove that it is the one asked for, or speaks no TLS. */
+/** TLS: the service cannot prove its identity, or does not speak TLS. */
 const LASTING = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|ERR_SSL_/;
 
-/** Reads the code or the message of a network error through its causes (Node, undici, zlib). */
+/** Finds the code or the message of a network error in its causes (Node, undici, zlib). */
 export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));

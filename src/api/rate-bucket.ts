@@ -1,25 +1,23 @@
 import type { Io } from '../io/io.js';
 
-/** Calls per second until the plan is known: only `/plan` itself is called by then. */
+/** Calls per second until the plan is known: until then only `/plan` is called. */
 export const CAREFUL_RATE = 2;
 
 export interface RateBucket {
-  /** Waits for a token, first come, first served. Rejects with the signal's reason when it is aborted. */
+  /** First come, first served. Rejects with the signal's reason when it is aborted. */
   take(signal?: AbortSignal): Promise<void>;
   /** `ratePerSecond` of the plan (API document, section 8); null is unlimited. */
   setRate(ratePerSecond: number | null): void;
-  /**
-   * Nobody gets a token for `ms` milliseconds, also who waits for one already: the service said when to try again. A
-   * shorter pause never ends a longer one.
-   */
+  /** Nobody gets a token for `ms` milliseconds, even one who already waits. A shorter pause never ends a longer one. */
   pause(ms: number): void;
-  /** Whoever asks for a token within `ms` milliseconds, or waits for one, gets `error` instead. */
+  /** For `ms` milliseconds, everybody who asks or waits for a token gets `error`. */
   close(ms: number, error: Error): void;
 }
 
 /**
- * A bucket that holds one token: calls are paced, never in bursts, because the document does not say
- * how the service cuts time into seconds, and paced calls fit any cut.
+ * Holds one token, so calls are paced and never come in bursts: the document does not say how the service cuts time
+ * into
+ * seconds, and paced calls fit any cut.
  */
 export function createRateBucket(io: Io): RateBucket {
   let intervalMs = 1000 / CAREFUL_RATE;
@@ -34,13 +32,13 @@ export function createRateBucket(io: Io): RateBucket {
       signal?.throwIfAborted();
       refuseWhileClosed();
       const now = io.now().getTime();
-      // Capped, so that a clock set back costs one interval and not the hour it lost.
+      // Capped: a clock set back costs one interval, not the hour that it lost.
       const pacing = seen === undefined ? Math.min(lastAt + intervalMs - now, intervalMs) : 0;
       seen = pause;
       const waitMs = Math.max(0, pacing, countRest(pause, now));
       lastAt = now + waitMs;
       if (waitMs > 0) await io.sleep(waitMs, signal);
-      // While this one slept, the service may have asked for another pause.
+      // During the sleep, the service may have asked for another pause.
     } while (seen !== pause);
     refuseWhileClosed();
   }
@@ -69,7 +67,7 @@ export function createRateBucket(io: Io): RateBucket {
   };
 }
 
-/** Milliseconds that are left of a span, never more than all of it. */
+/** Never more than the whole span. */
 function countRest({ at, ms }: { at: number; ms: number }, now: number): number {
   return Math.min(at + ms - now, ms);
 }

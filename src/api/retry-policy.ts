@@ -2,17 +2,17 @@ import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 
-/** How long to keep trying. Times in milliseconds. */
+/** Times in milliseconds. */
 export interface RetryPolicy {
-  /** Attempts of one call that may end in a network fault or a 5xx, the first included. Default 8. */
+  /** Attempts of one call that may end in a network fault or a 5xx. Default 8. */
   attempts: number;
-  /** Attempts of one call that may be answered 429 `ratePerSecond`. Default 30. */
+  /** Attempts of one call that may end in 429 `ratePerSecond`. Default 30. */
   rateLimitedAttempts: number;
-  /** Backoff before the second attempt lies between 0 and this. Default 500. */
+  /** The backoff before the second attempt lies between 0 and this. Default 500. */
   baseMs: number;
   /** Longest backoff. Default 30,000. */
   maxMs: number;
-  /** Longest wait the service may ask for; a longer one ends the call with its time. Default 120,000. */
+  /** Longest wait that the service may ask for; a longer one ends the call. Default 120,000. */
   maxWaitMs: number;
 }
 
@@ -26,7 +26,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 
 export type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
 
-/** How one call has fared so far, the attempt just ended included. */
+/** Failed attempts of one call so far. */
 export interface Tries {
   faults: number;
   rateLimited: number;
@@ -34,9 +34,9 @@ export interface Tries {
 
 export interface Setback {
   kind: TroubleKind;
-  /** Wait the service asked for. */
+  /** The service asked for this wait. */
   retryAfterMs?: number | undefined;
-  /** False where another attempt might be paid for twice. */
+  /** False if another attempt might be paid for twice. */
   repeatable: boolean;
 }
 
@@ -45,17 +45,17 @@ export type Decision =
   | { retry: false; because: 'unrepeatable' | 'attempts' }
   | { retry: false; because: 'wait_too_long'; waitMs: number };
 
-/** Decides after a failed attempt. `random` is uniform in [0, 1). */
+/** @param random uniform in [0, 1) */
 export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // Told before the attempts are counted: the caller learns when to come back.
+  // Before the attempts are counted, so that the caller learns when to come back.
   if (asked > policy.maxWaitMs) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, policy.rateLimitedAttempts] : [tries.faults, policy.attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
   const backoff = computeBackoff(made, policy, random);
-  // A 429's Retry-After is exact, unless it is no wait at all; a 5xx's is the least: only jitter keeps clients apart.
+  // A 429's Retry-After is exact unless it is 0. A 5xx's is the least: only jitter keeps clients apart.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
@@ -64,7 +64,7 @@ export function computeBackoff(failures: number, policy: RetryPolicy, random: nu
   return Math.round(random * Math.min(policy.maxMs, policy.baseMs * 2 ** (failures - 1)));
 }
 
-/** An attempt failed in a way that another may mend. Never leaves src/api. */
+/** A failed attempt that another may mend. Never leaves src/api. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -75,7 +75,7 @@ export class Trouble extends Error {
     this.facts = facts;
   }
 
-  /** The error that callers see once it is decided not to try again. */
+  /** Callers get this error when there is no further attempt. */
   giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
     const facts: ErrorFacts = { ...this.facts, attempts };
     let message = this.#tell(attempts);
@@ -86,7 +86,7 @@ export class Trouble extends Error {
     return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
   }
 
-  /** The error of a wait for another attempt that ended first: why the run waited, and what ended the wait. */
+  /** For a wait that ended too early: says why the run waited, and what ended the wait. */
   endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
     const told = `${this.#tell(attempts)}; ${message}`;
     return new PricelakeError(code, told, { ...facts, ...this.facts, attempts }, { cause: this.cause });
@@ -107,11 +107,10 @@ export interface RetryContext {
 }
 
 /**
- * Runs attempts, each with its own token, until one succeeds or the policy says stop. A rate limit, and whatever
- * comes with Retry-After, is the word of the whole service and pauses every call of the client; a fault only this
- * one. A pause that the policy finds too long ends every call that it would hold.
- *
- * @throws what an attempt throws, a Trouble turned into PricelakeError `unavailable`; `deadline` with the trouble before it.
+ * Each attempt takes a token. A rate limit or a Retry-After speaks for the whole service and pauses every call; a fault
+ * pauses
+ * only this one. A pause that is too long ends every call that it would hold.
+ * @throws PricelakeError, in place of Trouble `unavailable`; `deadline` with the trouble before it
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
   const { path, policy, bucket, io, signal } = context;

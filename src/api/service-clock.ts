@@ -1,23 +1,20 @@
 import type { Io } from '../io/io.js';
 
-/** Dates outside these years are no clock's. */
+/** No clock shows dates outside these years. */
 const FIRST_MS = Date.UTC(2000, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
-/** Answers whose dates count: the newest ones. */
+/** Only the newest answers count. */
 const KEPT_OFFSETS = 25;
 
 /** The service's clock, by the `Date` headers of its answers. */
 export interface ServiceClock {
-  /** Takes in the `Date` header of an answer that came just now. */
+  /** Call it as soon as the answer comes. */
   note(header: string | undefined): void;
-  /** Now by the service's clock, never ahead of it by more than the machines between; undefined without a valid header. */
+  /** Behind the service's clock by the time between the machines at most; undefined without a valid header. */
   now(): Date | undefined;
 }
 
-/**
- * Keeps how far the service's clock is from this machine's. Of the newest answers the median holds: neither an old date
- * from a cache nor a single wrong one moves it.
- */
+/** The median of the newest offsets holds: neither a cached date nor a single wrong one moves it. */
 export function createServiceClock(io: Pick<Io, 'now'>): ServiceClock {
   const offsets: number[] = [];
   return {
@@ -34,21 +31,21 @@ export function createServiceClock(io: Pick<Io, 'now'>): ServiceClock {
   };
 }
 
-/** Milliseconds since 1970; NaN for what is no HTTP date. An offset in place of GMT (RFC 5322) is taken as it is. */
+/** Milliseconds since 1970; NaN for anything but an HTTP date. Takes an offset in place of GMT (RFC 5322). */
 export function readHttpDate(text: string): number {
   // Date.parse takes far more than HTTP dates: a bare "1" is the year 2001.
   const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
   if (zone === undefined) return Number.NaN;
-  // The asctime form ends with the year: it names no zone and means UTC.
+  // The asctime form ends with the year. It names no zone and means UTC.
   return Date.parse(/^\d/.test(zone) ? `${text} GMT` : text);
 }
 
-/** Nobody asks a client to come back in more than a year: such a value says nothing. */
+/** Nobody asks a client to come back in more than a year: such a value is an error. */
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * The `Retry-After` header in milliseconds from `now` (API document, section 7: "says when to try
- * again"): seconds or an HTTP date. Undefined when it is absent, neither, or beyond a year; a date gone by is 0.
+ * The `Retry-After` header (API document, section 7), seconds or an HTTP date, as milliseconds from `now`.
+ * Undefined if it is absent, neither, or beyond a year; 0 for a past date.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? '';

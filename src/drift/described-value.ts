@@ -22,7 +22,7 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** zod's own types are those after parsing: the contract's metadata say what is on the wire (api/wire-types.ts). */
+/** zod's own types are those after parsing. The contract's metadata say what is on the wire (api/wire-types.ts). */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
@@ -30,7 +30,7 @@ function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   return type === 'number' ? { kinds: new Set(NUMBER) } : undefined;
 }
 
-/** A contract's schema as what it allows on the wire. Throws where the contract has a kind of schema that is new here. */
+/** Reads what a schema allows on the wire. Throws if the contract has a kind of schema that is not listed here. */
 export function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = readWireType(schema);
   if (wire !== undefined) return wire;
@@ -60,7 +60,7 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
 /** A history entry lands as a change that names its item (extract/backfill.ts). */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
-/** A row of each answer, as section 2 describes it. */
+/** A row of each answer (section 2). */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),

@@ -24,13 +24,13 @@ export interface Plan {
   name: string;
   status: 'TRIALING' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED' | null;
   limits: PlanLimits;
-  /** Export rows beyond the quota are billed instead of cut off (section 4, /export, quota rules 2 and 3). */
+  /** Bills rows beyond the quota instead of cutting the export off (section 4, /export, quota rules 2 and 3). */
   overage: boolean;
 }
 
-/** How long a trial lasts; afterwards the plan in effect is Free. */
+/** Afterwards the plan in effect is Free. */
 export const TRIAL_DAYS = 14;
-/** A payment overdue for this long makes every request answer 402 (section 3, plan status). */
+/** A payment that is overdue for so long makes every request answer 402 (section 3, plan status). */
 export const OVERDUE_DAYS = 30;
 
 /** The API document shows no values of its plans: these are the sandbox's own. null is unlimited. */
@@ -60,8 +60,8 @@ export const PLANS: Record<PlanCode, Plan> = {
 const limits = planLimits.partial();
 
 /**
- * `apiCallsPerMonth=100`, `ratePerSecond=null`, `changeFeed=false` → limits by the names of section 8.
- * @throws PricelakeError `usage` that names the limit and what is allowed
+ * Reads `apiCallsPerMonth=100`, `ratePerSecond=null`, `changeFeed=false` (names of section 8).
+ * @throws PricelakeError `usage` that names the limit and the allowed values
  */
 export function parseLimits(specs: readonly string[]): Partial<PlanLimits> {
   const entries = specs.map((spec) => {

@@ -16,7 +16,7 @@ export interface Shop {
   level: number;
 }
 
-/** One listing of a shop that is scraped as a whole. */
+/** One listing of a shop; a scrape reads it as a whole. */
 export interface ShopSource {
   modelId: bigint;
   siteId: number;
@@ -48,7 +48,7 @@ const SECOND_WORDS = [
 const PERIODS = [4, 6, 8, 12, 12, 24];
 const CENTRAL_EUROPE = new Set(['pl', 'cz', 'hu', 'ro']);
 
-/** The shops of a world, the largest first: sizes fall off like Zipf's law. */
+/** The largest first: sizes fall off like Zipf's law. */
 export function buildShops(seed: number, count: number): Shop[] {
   return Array.from({ length: count }, (_, index) => {
     const country = index < 4 ? firstCountry(index) : pickCountry(fraction(seed, index, 'country'));
@@ -71,7 +71,7 @@ export function buildShops(seed: number, count: number): Shop[] {
   });
 }
 
-/** One to three sources a shop; every thirtieth or so is broken and waits for repair. */
+/** One to three sources a shop. About one in thirty is broken and waits for repair. */
 export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[] {
   return shops.flatMap((shop, index) => {
     const count = index < shops.length / 5 ? 3 : index % 3 === 0 ? 2 : 1;
@@ -95,7 +95,7 @@ function pick<T>(values: readonly T[], at: number): T {
   return values[Math.floor(at * values.length)] as T;
 }
 
-/** The largest shops come from different currencies, so that even a tiny world has several. */
+/** The largest shops have different currencies, so that even a tiny world has several. */
 function firstCountry(index: number): Country {
   const code = ['de', 'pl', 'cz', 'se'][index];
   return COUNTRIES.find((country) => country.code === code) as Country;
@@ -118,7 +118,7 @@ function hostName(name: string): string {
     .toLowerCase();
 }
 
-/** A country that shops sell from: its currency, its price level, and how its shops dress up a title. */
+/** A country with its currency, its price level, and the words of its shops. */
 export interface Country {
   code: string;
   currency: string;

@@ -3,13 +3,13 @@ import type { FaultEffect } from './fault.js';
 
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** What one fault does to the rows of an export; rows are text without their newline, counted from 1. */
+/** The effect of a fault on an export. Rows are text without their newline, counted from 1. */
 export interface RowEdit {
   header?: (line: string) => string;
   row(line: string, n: number): string[];
 }
 
-/** The edit of a fault that changes rows, else null. */
+/** Null if the fault does not change rows. */
 export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdit | null {
   const { kind, argument } = effect;
   if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };
@@ -48,7 +48,7 @@ function dropColumn(name: string): RowEdit {
   };
 }
 
-/** Cells of a CSV line as written, including quotes. */
+/** Cells of a CSV line as written, with their quotes. */
 function splitCells(line: string): string[] {
   return line.match(/(?<=^|,)(?:"(?:[^"]|"")*"|[^",]*)(?=,|$)/g) ?? [];
 }
@@ -56,7 +56,7 @@ function splitCells(line: string): string[] {
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 
-/** A body row by row, each without its newline; in CSV a newline between quotes belongs to the row. */
+/** Splits a body into rows without their newlines. In CSV a newline between quotes belongs to the row. */
 export async function* readRows(body: ReadableStream<Uint8Array>, format: ExportFormat): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -76,7 +76,7 @@ export async function* readRows(body: ReadableStream<Uint8Array>, format: Export
 
 type JsonObject = Record<string, unknown>;
 
-/** A JSON answer's text with what the faults do to it; numbers keep their digits. */
+/** Applies the faults to a JSON answer. Numbers keep their digits. */
 export function editJson(text: string, effects: readonly FaultEffect[], url: URL): string {
   let edited = parse(text);
   for (const effect of effects) edited = editValue(edited, effect, url);

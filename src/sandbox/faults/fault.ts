@@ -9,7 +9,6 @@ const atLeastOne = z.coerce.number().int().min(1);
 const field = z.string().regex(/^[\w.-]+$/);
 const none = z.literal('');
 
-/** The argument that each kind takes. */
 const ARGUMENTS = {
   drop: share,
   stall: share,
@@ -31,10 +30,9 @@ const ARGUMENTS = {
 } satisfies Record<FaultKind, z.ZodType>;
 type Arguments = typeof ARGUMENTS;
 
-/** A kind with its argument. */
 export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Arguments[K]> } }[FaultKind];
 
-/** Which requests a fault hits: the first to the last, counted from 1 since it was armed, or each with a probability. */
+/** From the first to the last request, counted from 1 since the fault was armed, or each by chance. */
 export type FaultTiming = { first: number; last: number } | { probability: number };
 
 export interface Fault {
@@ -47,7 +45,7 @@ export interface Fault {
 
 const SPEC = /^([a-z]+):([a-z0-9-]+)(?:=([^@]*))?(?:@(.+))?$/;
 
-/** `ENDPOINT:KIND[=ARGUMENT][@WHEN]` → Fault; an issue says what is allowed. */
+/** Parses `ENDPOINT:KIND[=ARGUMENT][@WHEN]`; an issue says what is allowed. */
 export const faultSpec = z.string().transform((text, ctx): Fault => {
   const refuse = (message: string): never => {
     ctx.addIssue({ code: 'custom', message: `fault '${text}': ${message}` });
@@ -68,7 +66,7 @@ export const faultSpec = z.string().transform((text, ctx): Fault => {
   return { text, endpoint, effect, timing };
 });
 
-/** @throws PricelakeError `usage` that names the first spec which is none */
+/** @throws PricelakeError `usage` about the first bad one */
 export function parseFaults(specs: readonly string[]): Fault[] {
   const parsed = z.array(faultSpec).safeParse(specs);
   if (parsed.success) return parsed.data;
@@ -81,7 +79,7 @@ function parseArgument(kind: FaultKind, argument: string | undefined): FaultEffe
   return parsed.success ? ({ kind, argument: parsed.data } as FaultEffect) : null;
 }
 
-/** Nothing: every request. `3`, `3-5`, `3-`: by number. `10%`: each with this probability. */
+/** `3`, `3-5` and `3-` are numbers of requests, `10%` is a probability. Without one, every request. */
 function parseTiming(when: string | undefined): FaultTiming | null {
   if (when === undefined) return { first: 1, last: Number.POSITIVE_INFINITY };
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(when)?.[1];
@@ -98,7 +96,7 @@ interface Armed {
   fired: number;
 }
 
-/** The faults that are armed, and which of them hit a request. The same seed draws the same again. */
+/** Decides which requests the armed faults hit. The same seed decides alike. */
 export class FaultPlan {
   readonly #seed: number;
   #armed: Armed[] = [];
@@ -108,7 +106,7 @@ export class FaultPlan {
     this.arm(faults);
   }
 
-  /** Replaces what was armed; the count of requests starts over. */
+  /** Counts requests from 0 again. */
   arm(faults: readonly Fault[]): void {
     this.#armed = faults.map((fault) => ({ fault, requests: 0, fired: 0 }));
   }
@@ -135,7 +133,7 @@ export class FaultPlan {
     return requests >= timing.first && requests <= timing.last;
   }
 
-  /** Each fault as written, with the requests that it has seen and those that it hit. */
+  /** Each fault as written, with the number of requests that it saw and hit. */
   list(): { fault: string; requests: number; fired: number }[] {
     return this.#armed.map(({ fault, requests, fired }) => ({ fault: fault.text, requests, fired }));
   }

@@ -8,7 +8,7 @@ import { chooseRowEdit, type ExportFormat, editJson, type RowEdit, readRows } fr
 import type { FaultEffect } from './fault.js';
 import type { FaultEndpoint } from './fault-kinds.js';
 
-/** The service behind the faults. @param midExport runs when half of an export's rows are out */
+/** @param midExport runs when half of an export's rows are out */
 export type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
 
 const ENDPOINTS: [RegExp, FaultEndpoint][] = [
@@ -19,7 +19,7 @@ const ENDPOINTS: [RegExp, FaultEndpoint][] = [
   [/^\/products\/[^/]+$/, 'product'],
 ];
 
-/** The handler with the armed faults; a request that none hits passes untouched. @param findHangUp what closes the connection */
+/** A request that no fault hits passes untouched. @param findHangUp finds what closes the connection */
 export function injectFaults(service: Service, next: FaultlessHandler, findHangUp: () => () => void) {
   const plan = service.faults;
   return async (request: Request): Promise<Response> => {
@@ -118,10 +118,10 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Where redirects lead to: the same service once more, without faults. */
+/** Redirects lead here: the same service without faults. */
 export const REDIRECTED = '/redirected';
 
-/** The answer of a fault that stands in for the service's own, else null. */
+/** Null if the service itself answers. */
 export function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
   const { kind, argument } = effect;
   if (kind === 'html') return answerHtml(argument);
@@ -132,14 +132,14 @@ export function answerFault(effect: FaultEffect, request: Request, service: Serv
   return null;
 }
 
-/** What a proxy in front of the service says: no JSON, none of the service's headers. */
+/** A proxy's page: no JSON, none of the service's headers. */
 function answerHtml(status: number): Response {
   const page = `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} Upstream error</h1></body></html>\n`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
 }
 
 function answerRedirect(host: 'same' | 'other', url: URL): Response {
-  // The server listens on 127.0.0.1; localhost is another host to every client.
+  // The server listens on 127.0.0.1; to every client, localhost is another host.
   if (host === 'other') url.hostname = url.hostname === 'localhost' ? '127.0.0.1' : 'localhost';
   url.pathname = REDIRECTED + url.pathname;
   return new Response(null, { status: 307, headers: { Location: url.href } });

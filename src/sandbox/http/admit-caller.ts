@@ -5,10 +5,13 @@ import { isMetered, type KeyKind } from './account.js';
 import { ApiError, refuseByLimit } from './answers.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
-/** Statuses of which reading `calls.refused` says whether they count. */
+/** Reading `calls.refused` says whether these count. */
 const REFUSALS = new Set([401, 402, 429]);
 
-/** Key, rate, payment and month's calls, in this order (sections 5 and 7); afterwards the headers of every answer. */
+/**
+ * Checks key, rate, payment and the month's calls, in this order (sections 5 and 7), and sets the headers of every
+ * answer.
+ */
 export function admitCaller(service: Service) {
   return createMiddleware<SandboxEnv>(async (c, next) => {
     const { account, readings } = service;
@@ -34,7 +37,6 @@ export function admitCaller(service: Service) {
   });
 }
 
-/** Section 5, rule 4. */
 export function refuseKey(): ApiError {
   return new ApiError(401, 'The API key is missing, invalid or revoked.');
 }
@@ -50,14 +52,13 @@ function takeCall(service: Service, kind: KeyKind): void {
   account.countCall(kind);
 }
 
-/** 429 `ratePerSecond`; @param wait seconds */
+/** @param wait seconds */
 function refuseRate({ account }: Service, wait: number): ApiError {
   const { code, limits } = account.plan;
   const facts = { limit: 'ratePerSecond', allowed: limits.ratePerSecond, plan: code } as const;
   return refuseByLimit(429, `More than ${limits.ratePerSecond} requests per second.`, facts, wait);
 }
 
-/** 429 `apiCallsPerMonth`: try again when the month's counters start over. */
 function refuseCalls({ account }: Service): ApiError {
   const { code, limits } = account.plan;
   const facts = { limit: 'apiCallsPerMonth', allowed: limits.apiCallsPerMonth, plan: code } as const;
@@ -65,7 +66,6 @@ function refuseCalls({ account }: Service): ApiError {
   return refuseByLimit(429, message, facts, account.secondsTo(account.usage.resetsAt));
 }
 
-/** 402 `paymentOverdue`. */
 function refusePayment({ account }: Service): ApiError {
   const facts = { limit: 'paymentOverdue', allowed: OVERDUE_DAYS, plan: account.plan.code } as const;
   return refuseByLimit(402, `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`, facts);
@@ -92,7 +92,7 @@ const NAMES: Record<ReadingValue<'quotaHeaders'>, QuotaNames> = {
   used: { callsUsed: 'X-Quota-Calls-Used', rowsUsed: 'X-Quota-Rows-Used' },
 };
 
-/** The headers that every answer carries. The document names their prefixes only (section 8); an unlimited quota has none. */
+/** Every answer carries these. The document names only their prefixes (section 8). An unlimited quota has none. */
 export function setLimitHeaders(headers: Headers, { account, readings }: Service, kind: KeyKind | null): void {
   const { limits } = account.plan;
   const { apiCalls, exportRows, resetsAt } = account.usage;

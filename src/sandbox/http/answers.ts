@@ -21,7 +21,7 @@ export const UPGRADE_URL = 'https://sandbox.example/plans';
 export class ApiError extends Error {
   readonly status: number;
   readonly extra: Record<string, unknown>;
-  /** Seconds for the Retry-After header. */
+  /** Seconds. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, message: string, extra: Record<string, unknown> = {}, retryAfter?: number) {
@@ -35,7 +35,6 @@ export class ApiError extends Error {
     return STATUS_TEXTS[this.status] ?? 'Error';
   }
 
-  /** The Error body. */
   toJson(): object {
     const { status, statusText: error, message } = this;
     return { status, error, message, docsUrl: `${DOCS_URL}/${this.extra.limit ?? status}`, ...this.extra };
@@ -48,12 +47,11 @@ export class ApiError extends Error {
   }
 }
 
-/** 400: a parameter is not valid; the message names it. */
+/** The message names the parameter. */
 export function refuseParameter(name: string, arrived: string, allowed: string): ApiError {
   return new ApiError(400, `Parameter '${name}' is not valid: '${arrived}'. Allowed: ${allowed}.`);
 }
 
-/** 402 and 429 (section 7, Limit error). */
 export function refuseByLimit(
   status: 402 | 429,
   message: string,
@@ -63,7 +61,7 @@ export function refuseByLimit(
   return new ApiError(status, message, { ...facts, upgradeUrl: UPGRADE_URL }, retryAfter);
 }
 
-/** A JSON answer from bytes that are rendered already. */
+/** Sends bytes that are already JSON. */
 export function answerJson(body: Uint8Array): Response {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.byteLength) };
   return new Response(body as Uint8Array<ArrayBuffer>, { headers });

@@ -11,7 +11,7 @@ import { addProductRoutes } from './routes-products.js';
 import { Selections } from './selections.js';
 import { addStartRoutes } from './start-page.js';
 
-/** The whole service as one handler: `/api/v1` by the API document, `/sandbox` to move the world on. */
+/** The service as one handler: `/api/v1` by the API document, `/sandbox` to control it. */
 export function buildApp(service: Service): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
   const api = new Hono<SandboxEnv>();
@@ -32,7 +32,7 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   return app;
 }
 
-/** Every operation of the API is GET (section 1, rule 2). To be added behind all routes. */
+/** Every operation of the API is GET (section 1, rule 2). Added after all routes. */
 export function refuseOtherMethods(app: Hono<SandboxEnv>): void {
   app.all('/api/v1/*', (c) => {
     const { method } = c.req;

@@ -11,7 +11,6 @@ import type { World } from '../world/world.js';
 import type { Account, KeyKind } from './account.js';
 import { ApiError, refuseByLimit, refuseParameter } from './answers.js';
 
-/** What the routes answer from. */
 export interface Service {
   world: World;
   clock: SimulatedClock;
@@ -20,18 +19,16 @@ export interface Service {
   readings: Readings;
 }
 
-/** Who asks, and what that key may read. */
 export interface Caller {
   kind: KeyKind;
   plan: Plan;
   view: ItemView;
-  /** Datasets of the account beyond the plan: they answer 402. */
+  /** They answer 402. */
   locked: readonly DatasetEntry[];
 }
 
-/** What a route finds in its context. */
 export interface SandboxEnv {
-  /** `midExport` runs when half of an export's rows are out: a fault lets the world move there. */
+  /** `midExport` runs when half of an export's rows are out: a fault lets the world change there. */
   Bindings: { midExport?: () => Promise<void> };
   Variables: { caller: Caller };
 }
@@ -50,10 +47,7 @@ export function buildCaller(service: Service, kind: KeyKind): Caller {
   };
 }
 
-/**
- * Mask of the datasets that a request reads: one, or all visible ones.
- * @param missing what is answered for a dataset that isn't the caller's: 404 where the document says so
- */
+/** Returns the mask of one dataset, or of all visible ones. @param missing the answer if it is not the caller's */
 export function chooseDatasets(caller: Caller, id: bigint | null, missing: '400' | '404' | 'empty'): number {
   if (id === null) return caller.view.mask;
   const isWanted = (dataset: DatasetEntry) => BigInt(dataset.id) === id;
@@ -82,7 +76,7 @@ export function historyStart(service: Service, caller: Caller): number {
 
 const answered = new WeakMap<Service, number>();
 
-/** As of when an answer shows the world: as it is now, unless a reading lets answers of this kind lag behind the feed. */
+/** Returns now, unless a reading lets this kind of answer lag behind the feed. */
 export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
   const { readings, world } = service;
   const [lag, replicas] = [readings.get(`lag.${kind}`), readings.get('replicas')];

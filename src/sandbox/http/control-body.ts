@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PricelakeError } from '../../errors/errors.js';
 import { ApiError } from './answers.js';
 
-/** The body of a control call. @param parse for numbers that a double does not hold */
+/** Reads the body of a control call. @param parse for numbers that a double does not hold */
 export async function readBody<T extends z.ZodType>(
   c: Context,
   schema: T,
@@ -23,7 +23,7 @@ function parseText(text: string, parse: (text: string) => unknown): unknown {
   }
 }
 
-/** Answers 400 to what the command line would refuse. */
+/** Answers 400 if the command line would refuse. */
 export async function refuseUsage<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

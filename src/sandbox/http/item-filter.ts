@@ -4,23 +4,21 @@ import type { SqlValues } from '../world/world-database.js';
 import { type Caller, chooseDatasets, type Service } from './caller.js';
 import type { Parameters } from './parameters.js';
 
-/** A condition on `items`, its values bound by name. */
+/** A condition on `items` with its values. */
 export interface ItemFilter {
   where: string;
   values: SqlValues;
 }
 
-/** The filters that `/items` and `/export` share (section 4). */
+/** `/items` and `/export` share these filters (section 4). */
 export function readItemFilter(service: Service, caller: Caller, parameters: Parameters): ItemFilter {
   const filter = readOtherFilters(service, caller, parameters);
   filter.addGiven('site_id = $site::BIGINT', 'site', readSite(parameters));
   return filter.build();
 }
 
-/** The website that a request is limited to. */
 export const readSite = (parameters: Parameters) => parameters.int64('site');
 
-/** All filters except the website. */
 export function readOtherFilters({ world, readings }: Service, caller: Caller, parameters: Parameters): FilterBuilder {
   const filter = new FilterBuilder();
   filter.add('mask & $mask::INTEGER <> 0', {
@@ -58,7 +56,7 @@ export class FilterBuilder {
   }
 }
 
-/** A category's slug takes its subcategories in; one that nobody knows has no items. */
+/** A slug includes the subcategories. An unknown slug has no items. */
 export function addCategory(filter: FilterBuilder, world: World, slug: string | null): void {
   if (slug === null) return;
   const { categories } = world.facts;

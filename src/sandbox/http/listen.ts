@@ -7,12 +7,12 @@ import { ApiError } from './answers.js';
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Longer than clients keep a connection: one that the server closes may be in use again at that very moment. */
+/** Longer than clients keep a connection: otherwise a client may use one at the moment the server closes it. */
 const KEEP_ALIVE_MS = 75_000;
 
 const answers = new AsyncLocalStorage<ServerResponse>();
 
-/** Serves on 127.0.0.1; port 0 takes any free one. Throws PricelakeError `usage` when the port is taken. */
+/** Serves on 127.0.0.1; port 0 takes any free one. Throws PricelakeError `usage` if the port is taken. */
 export async function listen(handle: Handler, port: number): Promise<Server> {
   const fetch = (request: Request, { outgoing }: HttpBindings) =>
     answers.run(outgoing as ServerResponse, handle, request);
@@ -29,20 +29,22 @@ export async function listen(handle: Handler, port: number): Promise<Server> {
   return server;
 }
 
-/** Inside of a handler: what breaks the connection of the request under way. */
+/** Inside a handler: returns a function that breaks the connection of the current request. */
 export function findHangUp(): () => void {
   const answer = answers.getStore();
   return () => answer?.destroy();
 }
 
-/** Node's reasons for answering a request itself; anything else is no HTTP. */
+/** Node answers some requests itself, for these reasons. Any other error means that it is not HTTP. */
 const REASONS: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too long: 16 KB are taken.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 const NO_HTTP: [number, string] = [400, 'The request is not valid HTTP.'];
 
-/** Requests that never reach the app get an Error body (section 7), as every other. @param describe headers of every answer */
+/**
+ * Requests that never reach the app get an Error body too (section 7). @param describe sets the headers of every answer
+ */
 export function refuseMalformed(server: Server, describe: (headers: Headers) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (hasSystemCode(error, 'ECONNRESET') || !socket.writable) {

@@ -14,7 +14,7 @@ const advanceBody = z.strictObject({
 const faultsBody = z.strictObject({ faults: z.array(faultSpec) });
 const readingsBody = z.strictObject({ readings: z.array(z.string()) });
 
-/** Not part of the service: looks at the world and moves it on. Needs no key. */
+/** Not part of the service: shows the world and changes it. Needs no key. */
 export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, clock, account } = service;
 
@@ -69,7 +69,7 @@ function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Earlier versions of rows are kept once an answer may lag. Throws PricelakeError `usage`. */
+/** Keeps earlier versions of rows once an answer may lag. Throws PricelakeError `usage`. */
 export function changeReadings({ readings, world }: Service, specs: readonly string[]): void {
   readings.change(specs);
   if (readings.hasLag) world.keepPast();

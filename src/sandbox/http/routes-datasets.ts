@@ -21,7 +21,7 @@ const countCurrencies = (items: string) => `SELECT currency AS code, count(*) AS
 const countCategoryItems = (items: string) => `SELECT category_id AS id, count(*) AS items FROM ${items}
   WHERE ${LISTED} AND category_id IS NOT NULL GROUP BY ALL`;
 
-/** `/facets` (sections 2 and 4): filter values with counts of the items listed now. Ids stay bigints, so exact. */
+/** `/facets` (sections 2 and 4). Ids stay bigints, so they are exact. */
 export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/facets', async (c) => {
@@ -37,7 +37,7 @@ export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** A category counts its subcategories in. */
+/** A category counts the items of its subcategories. */
 function countCategories(world: World, rows: Record<string, unknown>[]): object[] {
   const own = new Map(rows.map((row) => [Number(row.id), Number(row.items)]));
   const { categories } = world.facts;

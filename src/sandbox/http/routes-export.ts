@@ -11,7 +11,7 @@ import { readOtherFilters, readSite } from './item-filter.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
-/** `/export` (section 4). Rows count as used when the export starts, also when the caller hangs up. */
+/** `/export` (section 4). Rows count when the export starts, even if the caller hangs up. */
 export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
   app.get('/export', async (c) => {
     const caller = c.get('caller');
@@ -25,7 +25,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
       ? selections.items(`SELECT n FROM ${items} WHERE ${filter.where} ORDER BY n`, filter.values)
       : selections.itemsOfSite(items, filter, site));
     const { rows, headers } = cutAtQuota(service, caller, matching);
-    // A HEAD gets the headers and no rows.
+    // HEAD gets the headers without rows.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);
     const bom = service.readings.get('csv.bom') === 'yes' ? '\uFEFF' : '';
     const head = format === 'csv' ? bom + csvHeader(service.world.rowStyle) : '';
@@ -38,7 +38,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
   });
 }
 
-/** Rows that look like Item are those that the other answers are made of. */
+/** Other answers use the rows that look like Item. */
 function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
   if (format === 'csv') return 'csv';
   const { shape } = world.rowStyle;
@@ -73,7 +73,6 @@ interface RowSource {
   format: RowFormat;
 }
 
-/** Rows as of an earlier moment. */
 async function* readPast(
   { world, view, format }: RowSource,
   moment: number,
@@ -87,7 +86,7 @@ async function* readPast(
   }
 }
 
-/** Segment by segment: one that nobody asked for before is rendered when its turn comes. */
+/** Renders a segment when its turn comes, if nobody asked for it before. */
 async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array): AsyncGenerator<Buffer> {
   for (let first = 0; first < rows.length; ) {
     const end = findSegmentEnd(rows[first] as number);
@@ -98,7 +97,7 @@ async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array
   }
 }
 
-/** The second half is read as it is after the pause. */
+/** Reads the second half after the pause, as it is then. */
 async function* readHalves(
   rows: Uint32Array,
   read: (part: Uint32Array) => AsyncGenerator<Buffer>,
@@ -110,7 +109,7 @@ async function* readHalves(
   yield* read(rows.subarray(half));
 }
 
-/** Chunks are read when the client takes them: memory stays flat however large the export. */
+/** Reads a chunk when the client takes it: memory stays flat however large the export. */
 function streamChunks(head: string, chunks: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -7,17 +7,15 @@ import { addCategory, addWords, FilterBuilder, type ItemFilter } from './item-fi
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
-/** What makes up a product. */
 export interface OfferChoice {
-  /** Relation of the items, at the moment that the answer shows. */
+  /** The relation of the items at the moment that the answer shows. */
   items: string;
-  /** Only offers in this one; null is any. */
+  /** Null for any. */
   currency: string | null;
   /** Reading `products.offers`. */
   removed: boolean;
 }
 
-/** Offers that make up a product: visible, matched and, by default, listed. */
 export function offersWhere({ currency, removed }: OfferChoice): string {
   const listed = removed ? '' : ' AND removed_at IS NULL';
   const inCurrency = currency === null ? '' : ' AND currency = $currency';
@@ -32,8 +30,8 @@ export const PRODUCT_ORDERS = {
 };
 
 /**
- * One offer of each product that has an offer passing the filter; counts are of all its offers. Numbers, because reading
- * half a million keys as text takes four times as long.
+ * Finds one offer of each product that has an offer passing the filter; counts cover all its offers.
+ * Returns numbers: reading half a million keys as text takes four times as long.
  */
 export function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
   const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];
@@ -43,14 +41,14 @@ export function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: 
     ORDER BY ${order}, product_key`;
 }
 
-/** The keys of the products that offers $numbers are of, in this order. */
+/** The product keys of the offers $numbers, in this order. */
 export function readKeys({ items }: OfferChoice): string {
   return `SELECT product_key AS key FROM ${items} JOIN (
     SELECT unnest(from_json($numbers, '["UINTEGER"]')) AS n, unnest(range(len(from_json($numbers, '["UINTEGER"]')))) AS place
   ) USING (n) ORDER BY place`;
 }
 
-/** Products (section 2) as JSON text, one row each, in the order of $keys. Texts come from the oldest offer that has one. */
+/** Products (section 2) as JSON text, in the order of $keys. Texts come from the oldest offer that has one. */
 export function renderProducts(choice: OfferChoice): string {
   return `
 WITH wanted AS (
@@ -77,7 +75,7 @@ FROM wanted JOIN heads USING (product_key) LEFT JOIN ranges USING (product_key) 
 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
 
-/** `/products` and `/products/{id}` (section 4): the same product across shops. */
+/** `/products` and `/products/{id}` (section 4). */
 export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
   const { world, readings } = service;
   const chooseOffers = (moment: Moment, currency: string | null): OfferChoice => ({

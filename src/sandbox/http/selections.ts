@@ -4,13 +4,13 @@ import type { ItemFilter } from './item-filter.js';
 
 const KEPT = 16;
 
-/** Items in the order of their websites, and where each website's begin and end. */
+/** Items ordered by website. Each range is one website's. */
 interface ItemsBySite {
   numbers: Uint32Array;
   ranges: Map<bigint, [start: number, end: number]>;
 }
 
-/** What queries found, in order: kept while the world stands still, so that paging costs no query. */
+/** Keeps what queries found while the world stands still, so that paging costs no query. */
 export class Selections {
   readonly #world: World;
   readonly #kept = new Map<string, Promise<Uint32Array | ItemsBySite>>();
@@ -20,12 +20,11 @@ export class Selections {
     this.#world = world;
   }
 
-  /** Numbers of the items that a query finds. */
   items(sql: string, values: SqlValues): Promise<Uint32Array> {
     return this.#find(sql, values, (session) => session.integers(sql, values));
   }
 
-  /** Numbers of a website's items, in order. One query finds those of all websites: a client that exports one exports the others too. */
+  /** One query finds the items of all websites: a client that exports one website exports the others too. */
   async itemsOfSite(items: string, { where, values }: ItemFilter, site: bigint): Promise<Uint32Array> {
     const from = `FROM ${items} WHERE ${where}`;
     const { numbers, ranges } = await this.#find(`${from} by site`, values, (session) =>
@@ -49,7 +48,7 @@ export class Selections {
       found = this.#world.database.use(read);
       found.catch(() => this.#kept.delete(key));
     }
-    // Least recently used goes first: what was just used moves to the end.
+    // The least recently used goes first.
     this.#kept.delete(key);
     this.#kept.set(key, found);
     const oldest = this.#kept.keys().next();

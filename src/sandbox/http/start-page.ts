@@ -8,7 +8,7 @@ import type { SimulatedClock } from '../clock.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
-/** Style of the start page: light and dark, readable on a phone; long lines of code wrap, and copy as one. */
+/** Light and dark, readable on a phone. Long lines of code wrap, and copy as one. */
 export const START_PAGE_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2321; --soft: #5a6662; --line: #d9dfdc; --paper: #fbfcfb; --code: #eef2f0; --accent: #0b6b53; }
 @media (prefers-color-scheme: dark) {
@@ -47,21 +47,20 @@ footer { margin-top: 2.5rem; }
 }
 `;
 
-/** What the start page shows. */
 export interface StartFacts {
   baseUrl: string;
   keys: { name: string; key: string; about: string }[];
   plan: string;
   clock: string;
   figures: { name: string; value: string }[];
-  /** How the document is read where it is silent; those chosen are not the sandbox's own. */
+  /** What the sandbox does where the document is silent. Chosen readings are not its own defaults. */
   readings: { name: string; value: string; says: string; isDefault: boolean }[];
   endpoints: { path: string; summary: string }[];
 }
 
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
 
-/** Nothing but the page's own style: no script, no request to anywhere, no frame around it. */
+/** Allows nothing but the page's own style: no script, no request, no frame around it. */
 export const START_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
@@ -71,10 +70,10 @@ export const START_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Those that were chosen come first. */
+/** Chosen readings come first. */
 const byChoice = (a: { isDefault: boolean }, b: { isDefault: boolean }) => Number(a.isDefault) - Number(b.isDefault);
 
-/** One self-contained page: what the sandbox is, and what to do next. */
+/** One self-contained page. */
 export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings, endpoints }: StartFacts): string {
   const key = keys[0]?.key ?? '';
   return html`<!doctype html>

@@ -12,11 +12,11 @@ const seconds = z
   .transform((text) => Number.parseInt(text, 10) * (text.endsWith('m') ? 60 : 1))
   .refine((value) => value <= MAX_LAG);
 
-/** How this sandbox reads the document where it is silent. */
+/** What this sandbox does where the document is silent. */
 export class Readings {
   #values: Values = Object.fromEntries(READING_NAMES.map((name) => [name, defaultOf(name)]));
 
-  /** @throws PricelakeError `usage` that names what there is */
+  /** @throws PricelakeError `usage` that names the known readings */
   constructor(specs: readonly string[] = []) {
     Object.assign(this.#values, parseReadings(specs));
   }
@@ -25,12 +25,12 @@ export class Readings {
     return this.#values[name] as ReadingValue<N>;
   }
 
-  /** Whether an answer may show an earlier world. */
+  /** True if an answer may show an earlier world. */
   get hasLag(): boolean {
     return READING_NAMES.some((name) => factsOf(name).values === 'seconds' && this.#values[name] !== 0);
   }
 
-  /** From the next answer on; the others stay. Throws PricelakeError `usage`, changing nothing. */
+  /** Holds from the next answer on; other readings stay. Throws PricelakeError `usage`, without a change. */
   change(specs: readonly string[]): void {
     const given = parseReadings(specs);
     const fixed = READING_NAMES.find(
@@ -40,7 +40,7 @@ export class Readings {
     Object.assign(this.#values, given);
   }
 
-  /** As they would be written on the command line, with what they mean. */
+  /** As on the command line, with their meaning. */
   list(): { name: ReadingName; value: string; says: string; section: string; isDefault: boolean }[] {
     return READING_NAMES.map((name) => {
       const { says, section, values } = factsOf(name);
@@ -55,7 +55,7 @@ function defaultOf(name: ReadingName): string | number {
   return values === 'seconds' ? 0 : values[0];
 }
 
-/** `NAME=VALUE` each; of two with the same name the later one holds. */
+/** `NAME=VALUE` each. Of two with the same name the later one holds. */
 function parseReadings(specs: readonly string[]): Values {
   return Object.fromEntries(
     specs.map((spec) => {
@@ -72,7 +72,7 @@ function parseReadings(specs: readonly string[]): Values {
   );
 }
 
-/** What may have been meant, and for a name, which there are. */
+/** The nearest known name, and for readings the list of names. */
 function hint(given: string, known: readonly string[]): string {
   const near = suggestName(given, known);
   const list = known === READING_NAMES ? `; there are ${known.join(', ')}` : '';
@@ -90,7 +90,7 @@ const TIMES = {
   seconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%SZ')`, `date_trunc('second', instant)`],
 } as const;
 
-/** Readings that decide how rows are written, as macros: code that writes a row need not know which one applies. */
+/** Readings that decide how rows are written, as macros: code that writes a row need not know them. */
 export function createReadingMacros(readings: Readings): string {
   const [text, instant] = TIMES[readings.get('timestamps')];
   const prefix = readings.get('changes.attributes') === 'prefixed' ? 'attributes.' : '';
@@ -118,7 +118,7 @@ CREATE MACRO category_member(old, fresh) AS '"category":[' || json_text(old::JSO
 `;
 }
 
-/** Categories that items may move to; none where they never change. */
+/** Categories that items may move to; none if categories never change. */
 export function createCategoryChoice(readings: Readings): string {
   const some = readings.get('changes.category') === 'never' ? 'false' : 'category_id IS NOT NULL';
   return `CREATE TABLE category_choice AS

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { buildCaller, feedEnd, historyStart, type Service } from '../http/caller.js';
 import { signBody } from './signing-secrets.js';
 
-/** Section 6: an event holds no more changes. */
+/** Section 6. */
 const CHANGES_PER_EVENT = 100;
 
-/** A WebhookEvent (section 6) as it is sent: the body is the same on every attempt. */
+/** A WebhookEvent (section 6) as it is sent. The body is the same on every attempt. */
 export interface WebhookEvent {
   id: string;
   type: 'changes' | 'ping';
   cursor: bigint | null;
   body: Uint8Array;
-  /** Attempts so far, those of a resend included. */
+  /** With those of a resend. */
   attempts: number;
   delivered: boolean;
 }
 
-/** The next changes after the cursor, as the feed lists them to the live key; null when nothing is new. */
+/** The next changes after the cursor, as the feed lists them to the live key; null if nothing is new. */
 export function readNextEvent(service: Service, after: bigint): WebhookEvent | null {
   const { world } = service;
   const caller = buildCaller(service, 'live');
@@ -32,12 +32,11 @@ export function readNextEvent(service: Service, after: bigint): WebhookEvent | n
   return buildEvent('changes', world.feed.id(last), (head) => world.feed.rows.wrap(head, rows, ']}'), service);
 }
 
-/** A test event: no changes, no cursor. */
 export function buildPing(service: Service): WebhookEvent {
   return buildEvent('ping', null, (head) => Buffer.from(`${head}]}`), service);
 }
 
-/** Id of the newest change that the live key can see, or 0: later ones are new. */
+/** Id of the newest change that the live key can see, or 0. Later ones are new. */
 export function findNewestChange(service: Service): bigint {
   const caller = buildCaller(service, 'live');
   const query = { mask: caller.view.mask, since: 0, until: feedEnd(service), limit: 1 };
@@ -67,7 +66,7 @@ export interface Delivery {
   /** Wall time. */
   at: string;
   ok: boolean;
-  /** Status of the answer; null when none came in time. */
+  /** Null if no answer came in time. */
   status: number | null;
   /** Why no answer came. */
   error?: string;
@@ -77,11 +76,11 @@ export interface Target {
   url: string;
   secrets: readonly string[];
   answerWithinMs: number;
-  /** Ends the attempt when the endpoint or the sandbox goes away. */
+  /** Aborted when the endpoint or the sandbox goes away. */
   signal: AbortSignal;
 }
 
-/** POSTs an event once (section 6). Any 2xx in time delivers it; a redirect does not. */
+/** Sends an event once (section 6). Any 2xx in time delivers it; a redirect does not. */
 export async function sendEvent(event: WebhookEvent, target: Target): Promise<Delivery> {
   event.attempts++;
   const attempt = event.attempts;
@@ -113,7 +112,7 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
   }
 }
 
-/** Node 20 may collect the parts of AbortSignal.any before they fire: a plain timer and listener do not go away. */
+/** Node 20 may collect the parts of AbortSignal.any before they fire. A plain timer and listener stay. */
 function limitAttempt({ signal, answerWithinMs }: Target): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);

@@ -1,6 +1,8 @@
-/** What shops really write: parts of INSERT_ITEMS. Each kind is one listing in 400, unless it says otherwise. */
+/**
+ * Texts as shops really write them: parts of INSERT_ITEMS. Each kind is one listing in 400, unless it says otherwise.
+ */
 
-/** The title as the shop has it, from a clean `shop_title`. */
+/** From a clean `shop_title`. */
 export const UGLY_TITLE = `CASE h7 % 400
   -- What a spreadsheet takes for a formula.
   WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '=1+1' WHEN 3 THEN '+49 30 901820 ' || shop_title
@@ -19,11 +21,11 @@ export const UGLY_TITLE = `CASE h7 % 400
   WHEN 21 THEN repeat(shop_title || ' / ', 90) WHEN 22 THEN '' WHEN 23 THEN NULL WHEN 24 THEN 'null' WHEN 25 THEN 'N/A'
   ELSE shop_title END`;
 
-/** The title of a listing that sells several at once by the code of one. */
+/** For a listing that sells several at once by the code of one. */
 export const PACK_TITLE = `CASE WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
   ([' (' || pack_of || 'er-Pack)', ' – lot de ' || pack_of, ' x' || pack_of, ', zestaw ' || pack_of || ' szt.'])[1 + (h7 % 4)::INTEGER]) END`;
 
-/** JSON text of the attributes: values of any type; some of the names are those of an Item's own fields. */
+/** JSON text of values of any type. Some names are those of an Item's own fields. */
 export const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"stock":',
   CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"' ELSE (h7 % 60)::VARCHAR END,
   CASE h7 % 4 WHEN 0 THEN ',"shipping":4.95' WHEN 1 THEN ',"shipping":"free"' WHEN 2 THEN ',"shipping":null' ELSE '' END,
@@ -39,14 +41,14 @@ export const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"s
     WHEN 7 THEN ',"available":false,"deposit":null,"sizes":[],"extra":{}' WHEN 8 THEN concat(',"description":"', repeat('Lange Beschreibung, très longue. ', 300), '"')
     ELSE '' END, '}') END`;
 
-/** One listing in 400 has nothing but a place to be found at. */
+/** One listing in 400 has only a place where it is found. */
 export const MISS_EVERYTHING = `
 UPDATE items SET title = NULL, brand = NULL, mpn = NULL, gtin = NULL, product_key = NULL, price = NULL, usual_price = NULL, currency = NULL,
   url = NULL, image = NULL, attributes = '{}', category_id = NULL, category_json = 'null'
 WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 400 = 0;
 `;
 
-/** Catalogue: a product is what several shops sell. Brands, nouns and shops come in as JSON, one row a draw. */
+/** A product is sold by several shops. Brands, nouns and shops come in as JSON, one row a draw. */
 export const CREATE_CATALOGUE = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
   "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":"INTEGER","nouns":"INTEGER"}]'), max_depth := 2);
@@ -88,7 +90,7 @@ FROM bodies ORDER BY p;
 
 /**
  * Items $from to $to (exclusive) as first seen; prices are still those of the first day.
- * $firstSeen: micros since 1970; items appear from there on over $span micros.
+ * $firstSeen: micros since 1970; items appear over the next $span micros.
  */
 export const INSERT_ITEMS = `
 INSERT INTO items
@@ -152,7 +154,6 @@ FROM written, LATERAL (SELECT make_timestamp($firstSeen::BIGINT + CASE
 ORDER BY n;
 `;
 
-/** Every item's first change. */
 export const INSERT_NEW_PENDING = `
 INSERT INTO pending
 SELECT n, 0, first_seen_at, price, NULL, '{}', mask FROM items WHERE n >= $from::BIGINT AND n < $to::BIGINT;
@@ -168,7 +169,7 @@ FROM range($gone::BIGINT) r(g), (VALUES (0), (2)) k(kind);
 
 /**
  * One round of a generated history: some items change once more, at any time after their last change. Those of a wave
- * change within two days of each other; discounts and wrong entries end, most of them within two weeks.
+ * change within two days of each other. Most discounts and wrong entries end within two weeks.
  */
 export const PICK_PAST_CHANGES = `
 INSERT INTO pick
@@ -188,7 +189,7 @@ FROM drawn WHERE instant > since AND instant < $end::BIGINT
   AND chance < CASE cause WHEN 'back' THEN 350 WHEN 'return' THEN 800 ELSE $perMille::BIGINT END;
 `;
 
-/** Once the past is written: a listed item was found by the last scrape of its source. */
+/** The last scrape of its source found every listed item. */
 export const SET_LAST_SEEN = `
 UPDATE items SET last_seen_at = greatest(s.last_scrape_at, items.last_event_at)
 FROM sources s WHERE s.model_id = items.model_id AND items.removed_at IS NULL;

@@ -23,12 +23,12 @@ export interface GenerateOptions {
   sites: number;
   /** Milliseconds since 1970: the past ends here. */
   startAt: number;
-  /** Days of past changes, 5 or more. */
+  /** 5 or more. */
   pastDays: number;
 }
 
 const DAY_MS = 86_400_000;
-/** The last past changes lie this far back, so that the feed shows all of them at the start. */
+/** The last past changes are so old that the feed shows all of them at the start. */
 const QUIET_MS = 30 * 60_000;
 const SEGMENT = 200_000;
 /** Per mille of the listed items that change in each round of the past: 1.3 changes an item in all. */
@@ -83,7 +83,7 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
   await session.run(SET_LAST_SEEN);
 }
 
-/** Shops, sources and leaves as DuckDB takes them, with their pieces of an item's JSON. */
+/** As DuckDB takes them, with their pieces of an item's JSON. */
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
     leaves: leaves.map((leaf) => describeLeaf(leaf, categories)),
@@ -109,7 +109,7 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   };
 }
 
-/** A shop's slots take its sources and its words in turn. */
+/** A shop's slots use its sources and its words in turn. */
 function describeShop(shop: Shop, slot: number, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
   const own = sources.filter(({ siteId }) => siteId === id);

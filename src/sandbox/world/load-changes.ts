@@ -8,9 +8,9 @@ import type { World } from './world.js';
 import type { SqlRow, WorldSession } from './world-database.js';
 
 /**
- * Adds the Changes of a file (NDJSON, gzip too) to the feed of a world whose items are loaded, with their ids and times.
- * Returns the time of the latest, in milliseconds since 1970.
- * @throws PricelakeError `usage` when the file can't be read, `config` naming the line that is no Change
+ * Adds the Changes of a file (NDJSON, gzip too) to the feed, with their ids and times. The items are loaded already.
+ * Returns the time of the latest change, in milliseconds since 1970.
+ * @throws PricelakeError `usage` if the file can't be read, `config` with the line that is not a Change
  */
 export async function publishRecordedPast(world: World, session: WorldSession, file: string): Promise<number> {
   const path = await unpackFile(world.directory, file, 'Change');
@@ -37,7 +37,7 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
 
 const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
-/** Reads Changes (section 2) line by line, in the order of the file; every column is declared, nothing is guessed. */
+/** Reads Changes (section 2) in the order of the file. Every column is declared, nothing is guessed. */
 export const READ_CHANGES = `
 CREATE TABLE read_changes AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', kind: 'VARCHAR', observedAt: 'TIMESTAMPTZ', price: 'JSON', previousPrice: 'JSON', changes: 'JSON', item: 'JSON' });
@@ -53,7 +53,7 @@ DROP TABLE read_changes;
 
 const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
-/** Changes that lack a required field, come after a later one, or belong to an unknown item. */
+/** Counts changes that lack a required field, come after a later one, or belong to an unknown item. */
 export const COUNT_BROKEN_CHANGES = `
 SELECT count(*) AS changes, epoch_ms(max(observed_at)) AS latest,
   count(*) FILTER (id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
@@ -68,7 +68,7 @@ FROM (
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
 )`;
 
-/** The changes as `publishOrdered` takes them. Everybody sees one whose item is gone. */
+/** As `publishOrdered` takes them. Everybody sees a change whose item is gone. */
 export const ORDER_RECORDED = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,

@@ -24,20 +24,20 @@ import { markLongNumbers, unpackFile } from './unpack-file.js';
 import type { World } from './world.js';
 import type { SqlRow, WorldSession } from './world-database.js';
 
-/** Dataset of items that name none. */
+/** Items without a dataset are in this one. */
 const UNNAMED = 'Items';
 
 /** NDJSON, gzip too. */
 export interface DataFiles {
   items: string;
-  /** The recorded past, entries of the feed in its order. Without it, the past is derived from the items. */
+  /** Entries of the feed in its order. Without them, the past is derived from the items. */
   changes?: string | undefined;
 }
 
 /**
  * Fills an empty world with the Items of a file, and with a recorded past.
- * Returns the latest moment that the file knows of, in milliseconds since 1970.
- * @throws PricelakeError `usage` when the file can't be read, `config` naming the line that is no Item
+ * Returns the latest moment in the files, in milliseconds since 1970.
+ * @throws PricelakeError `usage` if a file can't be read, `config` with the line that is not an Item
  */
 export async function loadWorld(world: World, { items: file, changes }: DataFiles, seed: number): Promise<number> {
   const path = await unpackFile(world.directory, file, 'Item');
@@ -118,7 +118,7 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
   return rows.map(({ name }, bit) => ({ id: 11 + bit * 3, bit, name: String(name), description: null }));
 }
 
-/** The category tree from the paths: a parent that no item is in gets a slug of its own. */
+/** Builds the tree from the paths. A parent without items gets a slug of its own. */
 async function storeCategories(session: WorldSession): Promise<Category[]> {
   const rows = await session.rows(`SELECT slug, min(category->>'path') AS path, min(category->>'name') AS name
     FROM loaded WHERE slug IS NOT NULL GROUP BY slug ORDER BY path, slug`);

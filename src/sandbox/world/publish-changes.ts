@@ -3,11 +3,11 @@ import { NO_ITEM } from './change-feed.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
-/** Change ids start above 2^53: a reader that takes them for doubles is found out. */
+/** Ids start above 2^53, which exposes a reader that takes them for doubles. */
 const FIRST_CHANGE_ID = 9_500_000_000_000_001n;
 const SEGMENT = 200_000;
 
-/** Gives the pending changes their ids and adds them to the feed. Returns how many there were of each kind. */
+/** Gives the pending changes their ids, and adds them to the feed. Returns the number of changes by kind. */
 export async function publishChanges(world: World, session: WorldSession, salt: number): Promise<number[]> {
   const { feed } = world;
   const nextId = feed.length === 0 ? FIRST_CHANGE_ID : feed.id(feed.length - 1) + 1n;
@@ -17,7 +17,7 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
 }
 
 /**
- * Adds the changes of table `ordered` to the feed, and drops it. Returns how many there were of each kind.
+ * Adds the changes of table `ordered` to the feed, and drops it. Returns the number of changes by kind.
  * @param selectLines the text of changes $from to $to, in their order
  */
 export async function publishOrdered(world: World, session: WorldSession, selectLines: string): Promise<number[]> {
@@ -66,7 +66,7 @@ async function publishSegment(
 }
 
 /**
- * Changes $from to $to of `ordered` as lines of JSON (section 2, Change), in the order of their ids.
+ * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id.
  * The item comes last: a HistoryEntry is the same text without it.
  */
 export const SELECT_CHANGE_LINES = `
@@ -79,7 +79,7 @@ FROM (SELECT * FROM ordered WHERE c >= $from::BIGINT AND c < $to::BIGINT) o LEFT
 ORDER BY o.c
 `;
 
-/** Gives the pending changes their ids, in the order in which they happened. */
+/** Ids follow the order in which the changes happened. */
 export const ORDER_PENDING = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, $nextId::BIGINT + c * 2 + (draw(c, $salt::BIGINT, 91) % 2)::BIGINT AS change_id, n, kind, observed_at, price, previous_price, changes, mask,

@@ -1,4 +1,4 @@
-/** How prices look and move. A `style` from 0 to 9 is a shop's own way to write prices. */
+/** A `style` from 0 to 9 is a shop's own way to write prices. */
 export const CREATE_PRICE_MACROS = `
 -- 0.89, 12.99, 1999, 1 990 Ft: the nearest price that a shop would write.
 CREATE MACRO price_point(amount, currency, style) AS CASE
@@ -22,7 +22,7 @@ CREATE MACRO nudged(price) AS price + CASE WHEN price < 1 THEN 0.01 WHEN price <
 `;
 
 /**
- * Why a price of \`moves\` changes, then to what (\`priced\`): parts of CREATE_STEP.
+ * The reason why a price of \`moves\` changes, then the new price (\`priced\`): parts of CREATE_STEP.
  * A discount or a wrong entry keeps the usual price in mind; the next change returns to it, exactly.
  */
 export const PRICE_MOVES = `
@@ -58,7 +58,7 @@ reasons AS (
 )`;
 
 /**
- * From `pick` (which item, what kind, when) to `step`: the values before and after.
+ * From `pick` (item, kind, time) to `step`: the values before and after.
  * $salt makes each step's hashes its own.
  */
 export const CREATE_STEP = `
@@ -103,7 +103,7 @@ SELECT n, kind, observed_at, new_price, CASE WHEN price_moves THEN price END,
 FROM step;
 `;
 
-/** The items after the step (section 3, listing state). */
+/** Section 3, listing state. */
 export const APPLY_STEP = `
 UPDATE items SET price = s.new_price, usual_price = s.new_usual,
   previous_price = CASE WHEN s.price_moves THEN s.price ELSE items.previous_price END,
@@ -124,8 +124,8 @@ FROM step s WHERE items.n = s.n AND s.category_moves;
 `;
 
 /**
- * Of the items whose sources were scraped: $removed go, $changed change; $relisted of the unlisted come back.
- * The order draws them: offers of a product in a wave together, and discounts and wrong prices sooner than others.
+ * Among the items of scraped sources, $removed go, $changed change, and $relisted of the unlisted come back.
+ * The order draws them: offers of a product in a wave together, discounts and wrong prices sooner than others.
  */
 export const PICK_STEP_CHANGES = `
 INSERT INTO pick
@@ -154,7 +154,7 @@ FROM scrapes s WHERE s.model_id = items.model_id AND items.removed_at IS NULL AN
 UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id = sources.model_id;
 `;
 
-/** New listings of a world that came from a file: variants of what its shops sell already. */
+/** New listings of a loaded world are variants of what its shops sell already. */
 export const CLONE_ITEMS = `
 INSERT INTO items
 SELECT n, $maxId::BIGINT + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
