@@ -26,25 +26,47 @@ export interface ShopSource {
   phaseHours: number;
 }
 
+/** A country with its currency, its price level, and the words of its shops. */
+interface Country {
+  code: string;
+  currency: string;
+  /** Units of the currency for one euro. */
+  perEuro: number;
+  /** Share of the shops. */
+  weight: number;
+  words: string[];
+  shopWords: string[];
+}
+
+const COUNTRIES: Country[] = (
+  [
+    ['de', 'EUR', 1, 18, 'Neu|Original|Sofort lieferbar', 'Elektro|Technik|Haus|Markt|Werkstatt'],
+    ['fr', 'EUR', 1, 12, 'Nouveauté|Édition limitée|Prêt à expédier', 'Maison|Boutique|Comptoir'],
+    ['it', 'EUR', 1, 8, 'Novità|Qualità garantita', 'Bottega|Mercato|Casa'],
+    ['es', 'EUR', 1, 8, 'Envío rápido|Año nuevo', 'Tienda|Almacén|Casa'],
+    ['nl', 'EUR', 1, 6, 'Nieuw|Uit voorraad', 'Winkel|Handel|Huis'],
+    ['at', 'EUR', 1, 4, 'Aktion|Für Gewerbe', 'Fachmarkt|Laden'],
+    ['gr', 'EUR', 1, 3, 'Προσφορά|Νέο', 'Agora|Spiti'],
+    ['pl', 'PLN', 4.28, 12, 'Nowość|Wysyłka 24 h|Łódź', 'Sklep|Hurtownia|Dom'],
+    ['cz', 'CZK', 24.6, 8, 'Novinka|Skladem|Žhavá cena', 'Obchod|Dílna|Dům'],
+    ['se', 'SEK', 11.2, 6, 'Nyhet|Snabb leverans|Återvunnen', 'Butik|Hem|Lager'],
+    ['hu', 'HUF', 392, 5, 'Új|Raktáron|Akció őszre', 'Bolt|Áruház'],
+    ['ro', 'RON', 4.98, 4, 'Nou|În stoc|Preț special', 'Magazin|Casa'],
+    ['dk', 'DKK', 7.46, 3, 'Nyhed|På lager', 'Butik|Hus'],
+    ['gb', 'GBP', 0.86, 3, 'New|In stock', 'Store|Depot|House'],
+  ] as const
+).map(([code, currency, perEuro, weight, words, shopWords]) => ({
+  ...{ code, currency, perEuro, weight },
+  words: words.split('|'),
+  shopWords: shopWords.split('|'),
+}));
+
 const LICENCES = [
   'Prices: {name}, Open Database License (ODbL) 1.0, https://opendatacommons.example/odbl',
   'Contains data of {name}, Creative Commons Attribution 4.0 (CC BY 4.0)',
   '© {name} – données ouvertes, Licence Ouverte 2.0 “Etalab”',
 ];
-const SECOND_WORDS = [
-  'Nord',
-  'Süd',
-  'Plus',
-  'Direkt',
-  'Online',
-  '24',
-  'Élite',
-  'Ósmy',
-  'Pro',
-  'Zentrum',
-  'Orient',
-  'Max',
-];
+const SECOND_WORDS = 'Nord|Süd|Plus|Direkt|Online|24|Élite|Ósmy|Pro|Zentrum|Orient|Max'.split('|');
 const PERIODS = [4, 6, 8, 12, 12, 24];
 const CENTRAL_EUROPE = new Set(['pl', 'cz', 'hu', 'ro']);
 
@@ -116,51 +138,4 @@ function hostName(name: string): string {
     .normalize('NFKD')
     .replace(/[^a-zA-Z0-9]+/g, '')
     .toLowerCase();
-}
-
-/** A country with its currency, its price level, and the words of its shops. */
-export interface Country {
-  code: string;
-  currency: string;
-  /** Units of the currency for one euro. */
-  perEuro: number;
-  /** Share of the shops. */
-  weight: number;
-  words: string[];
-  shopWords: string[];
-}
-
-export const COUNTRIES: Country[] = [
-  country(
-    'de',
-    'EUR',
-    1,
-    18,
-    ['Neu', 'Original', 'Sofort lieferbar'],
-    ['Elektro', 'Technik', 'Haus', 'Markt', 'Werkstatt'],
-  ),
-  country('fr', 'EUR', 1, 12, ['Nouveauté', 'Édition limitée', 'Prêt à expédier'], ['Maison', 'Boutique', 'Comptoir']),
-  country('it', 'EUR', 1, 8, ['Novità', 'Qualità garantita'], ['Bottega', 'Mercato', 'Casa']),
-  country('es', 'EUR', 1, 8, ['Envío rápido', 'Año nuevo'], ['Tienda', 'Almacén', 'Casa']),
-  country('nl', 'EUR', 1, 6, ['Nieuw', 'Uit voorraad'], ['Winkel', 'Handel', 'Huis']),
-  country('at', 'EUR', 1, 4, ['Aktion', 'Für Gewerbe'], ['Fachmarkt', 'Laden']),
-  country('gr', 'EUR', 1, 3, ['Προσφορά', 'Νέο'], ['Agora', 'Spiti']),
-  country('pl', 'PLN', 4.28, 12, ['Nowość', 'Wysyłka 24 h', 'Łódź'], ['Sklep', 'Hurtownia', 'Dom']),
-  country('cz', 'CZK', 24.6, 8, ['Novinka', 'Skladem', 'Žhavá cena'], ['Obchod', 'Dílna', 'Dům']),
-  country('se', 'SEK', 11.2, 6, ['Nyhet', 'Snabb leverans', 'Återvunnen'], ['Butik', 'Hem', 'Lager']),
-  country('hu', 'HUF', 392, 5, ['Új', 'Raktáron', 'Akció őszre'], ['Bolt', 'Áruház']),
-  country('ro', 'RON', 4.98, 4, ['Nou', 'În stoc', 'Preț special'], ['Magazin', 'Casa']),
-  country('dk', 'DKK', 7.46, 3, ['Nyhed', 'På lager'], ['Butik', 'Hus']),
-  country('gb', 'GBP', 0.86, 3, ['New', 'In stock'], ['Store', 'Depot', 'House']),
-];
-
-function country(
-  code: string,
-  currency: string,
-  perEuro: number,
-  weight: number,
-  words: string[],
-  shopWords: string[],
-): Country {
-  return { code, currency, perEuro, weight, words, shopWords };
 }

@@ -1,22 +1,24 @@
 import { refuseKey, setLimitHeaders } from '../http/admit-caller.js';
 import { type ApiError, type LimitName, refuseByLimit } from '../http/answers.js';
 import type { Service } from '../http/caller.js';
-import { OVERDUE_DAYS } from '../plans.js';
 import { advanceWorld } from '../world/advance-world.js';
 import { type BodyBreak, cutBytes, cutRows, findBreak, streamUntilBreak } from './break-body.js';
 import { chooseRowEdit, type ExportFormat, editJson, type RowEdit, readRows } from './edit-body.js';
 import type { FaultEffect } from './fault.js';
 import type { FaultEndpoint } from './fault-kinds.js';
 
-/** @param midExport runs when half of an export's rows are out */
-export type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
+/** Redirects lead here: the same service without faults. */
+const REDIRECTED = '/redirected';
 
-const ENDPOINTS: [RegExp, FaultEndpoint][] = [
-  [/^\/(datasets|facets|items|changes|products|export|plan)$/, 'any'],
-  [/^\/changes\/recent$/, 'recent'],
-  [/^\/items\/[^/]+$/, 'item'],
-  [/^\/items\/[^/]+\/history$/, 'history'],
-  [/^\/products\/[^/]+$/, 'product'],
+/** @param midExport runs when half of an export's rows are out */
+type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
+
+/** Paths of section 4 whose endpoint is not named by their only part. */
+const LONG_PATHS: [RegExp, FaultEndpoint][] = [
+  [/^changes\/recent$/, 'recent'],
+  [/^items\/[^/]+$/, 'item'],
+  [/^items\/[^/]+\/history$/, 'history'],
+  [/^products\/[^/]+$/, 'product'],
 ];
 
 /** A request that no fault hits passes untouched. @param findHangUp finds what closes the connection */
@@ -48,10 +50,9 @@ export function injectFaults(service: Service, next: FaultlessHandler, findHangU
 }
 
 function findEndpoint(path: string): FaultEndpoint | null {
-  const rest = /^\/api\/v1(\/.*)$/.exec(path)?.[1];
-  if (rest === undefined) return null;
-  const found = ENDPOINTS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
-  return found === 'any' ? (rest.slice(1) as FaultEndpoint) : found;
+  const rest = /^\/api\/v1\/(.*)$/.exec(path)?.[1] ?? '';
+  if (/^(datasets|facets|items|changes|products|export|plan)$/.test(rest)) return rest as FaultEndpoint;
+  return LONG_PATHS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
 }
 
 /** An hour passes, with the changes that the fault names. */
@@ -118,18 +119,14 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Redirects lead here: the same service without faults. */
-export const REDIRECTED = '/redirected';
-
 /** Null if the service itself answers. */
-export function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
+function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
   const { kind, argument } = effect;
   if (kind === 'html') return answerHtml(argument);
   if (kind === 'redirect') return answerRedirect(argument, new URL(request.url));
   if (kind === '401') return answerRefusal(refuseKey(), request, service);
-  if (kind === '402') return answerRefusal(refuseLimit(402, argument, service), request, service);
-  if (kind === '429') return answerRefusal(refuseLimit(429, argument, service), request, service);
-  return null;
+  if (kind !== '402' && kind !== '429') return null;
+  return answerRefusal(refuseLimit(kind === '402' ? 402 : 429, argument, service), request, service);
 }
 
 /** A proxy's page: no JSON, none of the service's headers. */
@@ -152,9 +149,7 @@ function answerRefusal(error: ApiError, request: Request, service: Service): Res
 }
 
 function refuseLimit(status: 402 | 429, limit: LimitName, { account }: Service): ApiError {
-  const { code, limits } = account.plan;
-  const allowed = limit === 'paymentOverdue' ? OVERDUE_DAYS : limits[limit];
-  const retryAfter = limit === 'ratePerSecond' ? 1 : account.secondsTo(account.usage.resetsAt);
-  const message = `The limit ${limit} of the plan ${code} refuses this request.`;
-  return refuseByLimit(status, message, { limit, allowed, plan: code }, status === 429 ? retryAfter : undefined);
+  const wait = limit === 'ratePerSecond' ? 1 : account.secondsTo(account.usage.resetsAt);
+  const message = `The limit ${limit} of the plan ${account.plan.code} refuses this request.`;
+  return refuseByLimit(status, account.plan, limit, message, status === 429 ? wait : undefined);
 }

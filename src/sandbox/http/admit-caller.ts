@@ -41,34 +41,22 @@ export function refuseKey(): ApiError {
   return new ApiError(401, 'The API key is missing, invalid or revoked.');
 }
 
-function takeCall(service: Service, kind: KeyKind): void {
-  const { account } = service;
+function takeCall({ account }: Service, kind: KeyKind): void {
+  const { plan, usage } = account;
+  const { ratePerSecond, apiCallsPerMonth } = plan.limits;
   const wait = account.limiter(kind).take();
-  if (wait > 0) throw refuseRate(service, wait);
-  if (account.isPaymentOverdue) throw refusePayment(service);
-  const { limits } = account.plan;
-  const isUsedUp = limits.apiCallsPerMonth !== null && account.usage.apiCalls >= limits.apiCallsPerMonth;
-  if (isUsedUp && isMetered(kind)) throw refuseCalls(service);
+  if (wait > 0) {
+    throw refuseByLimit(429, plan, 'ratePerSecond', `More than ${ratePerSecond} requests per second.`, wait);
+  }
+  if (account.isPaymentOverdue) {
+    const message = `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`;
+    throw refuseByLimit(402, plan, 'paymentOverdue', message);
+  }
+  if (isMetered(kind) && apiCallsPerMonth !== null && usage.apiCalls >= apiCallsPerMonth) {
+    const message = `The month's ${apiCallsPerMonth} calls are used up.`;
+    throw refuseByLimit(429, plan, 'apiCallsPerMonth', message, account.secondsTo(usage.resetsAt));
+  }
   account.countCall(kind);
-}
-
-/** @param wait seconds */
-function refuseRate({ account }: Service, wait: number): ApiError {
-  const { code, limits } = account.plan;
-  const facts = { limit: 'ratePerSecond', allowed: limits.ratePerSecond, plan: code } as const;
-  return refuseByLimit(429, `More than ${limits.ratePerSecond} requests per second.`, facts, wait);
-}
-
-function refuseCalls({ account }: Service): ApiError {
-  const { code, limits } = account.plan;
-  const facts = { limit: 'apiCallsPerMonth', allowed: limits.apiCallsPerMonth, plan: code } as const;
-  const message = `The month's ${limits.apiCallsPerMonth} calls are used up.`;
-  return refuseByLimit(429, message, facts, account.secondsTo(account.usage.resetsAt));
-}
-
-function refusePayment({ account }: Service): ApiError {
-  const facts = { limit: 'paymentOverdue', allowed: OVERDUE_DAYS, plan: account.plan.code } as const;
-  return refuseByLimit(402, `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`, facts);
 }
 
 interface QuotaNames {

@@ -1,19 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import type { LIMIT_NAMES } from '../../api/account-contract.js';
+import { OVERDUE_DAYS, type Plan } from '../plans.js';
 
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-const STATUS_TEXTS: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  410: 'Gone',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-};
 const DOCS_URL = 'https://docs.sandbox.example/errors';
 export const UPGRADE_URL = 'https://sandbox.example/plans';
 
@@ -32,7 +22,7 @@ export class ApiError extends Error {
   }
 
   get statusText(): string {
-    return STATUS_TEXTS[this.status] ?? 'Error';
+    return STATUS_CODES[this.status] ?? 'Error';
   }
 
   toJson(): object {
@@ -52,13 +42,16 @@ export function refuseParameter(name: string, arrived: string, allowed: string):
   return new ApiError(400, `Parameter '${name}' is not valid: '${arrived}'. Allowed: ${allowed}.`);
 }
 
+/** @param retryAfter seconds */
 export function refuseByLimit(
   status: 402 | 429,
+  { code, limits }: Plan,
+  limit: LimitName,
   message: string,
-  facts: { limit: LimitName; allowed: unknown; plan: string },
   retryAfter?: number,
 ): ApiError {
-  return new ApiError(status, message, { ...facts, upgradeUrl: UPGRADE_URL }, retryAfter);
+  const allowed = limit === 'paymentOverdue' ? OVERDUE_DAYS : limits[limit];
+  return new ApiError(status, message, { limit, allowed, plan: code, upgradeUrl: UPGRADE_URL }, retryAfter);
 }
 
 /** Sends bytes that are already JSON. */

@@ -56,7 +56,7 @@ export function chooseDatasets(caller: Caller, id: bigint | null, missing: '400'
   if (caller.locked.some(isWanted)) {
     const { plan } = caller;
     const message = `Dataset ${id} is beyond the ${plan.limits.datasets} datasets of the plan ${plan.name}.`;
-    throw refuseByLimit(402, message, { limit: 'datasets', allowed: plan.limits.datasets, plan: plan.code });
+    throw refuseByLimit(402, plan, 'datasets', message);
   }
   if (missing === 'empty') return 0;
   if (missing === '404') throw new ApiError(404, `No such dataset of yours: ${id}.`);

@@ -45,9 +45,8 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-function refuseFeed({ code, name }: Plan): ApiError {
-  const facts = { limit: 'changeFeed', allowed: false, plan: code } as const;
-  return refuseByLimit(402, `The change feed is not in the plan ${name}.`, facts);
+function refuseFeed(plan: Plan): ApiError {
+  return refuseByLimit(402, plan, 'changeFeed', `The change feed is not in the plan ${plan.name}.`);
 }
 
 /** Reading `feed.oldCursor` decides if the plan's history does not reach back to the cursor. */

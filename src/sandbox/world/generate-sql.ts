@@ -48,12 +48,10 @@ UPDATE items SET title = NULL, brand = NULL, mpn = NULL, gtin = NULL, product_ke
 WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 400 = 0;
 `;
 
-/** A product is sold by several shops. Brands, nouns and shops come in as JSON, one row a draw. */
+/** A product is sold by several shops. Leaves and shops come in as JSON. */
 export const CREATE_CATALOGUE = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
-  "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":"INTEGER","nouns":"INTEGER"}]'), max_depth := 2);
-CREATE TABLE leaf_brand AS SELECT unnest(from_json($leafBrands, '[{"category_id":"INTEGER","k":"INTEGER","brand":"VARCHAR"}]'), max_depth := 2);
-CREATE TABLE leaf_noun AS SELECT unnest(from_json($leafNouns, '[{"category_id":"INTEGER","k":"INTEGER","noun":"VARCHAR"}]'), max_depth := 2);
+  "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":["VARCHAR"],"nouns":["VARCHAR"]}]'), max_depth := 2);
 CREATE TABLE leaf_slot AS SELECT unnest(from_json($leafSlots, '[{"slot":"INTEGER","category_id":"INTEGER"}]'), max_depth := 2);
 CREATE TABLE shop_slot AS SELECT unnest(from_json($shopSlots, '[{"slot":"INTEGER","site_id":"BIGINT","host":"VARCHAR","currency":"VARCHAR",
   "per_euro":"DOUBLE","word":"VARCHAR","mask":"INTEGER","level":"DOUBLE","site_json":"VARCHAR","model_id":"BIGINT","source_json":"VARCHAR"}]'), max_depth := 2);
@@ -63,13 +61,13 @@ WITH drawn AS (
     draw(p, $seed::BIGINT, 4) % 1000 AS kind, draw(p, $seed::BIGINT, 7) AS h4
   FROM range($products::BIGINT) r(p)
 ), leaved AS (
-  SELECT d.*, l.*, (h2 % l.brands)::INTEGER AS brand_at, (h3 % l.nouns)::INTEGER AS noun_at,
+  SELECT d.*, l.*, l.brands[1 + (h2 % len(l.brands))::INTEGER] AS brand, l.nouns[1 + (h3 % len(l.nouns))::INTEGER] AS thing,
     -- Cheap things are sold by the case as well: a product of its own.
     CASE WHEN l.median < 20 AND NOT l.is_book AND h4 % 8 = 0 THEN ([2, 3, 4, 6, 6, 12, 24])[1 + (h4 // 8 % 7)::INTEGER] ELSE 1 END AS pack
   FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l USING (category_id)
 ), bodies AS (
-  SELECT v.*, b.brand, CASE WHEN pack > 1 THEN pack || ' x ' || t.noun ELSE t.noun END AS noun,
-    upper(substr(b.brand, 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
+  SELECT v.*, CASE WHEN pack > 1 THEN pack || ' x ' || thing ELSE thing END AS noun,
+    upper(substr(brand, 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
       || CASE h3 % 7 WHEN 0 THEN '/B' WHEN 1 THEN '.EU' WHEN 2 THEN ' X' ELSE '' END AS mpn,
     (CASE WHEN is_book THEN 978000000000 + h1 % 1000000000
       WHEN kind < 120 THEN NULL
@@ -79,8 +77,7 @@ WITH drawn AS (
       WHEN kind < 330 THEN h1 % 9900000000 + 100000000
       ELSE ([40, 42, 30, 50, 59, 73, 80, 84, 87, 76])[1 + (h2 % 10)::INTEGER] * 10000000000 + h1 % 10000000000 END)::BIGINT AS body,
     CASE WHEN is_book THEN 13 WHEN pack > 1 AND kind % 2 = 0 THEN 14 WHEN kind < 150 THEN 8 ELSE 13 END AS width
-  FROM leaved v JOIN leaf_brand b ON b.category_id = v.category_id AND b.k = v.brand_at
-  JOIN leaf_noun t ON t.category_id = v.category_id AND t.k = v.noun_at
+  FROM leaved v
 )
 SELECT p::INTEGER AS p, category_id, brand, mpn, noun,
   lpad((body * 10 + check_digit(body))::VARCHAR, width, '0') AS gtin,

@@ -87,12 +87,6 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
     leaves: leaves.map((leaf) => describeLeaf(leaf, categories)),
-    leafBrands: leaves.flatMap(({ categoryId, brands }) =>
-      brands.map((brand, k) => ({ category_id: categoryId, k, brand })),
-    ),
-    leafNouns: leaves.flatMap(({ categoryId, nouns }) =>
-      nouns.map((noun, k) => ({ category_id: categoryId, k, noun })),
-    ),
     leafSlots: fillSlots(LEAF_SLOTS, leaves).map(({ categoryId }, slot) => ({ slot, category_id: categoryId })),
     shopSlots: fillSlots(SHOP_SLOTS, shops).map((shop, slot) => describeShop(shop, slot, sources)),
   };
@@ -103,7 +97,7 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   const { categoryId, median, sigma, isBook, mask, brands, nouns } = leaf;
   const { name, path, slug } = categories.find(({ id }) => id === categoryId) as Category;
   return {
-    ...{ category_id: categoryId, median, sigma, is_book: isBook, mask, brands: brands.length, nouns: nouns.length },
+    ...{ category_id: categoryId, median, sigma, is_book: isBook, mask, brands, nouns },
     json_ai: JSON.stringify({ name, path, slug, source: 'AI' }),
     json_manual: JSON.stringify({ name, path, slug, source: 'MANUAL' }),
   };
