@@ -9,8 +9,7 @@ type QueryValue = string | number | bigint | boolean | Date;
 
 /**
  * Undefined values are left out. A time is a Date, because a service may parse only milliseconds. Nothing is lost by
- * the
- * cut: "after this time" then begins a moment earlier.
+ * the cut: "after this time" then begins a moment earlier.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 

@@ -45,8 +45,7 @@ export interface Request {
 
 /**
  * Follows redirects within the origin. Throws everything but a 200 of the expected media type: Trouble if another
- * attempt
- * may help, otherwise PricelakeError (API document, section 7).
+ * attempt may help, otherwise PricelakeError (API document, section 7).
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;

@@ -11,8 +11,7 @@ export interface Tap {
 
 /**
  * An answer's body between the socket and its one reader. Chunks pass uncopied, and the socket pauses while the reader
- * is
- * behind. Twice as quick as undici's Readable, measured over loopback.
+ * is behind. Twice as quick as undici's Readable, measured over loopback.
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
   readonly #tap: Tap;

@@ -30,9 +30,8 @@ export interface ClientOptions {
 
 /**
  * GET calls of the API (sections 4, 5 and 7). `path` is the document's, with or without `/api/v1`; `apiPath` puts
- * values in.
- * Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
- * `unavailable` (after the retries), `stopped`, and what `setCallLimit` was given.
+ * values in. Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`,
+ * `contract`, `unavailable` (after the retries), `stopped`, and what `setCallLimit` was given.
  */
 export interface ApiClient {
   /** Parses a small JSON answer exactly, and checks it against the contract. */
@@ -41,15 +40,14 @@ export interface ApiClient {
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
    * A decoded export. If it breaks off, stalls or never begins to answer, it throws `unavailable` with
-   * `facts.midStream`:
-   * rows cost money, so nothing is repeated. Compare the number of rows with `X-Export-Rows`.
+   * `facts.midStream`: rows cost money, so nothing is repeated. Compare the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
   /** The plan's `ratePerSecond` (section 8); null is unlimited. */
   setRate(ratePerSecond: number | null): void;
   /**
-   * Limits the calls that may still be made, with retries and redirects; null is unlimited.
-   * Beyond the limit a call throws what `refuse` returns for the calls made so far.
+   * Limits the calls that may still be made, with retries and redirects; null is unlimited. Beyond the limit a call
+   * throws what `refuse` returns for the calls made so far.
    */
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** Requests that reached the service, with every retry and redirect. */

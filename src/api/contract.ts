@@ -1,7 +1,7 @@
 /**
  * The API's contract: a zod schema for every resource of the API document (section 2 unless another is named). Those of
- * the
- * account are in account-contract.ts. The OpenAPI document is made from the names and descriptions in their metadata.
+ * the account are in account-contract.ts. The OpenAPI document is made from the names and descriptions in their
+ * metadata.
  */
 import * as z from 'zod';
 import { dateTime, decimal, int32, int64 } from './wire-types.js';

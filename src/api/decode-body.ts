@@ -15,8 +15,7 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 
 /**
  * Keeps the backpressure to the socket. A gzip body that is cut, damaged or empty is an error: zlib checks its length
- * and
- * checksum. Without gzip the chunks pass uncopied.
+ * and checksum. Without gzip the chunks pass uncopied.
  */
 export function decodeBody(answer: Answer): AsyncIterable<Buffer> {
   if (readEncoding(answer.headers) !== 'gzip') return answer.body;

@@ -3,8 +3,8 @@ import { isTooDeep } from '../formats/json-depth.js';
 import { MAX_JSON_DEPTH } from '../io/limits.js';
 
 /**
- * A number token that a double may not hold: 16 or more digits, or an exponent.
- * A match inside a string only costs time.
+ * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a string only costs
+ * time.
  */
 const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 

@@ -16,8 +16,7 @@ export interface RateBucket {
 
 /**
  * Holds one token, so calls are paced and never come in bursts: the document does not say how the service cuts time
- * into
- * seconds, and paced calls fit any cut.
+ * into seconds, and paced calls fit any cut.
  */
 export function createRateBucket(io: Io): RateBucket {
   let intervalMs = 1000 / CAREFUL_RATE;

@@ -9,8 +9,7 @@ import type { Answer } from './transport.js';
 
 /**
  * The whole decoded body. Throws Trouble if it broke off, because a page may be asked for again; PricelakeError
- * `contract` if
- * it is not JSON.
+ * `contract` if it is not JSON.
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;

@@ -39,8 +39,7 @@ export function checkAnswer<T extends z.ZodType>(
 
 /**
  * Every answer of the API is an object or an array. A body that ends with its connection shows in no other way that it
- * is
- * cut.
+ * is cut.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();

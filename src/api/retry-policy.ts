@@ -108,8 +108,7 @@ export interface RetryContext {
 
 /**
  * Each attempt takes a token. A rate limit or a Retry-After speaks for the whole service and pauses every call; a fault
- * pauses
- * only this one. A pause that is too long ends every call that it would hold.
+ * pauses only this one. A pause that is too long ends every call that it would hold.
  * @throws PricelakeError, in place of Trouble `unavailable`; `deadline` with the trouble before it
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {

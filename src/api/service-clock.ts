@@ -44,8 +44,8 @@ export function readHttpDate(text: string): number {
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * The `Retry-After` header (API document, section 7), seconds or an HTTP date, as milliseconds from `now`.
- * Undefined if it is absent, neither, or beyond a year; 0 for a past date.
+ * The `Retry-After` header (API document, section 7), seconds or an HTTP date, as milliseconds from `now`. Undefined if
+ * it is absent, neither, or beyond a year; 0 for a past date.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? '';

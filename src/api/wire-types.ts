@@ -6,8 +6,8 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
 /**
- * int64 → bigint. Takes the values of the exact JSON parser: a safe integer as number, a larger one as bigint.
- * Refuses a fraction, a string and a rounded number.
+ * int64 → bigint. Takes the values of the exact JSON parser: a safe integer as number, a larger one as bigint. Refuses
+ * a fraction, a string and a rounded number.
  */
 export const int64 = z
   .union([z.bigint(), z.number().int()])

@@ -11,19 +11,12 @@ export interface ItemFilter {
 }
 
 /** `/items` and `/export` share these filters (section 4). */
-export function readItemFilter(service: Service, caller: Caller, parameters: Parameters): ItemFilter {
-  const filter = readOtherFilters(service, caller, parameters);
-  filter.addGiven('site_id = $site::BIGINT', 'site', readSite(parameters));
-  return filter.build();
-}
-
-export const readSite = (parameters: Parameters) => parameters.int64('site');
-
-export function readOtherFilters({ world, readings }: Service, caller: Caller, parameters: Parameters): FilterBuilder {
+export function readItemFilter({ world, readings }: Service, caller: Caller, parameters: Parameters): ItemFilter {
   const filter = new FilterBuilder();
   filter.add('mask & $mask::INTEGER <> 0', {
     mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
   });
+  filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
   const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
   filter.addGiven('price >= $minPrice::DECIMAL(19,4)', 'minPrice', parameters.price('minPrice', 'up'));
@@ -35,7 +28,7 @@ export function readOtherFilters({ world, readings }: Service, caller: Caller, p
   filter.addGiven(`shown_time(${changed}) > $changedSince::TIMESTAMPTZ::TIMESTAMP`, 'changedSince', changedSince);
   addCategory(filter, world, parameters.text('category'));
   addWords(filter, parameters.text('q'));
-  return filter;
+  return filter.build();
 }
 
 export class FilterBuilder {

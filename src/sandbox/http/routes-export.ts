@@ -7,7 +7,7 @@ import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
 import { isMetered } from './account.js';
 import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
-import { readOtherFilters, readSite } from './item-filter.js';
+import { readItemFilter } from './item-filter.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
@@ -17,13 +17,12 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
-    const filter = readOtherFilters(service, caller, parameters).build();
-    const site = readSite(parameters);
+    const filter = readItemFilter(service, caller, parameters);
     const moment = chooseMoment(service, 'exports');
-    const items = itemsAt(moment);
-    const matching = await (site === null
-      ? selections.items(`SELECT n FROM ${items} WHERE ${filter.where} ORDER BY n`, filter.values)
-      : selections.itemsOfSite(items, filter, site));
+    const matching = await selections.items(
+      `SELECT n FROM ${itemsAt(moment)} WHERE ${filter.where} ORDER BY n`,
+      filter.values,
+    );
     const { rows, headers } = cutAtQuota(service, caller, matching);
     // HEAD gets the headers without rows.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);

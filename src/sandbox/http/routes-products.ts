@@ -30,8 +30,8 @@ export const PRODUCT_ORDERS = {
 };
 
 /**
- * Finds one offer of each product that has an offer passing the filter; counts cover all its offers.
- * Returns numbers: reading half a million keys as text takes four times as long.
+ * Finds one offer of each product that has an offer passing the filter; counts cover all its offers. Returns numbers:
+ * reading half a million keys as text takes four times as long.
  */
 export function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
   const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];

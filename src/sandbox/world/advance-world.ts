@@ -58,8 +58,7 @@ export async function advanceWorld(
 
 /**
  * Lets the world change up to the time of a running clock. The changes lie in its last seconds: earlier ones would have
- * been
- * due in the feed before the world knew them.
+ * been due in the feed before the world knew them.
  * @param owed the part of a change that the last call left over; returns what this one leaves
  */
 export async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {

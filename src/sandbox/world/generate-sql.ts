@@ -86,8 +86,8 @@ FROM bodies ORDER BY p;
 `;
 
 /**
- * Items $from to $to (exclusive) as first seen; prices are still those of the first day.
- * $firstSeen: micros since 1970; items appear over the next $span micros.
+ * Items $from to $to (exclusive) as first seen; prices are still those of the first day. $firstSeen: micros since 1970;
+ * items appear over the next $span micros.
  */
 export const INSERT_ITEMS = `
 INSERT INTO items

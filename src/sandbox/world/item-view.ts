@@ -23,8 +23,8 @@ export function findSegmentEnd(n: number): number {
 }
 
 /**
- * The items as one caller sees them: an item's `datasets` names only those that the caller may read.
- * DuckDB renders the rows into one file a format, kept up to date step by step.
+ * The items as one caller sees them: an item's `datasets` names only those that the caller may read. DuckDB renders the
+ * rows into one file a format, kept up to date step by step.
  */
 export class ItemView {
   readonly datasets: readonly DatasetEntry[];

@@ -78,8 +78,8 @@ INSERT INTO sources SELECT model_id, max(site_id), max(source->>'name'), true, 1
 `;
 
 /**
- * The past that the items describe: first seen, the last price change, the removal.
- * An item that changed later gets a change of its title, so that lastChangedAt is the time of a change.
+ * The past that the items describe: first seen, the last price change, the removal. An item that changed later gets a
+ * change of its title, so that lastChangedAt is the time of a change.
  */
 export const INSERT_LOADED_PAST = `
 INSERT INTO pending

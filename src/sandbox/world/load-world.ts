@@ -35,8 +35,8 @@ export interface DataFiles {
 }
 
 /**
- * Fills an empty world with the Items of a file, and with a recorded past.
- * Returns the latest moment in the files, in milliseconds since 1970.
+ * Fills an empty world with the Items of a file, and with a recorded past. Returns the latest moment in the files, in
+ * milliseconds since 1970.
  * @throws PricelakeError `usage` if a file can't be read, `config` with the line that is not an Item
  */
 export async function loadWorld(world: World, { items: file, changes }: DataFiles, seed: number): Promise<number> {

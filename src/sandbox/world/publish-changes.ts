@@ -66,8 +66,8 @@ async function publishSegment(
 }
 
 /**
- * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id.
- * The item comes last: a HistoryEntry is the same text without it.
+ * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id. The item comes last: a HistoryEntry is
+ * the same text without it.
  */
 export const SELECT_CHANGE_LINES = `
 SELECT concat('{"id":', o.change_id, ',"kind":"', (['NEW','CHANGED','REMOVED','RELISTED'])[1 + o.kind],

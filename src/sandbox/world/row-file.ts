@@ -11,8 +11,8 @@ const COMMA = 44;
 const CHUNK = 1 << 20;
 
 /**
- * Rendered rows, one line each, in an append-only file; a row that is rendered again moves to the end.
- * Answers are gathered from here as bytes: no row becomes a JavaScript object or string.
+ * Rendered rows, one line each, in an append-only file; a row that is rendered again moves to the end. Answers are
+ * gathered from here as bytes: no row becomes a JavaScript object or string.
  */
 export class RowFile {
   readonly #fd: number;

@@ -22,8 +22,8 @@ CREATE MACRO nudged(price) AS price + CASE WHEN price < 1 THEN 0.01 WHEN price <
 `;
 
 /**
- * The reason why a price of \`moves\` changes, then the new price (\`priced\`): parts of CREATE_STEP.
- * A discount or a wrong entry keeps the usual price in mind; the next change returns to it, exactly.
+ * The reason why a price of \`moves\` changes, then the new price (\`priced\`): parts of CREATE_STEP. A discount or a
+ * wrong entry keeps the usual price in mind; the next change returns to it, exactly.
  */
 export const PRICE_MOVES = `
 reasons AS (
@@ -57,10 +57,7 @@ reasons AS (
   FROM points
 )`;
 
-/**
- * From `pick` (item, kind, time) to `step`: the values before and after.
- * $salt makes each step's hashes its own.
- */
+/** From `pick` (item, kind, time) to `step`: the values before and after. $salt makes each step's hashes its own. */
 export const CREATE_STEP = `
 CREATE OR REPLACE TABLE step AS
 WITH base AS (
@@ -124,8 +121,8 @@ FROM step s WHERE items.n = s.n AND s.category_moves;
 `;
 
 /**
- * Among the items of scraped sources, $removed go, $changed change, and $relisted of the unlisted come back.
- * The order draws them: offers of a product in a wave together, discounts and wrong prices sooner than others.
+ * Among the items of scraped sources, $removed go, $changed change, and $relisted of the unlisted come back. The order
+ * draws them: offers of a product in a wave together, discounts and wrong prices sooner than others.
  */
 export const PICK_STEP_CHANGES = `
 INSERT INTO pick

@@ -24,8 +24,8 @@ export async function unpackFile(directory: string, file: string, row: 'Item' | 
 }
 
 /**
- * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change become strings
- * with this private-use character in front before DuckDB reads them.
+ * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change become strings with
+ * this private-use character in front before DuckDB reads them.
  */
 export const NUMBER_MARK = '\uE0F2';
 
