@@ -137,11 +137,11 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
   throw refuseJson(`${where}: the answer should be ${mediaType} in UTF-8 and is ${type}; it begins ${start}`);
 }
 
-export const MAX_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-export function isRedirect(status: number): boolean {
+function isRedirect(status: number): boolean {
   return REDIRECTS.has(status);
 }
 
@@ -150,7 +150,7 @@ export function isRedirect(status: number): boolean {
  * the key to somebody else.
  * @throws PricelakeError `contract` for another scheme, host or port, and without a usable `Location`
  */
-export function resolveRedirect(
+function resolveRedirect(
   where: string,
   origin: string,
   from: string,

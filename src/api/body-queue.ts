@@ -2,7 +2,7 @@
 const HIGH_WATER = 1024 * 1024;
 
 /** The socket that feeds a queue. */
-export interface Tap {
+interface Tap {
   pause(): void;
   resume(): void;
   /** Closes the connection. */
@@ -105,7 +105,7 @@ export interface BodyPace {
 }
 
 /** Catches a body that trickles: each byte ends the wait for data, so a limit on that wait would never be reached. */
-export class PaceWatch {
+class PaceWatch {
   readonly #pace: BodyPace;
   readonly #endsAt: number;
   #waitedMs = 0;

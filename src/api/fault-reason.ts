@@ -2,7 +2,7 @@ import type { Cleaner } from './clean-text.js';
 import type { Timeouts } from './transport.js';
 
 /** For a message: what broke. */
-export interface FaultReason {
+interface FaultReason {
   reason: string;
   /** False if no repetition helps, for example if a certificate does not fit. */
   passing: boolean;

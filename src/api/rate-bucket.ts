@@ -1,24 +1,15 @@
 import type { Io } from '../io/io.js';
 
 /** Calls per second until the plan is known: until then only `/plan` is called. */
-export const CAREFUL_RATE = 2;
+const CAREFUL_RATE = 2;
 
-export interface RateBucket {
-  /** First come, first served. Rejects with the signal's reason when it is aborted. */
-  take(signal?: AbortSignal): Promise<void>;
-  /** `ratePerSecond` of the plan (API document, section 8); null is unlimited. */
-  setRate(ratePerSecond: number | null): void;
-  /** Nobody gets a token for `ms` milliseconds, even one who already waits. A shorter pause never ends a longer one. */
-  pause(ms: number): void;
-  /** For `ms` milliseconds, everybody who asks or waits for a token gets `error`. */
-  close(ms: number, error: Error): void;
-}
+export type RateBucket = ReturnType<typeof createRateBucket>;
 
 /**
  * Holds one token, so calls are paced and never come in bursts: the document does not say how the service cuts time
  * into seconds, and paced calls fit any cut.
  */
-export function createRateBucket(io: Io): RateBucket {
+export function createRateBucket(io: Io) {
   let intervalMs = 1000 / CAREFUL_RATE;
   let lastAt = Number.NEGATIVE_INFINITY;
   let pause = { at: 0, ms: 0 };
@@ -47,20 +38,24 @@ export function createRateBucket(io: Io): RateBucket {
   }
 
   return {
-    take(signal) {
+    /** First come, first served. Rejects with the signal's reason when it is aborted. */
+    take(signal?: AbortSignal): Promise<void> {
       const turn = queue.then(() => waitTurn(signal));
       queue = turn.catch(() => {});
       return turn;
     },
-    setRate(ratePerSecond) {
+    /** `ratePerSecond` of the plan (API document, section 8); null is unlimited. */
+    setRate(ratePerSecond: number | null): void {
       const rate = ratePerSecond !== null && !(ratePerSecond > 0) ? CAREFUL_RATE : ratePerSecond;
       intervalMs = rate === null ? 0 : 1000 / rate;
     },
-    pause(ms) {
+    /** Nobody gets a token for `ms` milliseconds, even one who already waits. A shorter pause never ends a longer one. */
+    pause(ms: number): void {
       const at = io.now().getTime();
       if (ms > countRest(pause, at)) pause = { at, ms };
     },
-    close(ms, error) {
+    /** For `ms` milliseconds, everybody who asks or waits for a token gets `error`. */
+    close(ms: number, error: Error): void {
       closed = { at: io.now().getTime(), ms, error };
     },
   };

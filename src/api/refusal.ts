@@ -5,14 +5,14 @@ import { Trouble } from './retry-policy.js';
 import { parseRetryAfter } from './service-clock.js';
 
 /** An answer other than 200. */
-export interface RefusedAnswer {
+interface RefusedAnswer {
   status: number;
   headers: Record<string, string>;
   /** First part of the decoded body. */
   body: Buffer;
 }
 
-export interface RefusalContext {
+interface RefusalContext {
   /** `GET /api/v1/items`, to begin messages with. */
   where: string;
   cleaner: Cleaner;

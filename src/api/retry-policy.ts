@@ -24,15 +24,15 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxWaitMs: 120_000,
 };
 
-export type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
+type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
 
 /** Failed attempts of one call so far. */
-export interface Tries {
+interface Tries {
   faults: number;
   rateLimited: number;
 }
 
-export interface Setback {
+interface Setback {
   kind: TroubleKind;
   /** The service asked for this wait. */
   retryAfterMs?: number | undefined;
@@ -40,7 +40,7 @@ export interface Setback {
   repeatable: boolean;
 }
 
-export type Decision =
+type Decision =
   | { retry: true; waitMs: number }
   | { retry: false; because: 'unrepeatable' | 'attempts' }
   | { retry: false; because: 'wait_too_long'; waitMs: number };
@@ -97,7 +97,7 @@ export class Trouble extends Error {
   }
 }
 
-export interface RetryContext {
+interface RetryContext {
   /** For the log. */
   path: string;
   policy: RetryPolicy;

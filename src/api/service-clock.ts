@@ -6,25 +6,24 @@ const LAST_MS = Date.UTC(2100, 0, 1);
 /** Only the newest answers count. */
 const KEPT_OFFSETS = 25;
 
-/** The service's clock, by the `Date` headers of its answers. */
-export interface ServiceClock {
-  /** Call it as soon as the answer comes. */
-  note(header: string | undefined): void;
-  /** Behind the service's clock by the time between the machines at most; undefined without a valid header. */
-  now(): Date | undefined;
-}
+export type ServiceClock = ReturnType<typeof createServiceClock>;
 
-/** The median of the newest offsets holds: neither a cached date nor a single wrong one moves it. */
-export function createServiceClock(io: Pick<Io, 'now'>): ServiceClock {
+/**
+ * The service's clock, by the `Date` headers of its answers. The median of the newest offsets holds: neither a cached
+ * date nor a single wrong one moves it.
+ */
+export function createServiceClock(io: Pick<Io, 'now'>) {
   const offsets: number[] = [];
   return {
-    note(header) {
+    /** Call it as soon as the answer comes. */
+    note(header: string | undefined): void {
       const date = readHttpDate(header?.trim() ?? '');
       if (!(date >= FIRST_MS && date < LAST_MS)) return;
       offsets.push(date - io.now().getTime());
       if (offsets.length > KEPT_OFFSETS) offsets.shift();
     },
-    now() {
+    /** Behind the service's clock by the time between the machines at most; undefined without a valid header. */
+    now(): Date | undefined {
       const median = offsets.toSorted((a, b) => a - b)[Math.floor((offsets.length - 1) / 2)];
       return median === undefined ? undefined : new Date(io.now().getTime() + median);
     },
@@ -32,7 +31,7 @@ export function createServiceClock(io: Pick<Io, 'now'>): ServiceClock {
 }
 
 /** Milliseconds since 1970; NaN for anything but an HTTP date. Takes an offset in place of GMT (RFC 5322). */
-export function readHttpDate(text: string): number {
+function readHttpDate(text: string): number {
   // Date.parse takes far more than HTTP dates: a bare "1" is the year 2001.
   const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
   if (zone === undefined) return Number.NaN;

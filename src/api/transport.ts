@@ -48,16 +48,10 @@ export class ExchangeFault extends Error {
   }
 }
 
-export interface Transport {
-  /** @param path with its query. Throws ExchangeFault only. */
-  get(path: string, headers: Record<string, string>): Promise<Answer>;
-  /** Ends all exchanges with `reason`. */
-  abort(reason: Error): void;
-  close(): Promise<void>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 /** One undici agent with keep-alive. It does not retry, redirect or decode. */
-export function createTransport(origin: string, timeouts: Timeouts): Transport {
+export function createTransport(origin: string, timeouts: Timeouts) {
   const agent = new Agent({
     connect: { timeout: timeouts.connectMs },
     connections: MAX_CONNECTIONS,
@@ -66,6 +60,7 @@ export function createTransport(origin: string, timeouts: Timeouts): Transport {
   });
   const underWay = new Set<(reason: Error) => void>();
 
+  /** @param path with its query. Throws ExchangeFault only. */
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort), timeouts);
@@ -76,10 +71,11 @@ export function createTransport(origin: string, timeouts: Timeouts): Transport {
 
   return {
     get,
-    abort: (reason) => {
+    /** Ends all exchanges with `reason`. */
+    abort(reason: Error): void {
       for (const abort of [...underWay]) abort(reason);
     },
-    close: () => agent.destroy(),
+    close: (): Promise<void> => agent.destroy(),
   };
 }
 

@@ -46,7 +46,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('says what a number is on the wire', () => {
-    const { Item, PageDtoItem, Change } = document.components.schemas;
+    const { Item, PageDtoItem } = document.components.schemas;
     expect(Item?.properties).toMatchObject({
       id: { type: 'integer', format: 'int64' },
       price: { type: ['number', 'null'] },
@@ -56,24 +56,18 @@ describe('the OpenAPI document', () => {
       page: { type: 'integer', format: 'int32' },
       totalElements: { type: 'integer', format: 'int64' },
     });
-    expect(Change?.properties?.changes).toMatchObject({ additionalProperties: { minItems: 2, maxItems: 2 } });
   });
 
-  it('names a server, a licence by its URL, and what each operation is about', () => {
-    const { servers, info, tags, paths, webhooks } = document;
-    expect(servers).toEqual([expect.objectContaining({ url: '{baseUrl}' })]);
-    expect(info).toMatchObject({ license: { name: expect.any(String), url: expect.stringMatching(/^https:/) } });
-    const operations = [
-      ...Object.values(paths).map(({ get }) => get),
-      ...Object.values(webhooks).map((one) => one.post),
-    ];
+  it('says what each operation is about, and uses every tag', () => {
+    const { tags, paths, webhooks } = document;
+    const operations = [...Object.values(paths).map(({ get }) => get), ...Object.values(webhooks).map((w) => w.post)];
     for (const { description, summary } of operations) expect(description.length + summary.length).toBeGreaterThan(40);
     const used = new Set(operations.flatMap((operation) => operation.tags));
     expect([...used].sort()).toEqual(tags.map(({ name }) => name));
   });
 
   it('shows a pair of `changes` as an array of two, old and new, that every tool reads', () => {
-    const { Change, HistoryEntry } = document.components.schemas;
+    const { Change } = document.components.schemas;
     const pair = {
       type: 'array',
       prefixItems: ['Old value', 'New value'].map((description) => ({ description })),
@@ -81,8 +75,7 @@ describe('the OpenAPI document', () => {
       minItems: 2,
       maxItems: 2,
     };
-    for (const schema of [Change, HistoryEntry])
-      expect(schema?.properties?.changes).toEqual(expect.objectContaining({ additionalProperties: pair }));
+    expect(Change?.properties?.changes?.additionalProperties).toEqual(pair);
   });
 
   it('says what every resource and every field means', () => {
@@ -96,7 +89,6 @@ describe('the OpenAPI document', () => {
   });
 
   it('names no header that the API document does not show', () => {
-    const headers = JSON.stringify(document).match(/"(RateLimit|X-Quota)-[\w-]+"/g);
-    expect(headers).toBeNull();
+    expect(JSON.stringify(document)).not.toMatch(/"(RateLimit|X-Quota)-[\w-]+"/);
   });
 });

@@ -33,7 +33,7 @@ type Arguments = typeof ARGUMENTS;
 export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Arguments[K]> } }[FaultKind];
 
 /** From the first to the last request, counted from 1 since the fault was armed, or each by chance. */
-export type FaultTiming = { first: number; last: number } | { probability: number };
+type FaultTiming = { first: number; last: number } | { probability: number };
 
 export interface Fault {
   /** As it was written. */

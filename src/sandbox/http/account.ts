@@ -150,7 +150,7 @@ function deriveKey(kind: KeyKind, seed: number): string {
 }
 
 /** Requests per second in wall time: a bucket that holds one second's worth and refills steadily. */
-export class RateLimiter {
+class RateLimiter {
   readonly perSecond: number | null;
   readonly #now: () => number;
   #tokens: number;

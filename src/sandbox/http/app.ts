@@ -33,7 +33,7 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
 }
 
 /** Every operation of the API is GET (section 1, rule 2). Added after all routes. */
-export function refuseOtherMethods(app: Hono<SandboxEnv>): void {
+function refuseOtherMethods(app: Hono<SandboxEnv>): void {
   app.all('/api/v1/*', (c) => {
     const { method } = c.req;
     if (method === 'GET' || method === 'HEAD') return c.notFound();

@@ -7,7 +7,7 @@ import { addCategory, addWords, FilterBuilder, type ItemFilter } from './item-fi
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
-export interface OfferChoice {
+interface OfferChoice {
   /** The relation of the items at the moment that the answer shows. */
   items: string;
   /** Null for any. */
@@ -16,13 +16,13 @@ export interface OfferChoice {
   removed: boolean;
 }
 
-export function offersWhere({ currency, removed }: OfferChoice): string {
+function offersWhere({ currency, removed }: OfferChoice): string {
   const listed = removed ? '' : ' AND removed_at IS NULL';
   const inCurrency = currency === null ? '' : ' AND currency = $currency';
   return `mask & $mask::INTEGER <> 0 AND product_key IS NOT NULL${listed}${inCurrency}`;
 }
 
-export const PRODUCT_ORDERS = {
+const PRODUCT_ORDERS = {
   '-offers': 'count(*) DESC',
   '-shops': 'count(DISTINCT site_id) DESC',
   price: 'min(price) NULLS LAST',
@@ -33,7 +33,7 @@ export const PRODUCT_ORDERS = {
  * Finds one offer of each product that has an offer passing the filter; counts cover all its offers. Returns numbers:
  * reading half a million keys as text takes four times as long.
  */
-export function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
+function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
   const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];
   const having = [...inShops, ...(filter.where === '' ? [] : [`bool_or(${filter.where})`])].join(' AND ');
   return `SELECT min(n) FROM ${choice.items} WHERE ${offersWhere(choice)}
@@ -42,14 +42,14 @@ export function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: 
 }
 
 /** The product keys of the offers $numbers, in this order. */
-export function readKeys({ items }: OfferChoice): string {
+function readKeys({ items }: OfferChoice): string {
   return `SELECT product_key AS key FROM ${items} JOIN (
     SELECT unnest(from_json($numbers, '["UINTEGER"]')) AS n, unnest(range(len(from_json($numbers, '["UINTEGER"]')))) AS place
   ) USING (n) ORDER BY place`;
 }
 
 /** Products (section 2) as JSON text, in the order of $keys. Texts come from the oldest offer that has one. */
-export function renderProducts(choice: OfferChoice): string {
+function renderProducts(choice: OfferChoice): string {
   return `
 WITH wanted AS (
   SELECT unnest(from_json($keys, '["VARCHAR"]')) AS product_key, unnest(range(len(from_json($keys, '["VARCHAR"]')))) AS place

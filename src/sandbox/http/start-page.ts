@@ -9,7 +9,7 @@ import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
 /** Light and dark, readable on a phone. Long lines of code wrap, and copy as one. */
-export const START_PAGE_STYLE = `
+const START_PAGE_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2321; --soft: #5a6662; --line: #d9dfdc; --paper: #fbfcfb; --code: #eef2f0; --accent: #0b6b53; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e4eae7; --soft: #9aa8a3; --line: #2f3a36; --paper: #131917; --code: #1d2623; --accent: #6fd0b2; }
@@ -47,7 +47,7 @@ footer { margin-top: 2.5rem; }
 }
 `;
 
-export interface StartFacts {
+interface StartFacts {
   baseUrl: string;
   keys: { name: string; key: string; about: string }[];
   plan: string;
@@ -61,7 +61,7 @@ export interface StartFacts {
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
 
 /** Allows nothing but the page's own style: no script, no request, no frame around it. */
-export const START_PAGE_POLICY = [
+const START_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
   'img-src data:',

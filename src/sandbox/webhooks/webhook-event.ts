@@ -72,7 +72,7 @@ export interface Delivery {
   error?: string;
 }
 
-export interface Target {
+interface Target {
   url: string;
   secrets: readonly string[];
   answerWithinMs: number;

@@ -61,7 +61,7 @@ export async function advanceWorld(
  * been due in the feed before the world knew them.
  * @param owed the part of a change that the last call left over; returns what this one leaves
  */
-export async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
+async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
   const step = async (session: WorldSession, to: number): Promise<number> => {
     const from = world.livedUntil;
     const due = owed + countChanges(world, to - from);

@@ -4,7 +4,7 @@ import { RowFile } from './row-file.js';
 /** The item of a change whose item is gone from the caller's data. */
 export const NO_ITEM = 0xffff_ffff;
 
-export interface ChangeEntry {
+interface ChangeEntry {
   id: bigint;
   /** Micros since 1970. */
   at: number;
@@ -21,7 +21,7 @@ export interface FeedPage {
   hasMore: boolean;
 }
 
-export interface FeedQuery {
+interface FeedQuery {
   mask: number;
   /** Micros since 1970: the plan's history reaches back to here. */
   since: number;

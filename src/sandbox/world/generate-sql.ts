@@ -3,7 +3,7 @@
  */
 
 /** From a clean `shop_title`. */
-export const UGLY_TITLE = `CASE h7 % 400
+const UGLY_TITLE = `CASE h7 % 400
   -- What a spreadsheet takes for a formula.
   WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '=1+1' WHEN 3 THEN '+49 30 901820 ' || shop_title
   WHEN 4 THEN '-20 % ' || shop_title WHEN 5 THEN '@' || shop_title
@@ -22,11 +22,11 @@ export const UGLY_TITLE = `CASE h7 % 400
   ELSE shop_title END`;
 
 /** For a listing that sells several at once by the code of one. */
-export const PACK_TITLE = `CASE WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
+const PACK_TITLE = `CASE WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
   ([' (' || pack_of || 'er-Pack)', ' – lot de ' || pack_of, ' x' || pack_of, ', zestaw ' || pack_of || ' szt.'])[1 + (h7 % 4)::INTEGER]) END`;
 
 /** JSON text of values of any type. Some names are those of an Item's own fields. */
-export const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"stock":',
+const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"stock":',
   CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"' ELSE (h7 % 60)::VARCHAR END,
   CASE h7 % 4 WHEN 0 THEN ',"shipping":4.95' WHEN 1 THEN ',"shipping":"free"' WHEN 2 THEN ',"shipping":null' ELSE '' END,
   CASE WHEN h6 % 2 = 0 THEN concat(',"rating":', 1 + h6 % 40 / 10.0, ',"reviews":', h6 % 900) ELSE '' END,

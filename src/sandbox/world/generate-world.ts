@@ -17,7 +17,7 @@ import { APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING } from './step-sql.js';
 import type { NewItemBatch, World } from './world.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
-export interface GenerateOptions {
+interface GenerateOptions {
   seed: number;
   items: number;
   sites: number;

@@ -38,7 +38,7 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
 const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /** Reads Changes (section 2) in the order of the file. Every column is declared, nothing is guessed. */
-export const READ_CHANGES = `
+const READ_CHANGES = `
 CREATE TABLE read_changes AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', kind: 'VARCHAR', observedAt: 'TIMESTAMPTZ', price: 'JSON', previousPrice: 'JSON', changes: 'JSON', item: 'JSON' });
 CREATE TABLE recorded AS
@@ -54,7 +54,7 @@ DROP TABLE read_changes;
 const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
 /** Counts changes that lack a required field, come after a later one, or belong to an unknown item. */
-export const COUNT_BROKEN_CHANGES = `
+const COUNT_BROKEN_CHANGES = `
 SELECT count(*) AS changes, epoch_ms(max(observed_at)) AS latest,
   count(*) FILTER (id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
     OR coalesce(json_type(changes), 'NULL') <> 'OBJECT'
@@ -69,7 +69,7 @@ FROM (
 )`;
 
 /** As `publishOrdered` takes them. Everybody sees a change whose item is gone. */
-export const ORDER_RECORDED = `
+const ORDER_RECORDED = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,
   coalesce(i.mask, (SELECT bit_or(mask) FROM items)) AS mask,
@@ -79,7 +79,7 @@ DROP TABLE recorded;
 `;
 
 /** As SELECT_CHANGE_LINES, with the item as it was sent at the time. */
-export const SELECT_RECORDED_LINES = `
+const SELECT_RECORDED_LINES = `
 SELECT concat('{"id":', change_id, ',"kind":"', (${KINDS})[1 + kind],
   '","observedAt":', json_time(observed_at), ',"price":', json_money(price), ',"previousPrice":', json_money(previous_price),
   ',"changes":', changes, ',"item":', coalesce(item_json, 'null'), '}')

@@ -28,7 +28,7 @@ import type { SqlRow, WorldSession } from './world-database.js';
 const UNNAMED = 'Items';
 
 /** NDJSON, gzip too. */
-export interface DataFiles {
+interface DataFiles {
   items: string;
   /** Entries of the feed in its order. Without them, the past is derived from the items. */
   changes?: string | undefined;

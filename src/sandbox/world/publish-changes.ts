@@ -69,7 +69,7 @@ async function publishSegment(
  * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id. The item comes last: a HistoryEntry is
  * the same text without it.
  */
-export const SELECT_CHANGE_LINES = `
+const SELECT_CHANGE_LINES = `
 SELECT concat('{"id":', o.change_id, ',"kind":"', (['NEW','CHANGED','REMOVED','RELISTED'])[1 + o.kind],
   '","observedAt":', json_time(o.observed_at), ',"price":', json_money(o.price), ',"previousPrice":', json_money(o.previous_price),
   ',"changes":', o.changes, ',"item":',
@@ -80,7 +80,7 @@ ORDER BY o.c
 `;
 
 /** Ids follow the order in which the changes happened. */
-export const ORDER_PENDING = `
+const ORDER_PENDING = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, $nextId::BIGINT + c * 2 + (draw(c, $salt::BIGINT, 91) % 2)::BIGINT AS change_id, n, kind, observed_at, price, previous_price, changes, mask,
   CASE WHEN price < previous_price THEN -1 WHEN price > previous_price THEN 1 ELSE 0 END::TINYINT AS move

@@ -25,7 +25,7 @@ CREATE MACRO nudged(price) AS price + CASE WHEN price < 1 THEN 0.01 WHEN price <
  * The reason why a price of \`moves\` changes, then the new price (\`priced\`): parts of CREATE_STEP. A discount or a
  * wrong entry keeps the usual price in mind; the next change returns to it, exactly.
  */
-export const PRICE_MOVES = `
+const PRICE_MOVES = `
 reasons AS (
   SELECT *, coalesce(usual_price, price) AS usual,
     CASE WHEN NOT price_moves THEN NULL WHEN price IS NULL THEN 'first' WHEN kind = 1 AND h >= 99 THEN 'gone'

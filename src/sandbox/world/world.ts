@@ -15,7 +15,7 @@ import { CREATE_PRICE_MACROS } from './step-sql.js';
 import { makeScratchFolder, WorldDatabase, type WorldSession } from './world-database.js';
 
 /** Makes new listings: generated worlds know their catalogue, loaded ones clone what they have. */
-export type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
+type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
 
 export interface NewItemBatch {
   /** Numbers of the new items: from (inclusive) to (exclusive). */
@@ -28,7 +28,7 @@ export interface NewItemBatch {
   step: number;
 }
 
-export interface WorldFacts {
+interface WorldFacts {
   seed: number;
   datasets: DatasetEntry[];
   categories: Category[];
