@@ -1,7 +1,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toArrowField } from '../../src/cli/output/arrow-column.js';
+import { toArrowField } from '../../src/cli/output/arrow.js';
 import { writeArrowSchema } from '../../src/contracts/arrow-schema.js';
 import { describeJson } from '../../src/contracts/json-schema.js';
 import { describeSparkSchema } from '../../src/contracts/spark-schema.js';

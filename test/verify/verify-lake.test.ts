@@ -130,7 +130,6 @@ test('a sound lake passes every proof, in words, in JSON and in a sample', async
   const rows = (list: ProofResult[]) => Number(list.find(({ name }) => name === 'rows')?.looked);
   expect(rows(sampled)).toBeGreaterThan(0);
   expect(rows(sampled)).toBeLessThan(rows(proofs));
-  await expect(runVerify({ lake: lake.root, sample: -1 }, context)).rejects.toMatchObject({ code: 'usage' });
 });
 
 describe('verify finds', () => {
