@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import { PricelakeError } from '../errors/errors.js';
 import { listSelectedParts } from '../extract/dataset-client.js';
 import type { Io } from '../io/io.js';

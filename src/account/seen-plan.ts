@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
-import { planInfo } from '../api/contract.js';
+import { planInfo } from '../api/account-contract.js';
 import { parseExactJson } from '../api/exact-json.js';
 import { writeDurably } from '../lake/durable.js';
 import type { Lake } from '../lake/lake.js';

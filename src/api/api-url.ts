@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
 
-/** The API's version is part of every path (API document, section 9). */
+/** Part of every path (API document, section 9). */
 const API_ROOT = '/api/v1';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
@@ -8,8 +8,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 type QueryValue = string | number | bigint | boolean | Date;
 
 /**
- * Parameters by name; undefined is none. A time is a Date, because a service need not parse more than the milliseconds
- * that it holds. Nothing is lost by what it cuts off: "after this time" is asked from a moment earlier on.
+ * Undefined values are left out. A time is a Date, because a service may parse only milliseconds. Nothing is lost by
+ * the cut: "after this time" then begins a moment earlier.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
@@ -21,14 +21,13 @@ export interface BaseUrl {
   host: string;
   /** Path before `/api/v1`, without a closing slash; often empty. */
   prefix: string;
-  /** True when the key would cross a network unencrypted. */
+  /** True if the key would cross a network unencrypted. */
   cleartext: boolean;
 }
 
 /**
- * Checks `source.baseUrl` (API document: paths are relative to `{base_url}`).
- *
- * @throws PricelakeError `config` for anything but an http(s) URL without credentials, query and fragment.
+ * Checks `source.baseUrl`, which paths are relative to.
+ * @throws PricelakeError `config` for anything but an http(s) URL without credentials, query and fragment
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -46,21 +45,20 @@ export function parseBaseUrl(text: string): BaseUrl {
   return { origin: url.origin, host: `${url.hostname}:${port}`, prefix, cleartext };
 }
 
-/** The text is not repeated in the message: a mistyped one may hold a secret. */
+/** The message does not repeat the text: a mistyped one may hold a secret. */
 function refuse(what: string, hint: string): PricelakeError {
   return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
 }
 
-/** Template tag for a path with values in it: `` apiPath`/products/${id}` ``, each value percent-encoded. */
+/** Template tag for a path with values in it: `` apiPath`/products/${id}` ``. Each value is percent-encoded. */
 export function apiPath(parts: TemplateStringsArray, ...values: (string | number | bigint)[]): string {
   return parts.reduce((path, part, index) => `${path}${encodeValue(values[index - 1] ?? '')}${part}`);
 }
 
 /**
- * The path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that
- * a path cannot hold are percent-encoded; what `apiPath` encoded stays as it is.
- *
- * @throws PricelakeError `usage` for a path that would leave the API (`..`).
+ * `/items` and `/api/v1/items` are the same path. Percent-encodes what a path cannot hold; what `apiPath` encoded
+ * stays.
+ * @throws PricelakeError `usage` for a path that would leave the API (`..`)
  */
 export function resolvePath(path: string): string {
   const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;
@@ -70,7 +68,7 @@ export function resolvePath(path: string): string {
   return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
 }
 
-/** Query string with its `?`, empty without values; undefined values are left out. */
+/** With its `?`; empty without values. */
 export function buildQuery(query: Query): string {
   const pairs = Object.entries(query)
     .filter((pair): pair is [string, QueryValue] => pair[1] !== undefined)
@@ -78,7 +76,7 @@ export function buildQuery(query: Query): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** encodeURIComponent throws on half a surrogate pair; that half becomes U+FFFD instead. */
+/** encodeURIComponent throws on half a surrogate pair: that half becomes U+FFFD. */
 function encodeValue(value: string | number | bigint | boolean): string {
   return encodeURIComponent(Buffer.from(String(value)).toString());
 }

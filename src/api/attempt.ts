@@ -3,21 +3,19 @@ import type { Io } from '../io/io.js';
 import type { BaseUrl } from './api-url.js';
 import type { EndCall } from './call-counter.js';
 import type { Cleaner } from './clean-text.js';
-import { collectStart, decodeBody, readEncoding } from './decode-body.js';
+import { collectStart, decodeBody, isMediaType, readEncoding } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
-import { isMediaType } from './media-type.js';
 import type { RateBucket } from './rate-bucket.js';
 import { refuseJson, showText } from './read-json.js';
-import { isRedirect, MAX_REDIRECTS, resolveRedirect } from './redirect.js';
 import { explainRefusal } from './refusal.js';
+import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
-import { Trouble } from './trouble.js';
 
-/** How much of an answer that is refused is read: enough for its message. */
+/** Enough of a refusal for its message. */
 const REFUSAL_BYTES = 64 * 1024;
 
-/** What one attempt needs of the client. */
+/** The client's parts that an attempt needs. */
 export interface AttemptContext {
   base: BaseUrl;
   apiKey: string;
@@ -28,7 +26,9 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Runs before each request; throws if no call is left. What it returns learns whether the service was reached. */
+  /**
+   * Runs before each request, and throws if no call is left. The function that it returns learns how the call ended.
+   */
   beginCall(): EndCall;
 }
 
@@ -37,16 +37,15 @@ export interface Request {
   where: string;
   /** Path with prefix and query. */
   target: string;
-  /** The media type that a 200 must have. */
+  /** A 200 must have this media type. */
   mediaType: string;
   /** True for an export: its rows are billed, so it is not repeated once it may have been counted. */
   billed: boolean;
 }
 
 /**
- * One attempt: redirects within the origin followed, everything but a 200 of the due media type thrown.
- *
- * @throws Trouble where another attempt may help, PricelakeError otherwise (API document, section 7).
+ * Follows redirects within the origin. Throws everything but a 200 of the expected media type: Trouble if another
+ * attempt may help, otherwise PricelakeError (API document, section 7).
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
@@ -136,4 +135,42 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
   const start = showText(await collectStart(decodeBody(answer), REFUSAL_BYTES), context.cleaner);
   const type = arrived === undefined ? 'without a content type' : context.cleaner.text(arrived, 80);
   throw refuseJson(`${where}: the answer should be ${mediaType} in UTF-8 and is ${type}; it begins ${start}`);
+}
+
+const MAX_REDIRECTS = 3;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+function isRedirect(status: number): boolean {
+  return REDIRECTS.has(status);
+}
+
+/**
+ * Returns path and query. The document knows no redirects: one within the same origin is harmless, any other would hand
+ * the key to somebody else.
+ * @throws PricelakeError `contract` for another scheme, host or port, and without a usable `Location`
+ */
+function resolveRedirect(
+  where: string,
+  origin: string,
+  from: string,
+  location: string | undefined,
+  cleaner: Cleaner,
+): string {
+  const base = `${origin}${from}`;
+  const target = location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
+  if (target === undefined) {
+    throw new PricelakeError('contract', `${where}: a redirect names no address`, { hint: 'Check source.baseUrl.' });
+  }
+  if (target.origin !== origin) {
+    const place = cleaner.text(`${target.protocol}//${target.host}`);
+    throw new PricelakeError(
+      'contract',
+      `${where}: a redirect leads to ${place}, and the key is sent only to ${origin}`,
+      {
+        hint: `If ${place} is the service, set source.baseUrl to it.`,
+      },
+    );
+  }
+  return target.pathname + target.search;
 }

@@ -1,19 +1,17 @@
-import { type BodyPace, PaceWatch } from './body-pace.js';
-
-/** Bytes held before the socket is paused. One MiB measured best: more only costs cache. */
+/** Bytes held before the socket pauses. One MiB measured best: more only costs cache. */
 const HIGH_WATER = 1024 * 1024;
 
 /** The socket that feeds a queue. */
-export interface Tap {
+interface Tap {
   pause(): void;
   resume(): void;
-  /** Closes the connection: nobody wants the rest. */
+  /** Closes the connection. */
   close(): void;
 }
 
 /**
- * An answer's body between the socket and its one reader. Chunks pass through uncopied; the socket is
- * paused while the reader is behind. Twice as quick as undici's Readable, measured over loopback.
+ * An answer's body between the socket and its one reader. Chunks pass uncopied, and the socket pauses while the reader
+ * is behind. Twice as quick as undici's Readable, measured over loopback.
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
   readonly #tap: Tap;
@@ -26,13 +24,13 @@ export class BodyQueue implements AsyncIterable<Buffer> {
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  /** `now` in milliseconds. */
+  /** @param now milliseconds */
   constructor(tap: Tap, now: () => number = () => performance.now()) {
     this.#tap = tap;
     this.#now = now;
   }
 
-  /** Holds what is still to come to a pace: a reader that waits for less gets an error. */
+  /** A reader gets an error if the rest comes too slowly. */
   setPace(pace: BodyPace): void {
     this.#pace = new PaceWatch(pace, this.#now());
   }
@@ -52,14 +50,13 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     this.#wake?.();
   }
 
-  /** What came before the error is still read, then the reader gets the error. */
+  /** The reader still gets what came before the error. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;
     this.end();
   }
 
-  /** Gives the rest up. */
   discard(): void {
     this.#chunks = [];
     this.#held = 0;
@@ -96,5 +93,44 @@ export class BodyQueue implements AsyncIterable<Buffer> {
       this.#tap.resume();
     }
     return chunks;
+  }
+}
+
+/** The pace that a body has to keep. */
+export interface BodyPace {
+  /** Milliseconds from its headers to its last byte. */
+  totalMs?: number;
+  /** So many bytes have to come in so many milliseconds of waiting for them. */
+  minimum?: { windowMs: number; minBytes: number };
+}
+
+/** Catches a body that trickles: each byte ends the wait for data, so a limit on that wait would never be reached. */
+class PaceWatch {
+  readonly #pace: BodyPace;
+  readonly #endsAt: number;
+  #waitedMs = 0;
+  #bytes = 0;
+
+  constructor(pace: BodyPace, now: number) {
+    this.#pace = pace;
+    this.#endsAt = now + (pace.totalMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Call it after a wait that brought `bytes`. Time in which the reader was busy does not count. Throws if it is too
+   * slow.
+   */
+  check(now: number, waitedMs: number, bytes: number): void {
+    const { totalMs = 0, minimum } = this.#pace;
+    if (now > this.#endsAt) throw new Error(`not complete ${totalMs / 1000} s after its headers`);
+    if (minimum === undefined) return;
+    this.#waitedMs += waitedMs;
+    this.#bytes += bytes;
+    if (this.#waitedMs < minimum.windowMs) return;
+    if (this.#bytes < minimum.minBytes) {
+      throw new Error(`${this.#bytes} bytes in ${minimum.windowMs / 1000} s, at least ${minimum.minBytes} are due`);
+    }
+    this.#waitedMs = 0;
+    this.#bytes = 0;
   }
 }

@@ -1,20 +1,13 @@
 import type { PricelakeError } from '../errors/errors.js';
 
-/** Told of a request that has ended: whether the service was reached, and whether a 200 came. */
+/** Called when a request has ended. */
 export type EndCall = (reached: boolean, answered: boolean) => void;
 
-/** Counts the requests that reached the service, and holds them to a limit. */
-export interface CallCounter {
-  count(): number;
-  /** Of these, the ones that brought no 200: the document does not say whether the service counts them. */
-  countRefused(): number;
-  setLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
-  /** Begins a request; its end says how it went. Throws when no call is left. */
-  begin(): EndCall;
-}
-
-/** A request that is under way counts as made until it is known: side by side none passes the limit. */
-export function createCallCounter(): CallCounter {
+/**
+ * Counts the requests that reached the service, and holds them to a limit. An open request counts as made until its end
+ * is known, so requests side by side never pass the limit.
+ */
+export function createCallCounter() {
   let made = 0;
   let refused = 0;
   let underWay = 0;
@@ -22,12 +15,14 @@ export function createCallCounter(): CallCounter {
   let explain: ((made: number) => PricelakeError) | undefined;
   return {
     count: () => made,
+    /** Those without a 200: the document does not say whether the service counts them. */
     countRefused: () => refused,
-    setLimit(left, refuse) {
+    setLimit(left: number | null, refuse: (made: number) => PricelakeError): void {
       limit = left === null ? Number.POSITIVE_INFINITY : made + underWay + left;
       explain = refuse;
     },
-    begin() {
+    /** Throws if no call is left. */
+    begin(): EndCall {
       if (explain !== undefined && made + underWay >= limit) throw explain(made);
       underWay += 1;
       return (reached, answered) => {

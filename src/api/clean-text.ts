@@ -1,21 +1,16 @@
 const MAX_TEXT = 300;
 const MAX_URL = 500;
 
-/** Cleans texts that come from outside and takes the key out of them, should one repeat it. */
-export interface Cleaner {
-  /** One short line: control and direction characters become spaces, a long text is cut. */
-  text(value: string, maxLength?: number): string;
-  /** An http(s) address, or undefined for anything else. */
-  url(value: unknown): string | undefined;
-  /** The value without the key, otherwise unchanged. */
-  redact(value: string): string;
-}
+export type Cleaner = ReturnType<typeof createCleaner>;
 
-export function createCleaner(secret: string): Cleaner {
+/** Cleans texts from outside, and takes the key out should they repeat it. */
+export function createCleaner(secret: string) {
   const shapes = [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
-  const redact = (value: string) => shapes.reduce((text, shape) => text.replaceAll(shape, '[key]'), value);
+  /** The value without the key, otherwise unchanged. */
+  const redact = (value: string): string => shapes.reduce((text, shape) => text.replaceAll(shape, '[key]'), value);
 
-  const text = (value: string, maxLength = MAX_TEXT) => {
+  /** One short line: control and direction characters become spaces, a long text is cut. */
+  const text = (value: string, maxLength = MAX_TEXT): string => {
     // \p{C}: control, format (direction marks, zero width) and unassigned characters.
     const line = redact(value.slice(0, 64 * 1024))
       .replace(/[\p{C}\s]+/gu, ' ')
@@ -23,7 +18,8 @@ export function createCleaner(secret: string): Cleaner {
     return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
   };
 
-  const url = (value: unknown) => {
+  /** An http(s) address; undefined for anything else. */
+  const url = (value: unknown): string | undefined => {
     if (typeof value !== 'string' || value.length > MAX_URL || !URL.canParse(value)) return undefined;
     const parsed = new URL(value);
     return ['http:', 'https:'].includes(parsed.protocol) ? redact(parsed.href) : undefined;

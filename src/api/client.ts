@@ -6,19 +6,18 @@ import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from 
 import { type AttemptContext, openAnswer, type Request } from './attempt.js';
 import { createCallCounter } from './call-counter.js';
 import { type Cleaner, createCleaner } from './clean-text.js';
-import { exportType, JSON_TYPE } from './media-type.js';
+import { exportType, JSON_TYPE } from './decode-body.js';
 import { createRateBucket } from './rate-bucket.js';
 import { explainStop, guardStream, readPage } from './read-body.js';
 import { checkAnswer, parseJsonBody } from './read-json.js';
-import { runWithRetries } from './retry-loop.js';
-import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
+import { DEFAULT_RETRY, type RetryPolicy, runWithRetries } from './retry-policy.js';
 import { createServiceClock } from './service-clock.js';
 import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from './transport.js';
 
 export type { Query } from './api-url.js';
 
 export interface ClientOptions {
-  /** Address of the service; may have a path prefix. `/api/v1/…` is appended. */
+  /** May have a path prefix. `/api/v1/…` is appended. */
   baseUrl: string;
   apiKey: string;
   /** Milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace. */
@@ -30,44 +29,40 @@ export interface ClientOptions {
 }
 
 /**
- * GET calls of the API (API document, sections 4, 5 and 7). `path` is the document's, with or without
- * `/api/v1`; put values into it with `apiPath`. Every call throws PricelakeError: `unauthorized` (401),
- * `plan_refuses` (402), `quota` (429 for the month), `bad_request` (400), `not_found` (404), `contract`
- * (what the document does not allow), `unavailable` (faults that outlasted the retries), `stopped`, and
- * what `setCallLimit` was given.
+ * GET calls of the API (sections 4, 5 and 7). `path` is the document's, with or without `/api/v1`; `apiPath` puts
+ * values in. Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`,
+ * `contract`, `unavailable` (after the retries), `stopped`, and what `setCallLimit` was given.
  */
 export interface ApiClient {
-  /** A small JSON answer, parsed exactly and checked against the contract. */
+  /** Parses a small JSON answer exactly, and checks it against the contract. */
   json<T extends z.ZodType>(path: string, query: Query, schema: T): Promise<z.output<T>>;
-  /** The raw body of a JSON answer (a page), decoded, checked for completeness, not parsed. */
+  /** The body of a JSON answer, decoded and complete, not parsed. */
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
-   * An export as a stream with backpressure, decoded. A body that breaks off or stalls ends with
-   * `unavailable` and `facts.midStream`; so does a request that was sent and never answered. Neither is
-   * repeated here, because export rows cost money. Count the rows against `X-Export-Rows` as well.
+   * A decoded export. If it breaks off, stalls or never begins to answer, it throws `unavailable` with
+   * `facts.midStream`: rows cost money, so nothing is repeated. Compare the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
   /** The plan's `ratePerSecond` (section 8); null is unlimited. */
   setRate(ratePerSecond: number | null): void;
   /**
-   * How many calls may still be made, retries and redirects counted; null is any number. A call beyond is not made: it
+   * Limits the calls that may still be made, with retries and redirects; null is unlimited. Beyond the limit a call
    * throws what `refuse` returns for the calls made so far.
    */
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
-  /** Requests that reached the service so far, every attempt and redirect counted. */
+  /** Requests that reached the service, with every retry and redirect. */
   calls(): number;
-  /** Of these, the ones that were refused or not answered: whether the service counts them is not documented. */
+  /** Those that were refused or not answered: the document does not say whether the service counts them. */
   refusedCalls(): number;
-  /** Now by the service's clock, from the `Date` headers of its answers; undefined where none had a valid one. */
+  /** Now by the `Date` headers of the service's answers; undefined if none was valid. */
   serviceTime(): Date | undefined;
-  /** Ends whatever is under way and closes the connections. */
+  /** Ends all calls and closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * A client for one service and one key (API document, section 5). Opens no connection yet.
- *
- * @throws PricelakeError `config` for an unusable `baseUrl` or `apiKey`.
+ * A client for one service and one key. Opens no connection yet.
+ * @throws PricelakeError `config` for an unusable `baseUrl` or `apiKey`
  */
 export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
@@ -128,13 +123,13 @@ function createContext(
 ): AttemptContext {
   const { apiKey } = options;
   const base = parseBaseUrl(options.baseUrl);
-  // A space or a line break would be a second header or a broken one.
+  // A space or a line break would make a second or a broken header.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const hint = 'Copy it again from the portal, section API, without spaces and line breaks.';
     throw new PricelakeError('config', 'source.apiKey is empty or has characters that no key has', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
-  // Every call that waits listens to it: many at once are no leak.
+  // Every waiting call listens to it: many listeners are no leak.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return {
@@ -151,7 +146,7 @@ function createContext(
   };
 }
 
-/** Calls `stop` on the signal's abort and when the function returned is called. */
+/** Calls `stop` when the signal is aborted, and when the returned function is called. */
 function followSignal(signal: AbortSignal | undefined, stop: () => void): () => void {
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
@@ -161,7 +156,7 @@ function followSignal(signal: AbortSignal | undefined, stop: () => void): () => 
   };
 }
 
-/** A request, and its path alone, for the log. */
+/** `path` alone is for the log. */
 type PlannedRequest = Request & { path: string };
 
 function planRequest(

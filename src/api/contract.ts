@@ -1,225 +1,214 @@
-/** The API's contract: one zod schema for every resource of the API document. */
-import { isLosslessNumber } from 'lossless-json';
-import * as z from 'zod';
-
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-
 /**
- * int64 on the wire → bigint. Takes what the exact JSON parser yields: a safe integer as number,
- * a larger one as bigint. A fraction, a string or a rounded number is refused, never coerced.
+ * The API's contract: a zod schema for every resource of the API document (section 2 unless another is named). Those of
+ * the account are in account-contract.ts. The OpenAPI document is made from the names and descriptions in their
+ * metadata.
  */
-export const int64 = z
-  .union([z.bigint(), z.number().int()])
-  .transform((value) => BigInt(value))
-  .refine((value) => value >= INT64_MIN && value <= INT64_MAX, 'outside of int64');
+import * as z from 'zod';
+import { dateTime, decimal, int32, int64 } from './wire-types.js';
 
 /** Largest page of `/items` (section 4). */
 export const ITEMS_A_PAGE = 500;
 
-/** int32 on the wire → number. */
-export const int32 = z.number().int();
+const string = z.string();
+const text = string.nullable();
+const price = decimal.nullable();
+const time = dateTime.nullable();
+const currencyCode = string.describe('ISO 4217 code');
 
-const UTC_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]00:?00)?$/;
+export const categoryRef = z
+  .looseObject({
+    name: string.describe('Category name'),
+    path: string.describe('Path of names with a separator, parent to child'),
+    slug: string.describe('Slug, used as the `category` filter'),
+    source: z.enum(['AI', 'MANUAL']).describe('Who chose the category: AI, or a person'),
+  })
+  .meta({ id: 'CategoryRef', description: 'The category of an item or a product.' });
+const category = categoryRef.nullable().describe('Null while there is none');
 
-/** ISO 8601 date-time in UTC, as text: DuckDB types it, JavaScript's Date would cut the microseconds. */
-export const dateTime = z
-  .string()
-  .refine((text) => UTC_DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)), 'not a date-time in UTC');
+const CREDIT = 'Licence and credit text of an open-data source, to be passed on with its data. Null for other sources';
 
-const text = z.string().nullable();
+export const siteRef = z
+  .looseObject({
+    id: int64.describe('Website id'),
+    name: string.describe('Website name'),
+    host: string.describe('Website host name'),
+    attribution: text.describe(CREDIT),
+  })
+  .meta({ id: 'SiteRef', description: 'A website.' });
 
-/** Section 2, CategoryRef. */
-export const categoryRef = z.looseObject({
-  name: z.string(),
-  path: z.string(),
-  slug: z.string(),
-  source: z.enum(['AI', 'MANUAL']),
-});
+export const source = z
+  .looseObject({ modelId: int64.describe('Source id'), name: string.describe('Source name') })
+  .meta({ id: 'Source', description: 'A source: one listing of one website.' });
 
-/** Section 2, SiteRef. */
-export const siteRef = z.looseObject({ id: int64, name: z.string(), host: z.string(), attribution: text });
+export const item = z
+  .looseObject({
+    id: int64.describe('Item id'),
+    title: text.describe('Listing title'),
+    brand: text.describe('Brand as the shop names it'),
+    mpn: text.describe('Manufacturer part number'),
+    gtin: text.describe('EAN, UPC or ISBN-13 of 8, 13 or 14 digits. Null when the shop does not name it'),
+    price: price.describe('Null when the shop shows none'),
+    previousPrice: price.describe('Price before the last price change. Null if it never changed'),
+    priceChangedAt: time.describe('When the price last changed'),
+    currency: text.describe('ISO 4217 code'),
+    url: text.describe("The item's page in the shop"),
+    image: text.describe("The shop's product image, if any"),
+    attributes: z
+      .record(z.string(), z.unknown())
+      .describe('Further values of the shop (stock, shipping, ratings and so on), by name, of any type'),
+    category,
+    datasets: z.array(z.string()).describe("Names of the caller's datasets that the item is in"),
+    site: siteRef.describe('The website'),
+    source: source.describe('The source it was read from'),
+    firstSeenAt: dateTime.describe('First time seen'),
+    lastSeenAt: dateTime.describe('Last time a scrape found it'),
+    lastChangedAt: dateTime.describe('Last time a value changed. Usable with `changedSince`'),
+    removedAt: time.describe('When the shop stopped listing it. Null while listed'),
+  })
+  .meta({
+    id: 'Item',
+    description:
+      'One listing, an offer of a product in a shop, as it is now. Readable by id also when no longer listed.',
+  });
 
-/** Section 2, Source. */
-export const source = z.looseObject({ modelId: int64, name: z.string() });
-
-/** The exact parser yields a bigint or a LosslessNumber where a double cannot hold the digits. */
-function toDouble(value: unknown): unknown {
-  // A LosslessNumber's own valueOf throws where the double would overflow; zod refuses the infinity instead.
-  if (isLosslessNumber(value)) return Number(value.value);
-  return typeof value === 'bigint' ? Number(value) : value;
-}
-
-/**
- * A decimal on the wire, rounded to a double where it is longer. Only for answers that people read or
- * tests compare: tables take the raw text.
- */
-export const decimal = z.preprocess(toDouble, z.number());
-
-/** Section 2, Item. */
-export const item = z.looseObject({
-  id: int64,
-  title: text,
-  brand: text,
-  mpn: text,
-  gtin: text,
-  price: decimal.nullable(),
-  previousPrice: decimal.nullable(),
-  priceChangedAt: dateTime.nullable(),
-  currency: text,
-  url: text,
-  image: text,
-  attributes: z.record(z.string(), z.unknown()),
-  category: categoryRef.nullable(),
-  datasets: z.array(z.string()),
-  site: siteRef,
-  source,
-  firstSeenAt: dateTime,
-  lastSeenAt: dateTime,
-  lastChangedAt: dateTime,
-  removedAt: dateTime.nullable(),
-});
-
-/** Section 2, Dataset. */
-export const dataset = z.looseObject({
-  id: int64,
-  name: z.string(),
-  description: text,
-  items: int64,
-  sites: int32,
-  models: int32,
-  healthyModels: int32,
-  newestScrapeAt: dateTime.nullable(),
-  oldestScrapeAt: dateTime.nullable(),
-});
+export const dataset = z
+  .looseObject({
+    id: int64.describe('Use as `dataset` filter elsewhere'),
+    name: string.describe('Name'),
+    description: text.describe('Description'),
+    items: int64.describe('Items listed now'),
+    sites: int32.describe('Websites the items come from'),
+    models: int32.describe('Number of sources'),
+    healthyModels: int32.describe('Sources collecting without problems. The others are being repaired'),
+    newestScrapeAt: time.describe('When a source of the dataset was last read. Null before the first read'),
+    oldestScrapeAt: time.describe('When the source read longest ago was read'),
+  })
+  .meta({ id: 'Dataset', description: 'A set of shop listings on one topic.' });
 export type Dataset = z.infer<typeof dataset>;
 
 export const CHANGE_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED'] as const;
-const changes = z.record(z.string(), z.tuple([z.unknown(), z.unknown()]));
+const oldAndNew = z.tuple([z.unknown().describe('Old value'), z.unknown().describe('New value')]);
 
-/** Section 2, ChangeItem. */
-export const changeItem = z.looseObject({
-  id: int64,
-  title: z.string(),
-  url: text,
-  currency: text,
-  site: siteRef,
-});
+export const changeItem = z
+  .looseObject({
+    id: int64.describe('Item id'),
+    title: string.describe('Listing title'),
+    url: text.describe('Page in the shop'),
+    currency: text.describe('ISO 4217 code'),
+    site: siteRef.describe('Website'),
+  })
+  .meta({ id: 'ChangeItem', description: 'What a change says about its item.' });
 
-/** Section 2, HistoryEntry. */
-export const historyEntry = z.looseObject({
-  id: int64,
-  kind: z.enum(CHANGE_KINDS),
-  observedAt: dateTime,
-  price: decimal.nullable(),
-  previousPrice: decimal.nullable(),
-  changes,
-});
+export const historyEntry = z
+  .looseObject({
+    id: int64.describe('Id of the change'),
+    kind: z.enum(CHANGE_KINDS).describe('What happened'),
+    observedAt: dateTime.describe('When observed'),
+    price: price.describe('Price. Null where none is shown'),
+    previousPrice: price.describe('Set when the price changed'),
+    changes: z.record(z.string(), oldAndNew).describe('Name of a changed value → its old and its new value'),
+  })
+  .meta({ id: 'HistoryEntry', description: 'A change of one item.' });
 
-/** Section 2, Change: a history entry that names its item. */
-export const change = historyEntry.extend({ item: changeItem.nullable() });
+export const change = historyEntry
+  .extend({
+    id: int64.describe('Increasing. It is the cursor'),
+    item: changeItem.nullable().describe("Null if the item is gone from the caller's data meanwhile"),
+  })
+  .meta({ id: 'Change', description: 'An entry of the change feed.' });
 
-/** Section 2, ChangePage. */
-export const changePage = z.looseObject({ changes: z.array(change), hasMore: z.boolean(), nextCursor: int64 });
+export const changePage = z
+  .looseObject({
+    changes: z.array(change).describe('The entries'),
+    hasMore: z.boolean().describe('More changes are waiting now: ask again at once'),
+    nextCursor: int64.describe('To continue: `after` for `/changes`, `before` for `/changes/recent`'),
+  })
+  .meta({ id: 'ChangePage', description: 'A page of the change feed.' });
 
-/** Section 2, Facets. */
-export const facets = z.looseObject({
-  categories: z.array(
-    z.looseObject({
-      id: int64,
-      name: z.string(),
-      slug: z.string(),
-      path: z.string(),
-      parentId: int64.nullable(),
-      items: int64,
-    }),
-  ),
-  currencies: z.array(z.looseObject({ code: z.string(), items: int64 })),
-  sites: z.array(z.looseObject({ id: int64, name: z.string(), host: z.string(), items: int64 })),
-});
+const facetId = int64.describe('Id');
+const facetName = string.describe('Name');
+const listed = int64.describe('Items listed now');
 
-/** Section 2, PriceRange. */
-export const priceRange = z.looseObject({ currency: z.string(), min: decimal, max: decimal, offers: int64 });
+export const facetCategory = z
+  .looseObject({
+    id: facetId,
+    name: facetName,
+    slug: string.describe('Slug, used as the `category` filter'),
+    path: string.describe('Path of names, parent to child'),
+    parentId: int64.nullable().describe('Null for a top category'),
+    items: listed,
+  })
+  .meta({ id: 'FacetCategory', description: 'A category; its count includes subcategories.' });
+export const facetCurrency = z
+  .looseObject({ code: currencyCode, items: listed })
+  .meta({ id: 'FacetCurrency', description: 'A currency.' });
+export const facetSite = z
+  .looseObject({ id: facetId, name: facetName, host: string.describe('Website host name'), items: listed })
+  .meta({ id: 'FacetSite', description: 'A website.' });
+export const facets = z
+  .looseObject({
+    categories: z.array(facetCategory).describe('Categories'),
+    currencies: z.array(facetCurrency).describe('Currencies'),
+    sites: z.array(facetSite).describe('Websites'),
+  })
+  .meta({ id: 'Facets', description: 'Filter values with counts of the items listed now.' });
 
-/** Section 2, Product. */
-export const product = z.looseObject({
-  id: z.string(),
-  title: text,
-  brand: text,
-  mpn: text,
-  gtin: text,
-  category: categoryRef.nullable(),
-  offers: int64,
-  shops: int64,
-  prices: z.array(priceRange),
-});
+export const priceRange = z
+  .looseObject({
+    currency: currencyCode,
+    min: decimal.describe('Lowest price'),
+    max: decimal.describe('Highest price'),
+    offers: int64.describe('Offers in this currency'),
+  })
+  .meta({ id: 'PriceRange', description: 'The prices of a product in one currency.' });
 
-/** Section 2, ProductDetail. */
-export const productDetail = z.looseObject({ product, offers: z.array(item) });
+export const product = z
+  .looseObject({
+    id: string.describe('Its GTIN (digits), else its brand-part-number key'),
+    title: text.describe('Title'),
+    brand: text.describe('Brand'),
+    mpn: text.describe('Manufacturer part number'),
+    gtin: text.describe('EAN, UPC or ISBN-13'),
+    category,
+    offers: int64.describe('Offers (items) of it that the caller can see'),
+    shops: int64.describe('Different websites selling it'),
+    prices: z.array(priceRange).describe('Price range per currency'),
+  })
+  .meta({
+    id: 'Product',
+    description: 'The same product across shops, matched by GTIN, else by brand and part number.',
+  });
 
-const pageFields = { page: int32, size: int32, totalElements: int64, totalPages: int32 };
-/** Section 2, PageDtoItem. */
-export const itemPage = z.looseObject({ content: z.array(item), ...pageFields });
-/** Section 2, PageDtoProduct. */
-export const productPage = z.looseObject({ content: z.array(product), ...pageFields });
+export const productDetail = z
+  .looseObject({
+    product: product.describe('The product'),
+    offers: z.array(item).describe('All visible offers, cheapest first'),
+  })
+  .meta({ id: 'ProductDetail', description: 'A product and its offers.' });
 
-const limit = z.preprocess(toDouble, z.number().nonnegative().nullable());
+const pageOf = <T extends z.ZodType>(result: T) =>
+  z.looseObject({
+    content: z.array(result).describe('Results of the page'),
+    page: int32.describe('This page, from 0'),
+    size: int32.describe('Results per page'),
+    totalElements: int64.describe('All results'),
+    totalPages: int32.describe('Pages in all'),
+  });
+export const itemPage = pageOf(item).meta({ id: 'PageDtoItem', description: 'A page of items.' });
+export const productPage = pageOf(product).meta({ id: 'PageDtoProduct', description: 'A page of products.' });
 
-/** Section 8: limits by name; null or absent means unlimited. */
-export const planLimits = z.looseObject({
-  datasets: limit.optional(),
-  apiCallsPerMonth: limit.optional(),
-  ratePerSecond: limit.optional(),
-  exportRowsPerMonth: limit.optional(),
-  historyDays: limit.optional(),
-  changeFeed: z.boolean().nullable().optional(),
-  webhooks: z.boolean().nullable().optional(),
-  delayHours: limit.optional(),
-});
-
-/** Section 2, PlanInfo. */
-export const planInfo = z.looseObject({
-  plan: z.string(),
-  name: z.string(),
-  status: z.enum(['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED']).nullable(),
-  trialEndsAt: dateTime.nullable(),
-  limits: planLimits,
-  lockedDatasets: int32,
-  upgradeUrl: z.string(),
-  usage: z.looseObject({ apiCalls: int64, exportRows: int64, resetsAt: dateTime }).nullable(),
-});
-export type PlanInfo = z.infer<typeof planInfo>;
-
-/** Section 6, WebhookEvent. */
-export const webhookEvent = z.looseObject({
-  id: z.string(),
-  type: z.enum(['changes', 'ping']),
-  createdAt: dateTime,
-  cursor: int64.nullable(),
-  changes: z.array(change).nullish(),
-});
-
-/** Section 7, Error. */
-export const errorBody = z.looseObject({
-  status: int32,
-  error: z.string(),
-  message: z.string(),
-  docsUrl: z.string(),
-});
-
-export const LIMIT_NAMES = [
-  'datasets',
-  'changeFeed',
-  'apiCallsPerMonth',
-  'ratePerSecond',
-  'exportRowsPerMonth',
-  'paymentOverdue',
-] as const;
-
-/** Section 7, Limit error (402 and 429). */
-export const limitErrorBody = errorBody.extend({
-  limit: z.enum(LIMIT_NAMES),
-  allowed: z.unknown(),
-  plan: z.string(),
-  upgradeUrl: z.string(),
-});
+/** Section 6. */
+export const webhookEvent = z
+  .looseObject({
+    id: string.describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),
+    type: z.enum(['changes', 'ping']).describe('What is sent'),
+    createdAt: dateTime.describe('When the event was made'),
+    cursor: int64
+      .nullable()
+      .describe('Id of the last change in the event; `/changes?after=` continues from it. Null for a ping'),
+    changes: z
+      .array(change)
+      .nullish()
+      .describe('The next changes, in order, up to 100, as the feed lists them. None for a ping'),
+  })
+  .meta({ id: 'WebhookEvent', description: 'What is POSTed to the customer’s endpoint.' });

@@ -1,11 +1,12 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import type { Query } from './api-url.js';
 import type { Answer } from './transport.js';
 
-/** Size of a decoded piece: zlib's default of 16 KiB costs a third of the speed. */
+/** zlib's default of 16 KiB costs a third of the speed. */
 const PIECE = 256 * 1024;
 
-/** The encoding of an answer, if it is one that was asked for. */
+/** Undefined for an encoding that was not asked for. */
 export function readEncoding(headers: Record<string, string>): 'identity' | 'gzip' | undefined {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return 'identity';
@@ -13,18 +14,18 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 }
 
 /**
- * The decoded body, with backpressure to the socket. A gzip body that is cut, damaged or empty is an
- * error; Node's zlib checks length and checksum. Without gzip the chunks pass uncopied.
+ * Keeps the backpressure to the socket. A gzip body that is cut, damaged or empty is an error: zlib checks its length
+ * and checksum. Without gzip the chunks pass uncopied.
  */
 export function decodeBody(answer: Answer): AsyncIterable<Buffer> {
   if (readEncoding(answer.headers) !== 'gzip') return answer.body;
   const gunzip = createGunzip({ chunkSize: PIECE });
-  // The error, if any, reaches the reader through gunzip; the callback only keeps it from being unhandled.
+  // The error reaches the reader through gunzip; the callback only marks it as handled.
   pipeline(Readable.from(answer.body, { objectMode: false, highWaterMark: PIECE }), gunzip, () => {});
   return gunzip;
 }
 
-/** Joins a body; undefined as soon as it is longer than `maxBytes`. */
+/** Undefined as soon as the body is longer than `maxBytes`. */
 export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -36,7 +37,7 @@ export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number)
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** The first bytes of a body, as far as they arrive; never throws. */
+/** As many of the first bytes as arrive. Never throws. */
 export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -47,7 +48,25 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // Only the beginning is needed, and even a broken one helps.
+    // Even a broken beginning helps.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+/** Every answer but a successful export has it (API document, section 1, rule 3). */
+export const JSON_TYPE = 'application/json';
+
+/** Section 4, `/export`: `csv` is the default. */
+export function exportType(query: Query): string {
+  return query.format === 'ndjson' ? 'application/x-ndjson' : 'text/csv';
+}
+
+/** The charset, if given, must be UTF-8. */
+export function isMediaType(header: string | undefined, expected: string): boolean {
+  const [type, ...parameters] = header?.toLowerCase().split(';') ?? [];
+  const charset = parameters
+    .map((text) => text.trim())
+    .find((text) => text.startsWith('charset='))
+    ?.slice('charset='.length);
+  return type?.trim() === expected && (charset === undefined || /^"?utf-?8"?$/.test(charset));
 }

@@ -3,20 +3,17 @@ import { isTooDeep } from '../formats/json-scan.js';
 import { MAX_JSON_DEPTH } from '../io/limits.js';
 
 /**
- * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a
- * string costs only the slower way, never a wrong value.
+ * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a string only costs
+ * time.
  */
 const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 
 const INTEGER = /^-?\d+$/;
 
 /**
- * JSON → values with every integer exact: a safe integer as number, any other as bigint. A decimal
- * is a number where the double prints the same digits again, else a LosslessNumber, whose `value` is
- * the text as it arrived (not a string: a JSON string stays distinguishable from a number).
- * Takes JSON.parse unless a token is at risk. Of a repeated key the last value holds, as in JSON.parse.
- *
- * @throws SyntaxError for text that is not JSON, or nested too deep.
+ * Integers are exact: safe ones as number, others as bigint. A decimal is a number if the double prints the same digits
+ * again, else a LosslessNumber with the text. Of a repeated key the last value holds, as in JSON.parse.
+ * @throws SyntaxError for text that is not JSON, or nested too deep
  */
 export function parseExactJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} deep`);

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { ApiClient } from './client.js';
 
-/** The client of work that makes no call: what is asked for all the same is refused, `offline`. */
+/** For work that makes no call: every request is refused with `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError('offline', `${purpose} makes no call, but the landing lacks an answer of ${path}`, {

@@ -1,27 +1,15 @@
 import type { Io } from '../io/io.js';
 
-/** Calls per second until the plan is known: only `/plan` itself is called by then. */
-export const CAREFUL_RATE = 2;
+/** Calls per second until the plan is known: until then only `/plan` is called. */
+const CAREFUL_RATE = 2;
 
-export interface RateBucket {
-  /** Waits for a token, first come, first served. Rejects with the signal's reason when it is aborted. */
-  take(signal?: AbortSignal): Promise<void>;
-  /** `ratePerSecond` of the plan (API document, section 8); null is unlimited. */
-  setRate(ratePerSecond: number | null): void;
-  /**
-   * Nobody gets a token for `ms` milliseconds, also who waits for one already: the service said when to try again. A
-   * shorter pause never ends a longer one.
-   */
-  pause(ms: number): void;
-  /** Whoever asks for a token within `ms` milliseconds, or waits for one, gets `error` instead. */
-  close(ms: number, error: Error): void;
-}
+export type RateBucket = ReturnType<typeof createRateBucket>;
 
 /**
- * A bucket that holds one token: calls are paced, never in bursts, because the document does not say
- * how the service cuts time into seconds, and paced calls fit any cut.
+ * Holds one token, so calls are paced and never come in bursts: the document does not say how the service cuts time
+ * into seconds, and paced calls fit any cut.
  */
-export function createRateBucket(io: Io): RateBucket {
+export function createRateBucket(io: Io) {
   let intervalMs = 1000 / CAREFUL_RATE;
   let lastAt = Number.NEGATIVE_INFINITY;
   let pause = { at: 0, ms: 0 };
@@ -34,13 +22,13 @@ export function createRateBucket(io: Io): RateBucket {
       signal?.throwIfAborted();
       refuseWhileClosed();
       const now = io.now().getTime();
-      // Capped, so that a clock set back costs one interval and not the hour it lost.
+      // Capped: a clock set back costs one interval, not the hour that it lost.
       const pacing = seen === undefined ? Math.min(lastAt + intervalMs - now, intervalMs) : 0;
       seen = pause;
       const waitMs = Math.max(0, pacing, countRest(pause, now));
       lastAt = now + waitMs;
       if (waitMs > 0) await io.sleep(waitMs, signal);
-      // While this one slept, the service may have asked for another pause.
+      // During the sleep, the service may have asked for another pause.
     } while (seen !== pause);
     refuseWhileClosed();
   }
@@ -50,26 +38,30 @@ export function createRateBucket(io: Io): RateBucket {
   }
 
   return {
-    take(signal) {
+    /** First come, first served. Rejects with the signal's reason when it is aborted. */
+    take(signal?: AbortSignal): Promise<void> {
       const turn = queue.then(() => waitTurn(signal));
       queue = turn.catch(() => {});
       return turn;
     },
-    setRate(ratePerSecond) {
+    /** `ratePerSecond` of the plan (API document, section 8); null is unlimited. */
+    setRate(ratePerSecond: number | null): void {
       const rate = ratePerSecond !== null && !(ratePerSecond > 0) ? CAREFUL_RATE : ratePerSecond;
       intervalMs = rate === null ? 0 : 1000 / rate;
     },
-    pause(ms) {
+    /** Nobody gets a token for `ms` milliseconds, even one who already waits. A shorter pause never ends a longer one. */
+    pause(ms: number): void {
       const at = io.now().getTime();
       if (ms > countRest(pause, at)) pause = { at, ms };
     },
-    close(ms, error) {
+    /** For `ms` milliseconds, everybody who asks or waits for a token gets `error`. */
+    close(ms: number, error: Error): void {
       closed = { at: io.now().getTime(), ms, error };
     },
   };
 }
 
-/** Milliseconds that are left of a span, never more than all of it. */
+/** Never more than the whole span. */
 function countRest({ at, ms }: { at: number; ms: number }, now: number): number {
   return Math.min(at + ms - now, ms);
 }

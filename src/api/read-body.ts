@@ -4,12 +4,12 @@ import type { AttemptContext, Request } from './attempt.js';
 import { collectBody, decodeBody } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
 import { judgeJson, refuseJson, showText } from './read-json.js';
+import { Trouble } from './retry-policy.js';
 import type { Answer } from './transport.js';
-import { Trouble } from './trouble.js';
 
 /**
- * The whole body of a JSON answer, decoded. Trouble where it broke off, as a page may be asked for again;
- * PricelakeError `contract` where it is no JSON.
+ * The whole decoded body. Throws Trouble if it broke off, because a page may be asked for again; PricelakeError
+ * `contract` if it is not JSON.
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;
@@ -33,20 +33,20 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** Without length, chunks and gzip a body ends with its connection, whatever ended that. */
+/** Such a body ends with its connection, whatever ended that. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }
 
 /**
- * The body of an export, decoded; its errors are PricelakeError `unavailable` with `facts.midStream`, or
- * `stopped`. Nothing is repeated here.
+ * The decoded body of an export. Nothing is repeated: it throws PricelakeError `unavailable` with `facts.midStream`, or
+ * `stopped`.
  */
 export async function* guardStream(answer: Answer, request: Request, context: AttemptContext): AsyncGenerator<Buffer> {
   let received = 0;
   try {
     for await (const chunk of decodeBody(answer)) {
-      // What has come is still handed out: a megabyte of gzip may be a gigabyte.
+      // Checked for each chunk: a megabyte of gzip may be a gigabyte.
       if (context.signal.aborted) throw explainStop(request.where);
       received += chunk.length;
       yield chunk;

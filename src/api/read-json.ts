@@ -7,18 +7,18 @@ import { parseExactJson } from './exact-json.js';
 const SHOWN_ISSUES = 3;
 const SHOWN_VALUE = 80;
 
-/** Parses a complete JSON body exactly; `where` begins the message. Throws PricelakeError `contract`. */
+/** @param where begins the message. Throws PricelakeError `contract`. */
 export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): unknown {
   try {
     return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    // V8 quotes a piece of the text, where a key cut in half would escape the cleaner.
+    // V8 quotes a piece of the text: half a key in it would escape the cleaner.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(`${where}: the answer is not JSON (${cleaner.text(said)}); it begins ${showText(body, cleaner)}`);
   }
 }
 
-/** Checks a parsed answer against its schema. Throws PricelakeError `contract` naming place and value. */
+/** Throws PricelakeError `contract` with place and value. */
 export function checkAnswer<T extends z.ZodType>(
   value: unknown,
   schema: T,
@@ -38,8 +38,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Whether a JSON body looks whole: every answer of the API is an object or an array. A body that ends
- * with its connection has no other sign of having been cut.
+ * Every answer of the API is an object or an array. A body that ends with its connection shows in no other way that it
+ * is cut.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();
@@ -48,12 +48,12 @@ export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   return body.subarray(-64).toString().trimEnd().endsWith(close) ? 'whole' : 'cut';
 }
 
-/** The first characters of a body, quoted. */
+/** The first characters, quoted. */
 export function showText(body: Buffer, cleaner: Cleaner): string {
   return JSON.stringify(cleaner.text(body.subarray(0, 4096).toString(), SHOWN_VALUE));
 }
 
-/** A 200 that is not what the document says. */
+/** A 200 that differs from the document. */
 export function refuseJson(message: string): PricelakeError {
   return new PricelakeError('contract', message, {
     hint: 'The service departs from its API document: check source.baseUrl, then look for a newer pricelake.',

@@ -1,27 +1,27 @@
 import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
-import { parseRetryAfter } from './retry-after.js';
-import { Trouble } from './trouble.js';
+import { Trouble } from './retry-policy.js';
+import { parseRetryAfter } from './service-clock.js';
 
-/** An answer other than 200, its body read as far as it is wanted. */
-export interface RefusedAnswer {
+/** An answer other than 200. */
+interface RefusedAnswer {
   status: number;
   headers: Record<string, string>;
   /** First part of the decoded body. */
   body: Buffer;
 }
 
-export interface RefusalContext {
+interface RefusalContext {
   /** `GET /api/v1/items`, to begin messages with. */
   where: string;
   cleaner: Cleaner;
   now: Date;
 }
 
-/** What an Error body says (API document, section 7), as far as it says it. */
+/** The readable parts of an Error body (API document, section 7). */
 interface ErrorBody {
-  /** True when the body is the service's own, and not a proxy's page. */
+  /** False for a proxy's page. */
   genuine: boolean;
   said: string;
   limit: string | undefined;
@@ -29,8 +29,8 @@ interface ErrorBody {
 }
 
 /**
- * Turns an answer other than 200 into what is thrown (API document, section 7): 429 for the rate and
- * 5xx become Trouble, which may be tried again; all else is a PricelakeError.
+ * API document, section 7: 429 for the rate and 5xx become Trouble, which may be tried again; all others a
+ * PricelakeError.
  */
 export function explainRefusal(answer: RefusedAnswer, context: RefusalContext): PricelakeError | Trouble {
   const { status } = answer;

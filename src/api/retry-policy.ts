@@ -1,14 +1,18 @@
-/** How long to keep trying. Times in milliseconds. */
+import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
+import type { Io } from '../io/io.js';
+import type { RateBucket } from './rate-bucket.js';
+
+/** Times in milliseconds. */
 export interface RetryPolicy {
-  /** Attempts of one call that may end in a network fault or a 5xx, the first included. Default 8. */
+  /** Attempts of one call that may end in a network fault or a 5xx. Default 8. */
   attempts: number;
-  /** Attempts of one call that may be answered 429 `ratePerSecond`. Default 30. */
+  /** Attempts of one call that may end in 429 `ratePerSecond`. Default 30. */
   rateLimitedAttempts: number;
-  /** Backoff before the second attempt lies between 0 and this. Default 500. */
+  /** The backoff before the second attempt lies between 0 and this. Default 500. */
   baseMs: number;
   /** Longest backoff. Default 30,000. */
   maxMs: number;
-  /** Longest wait the service may ask for; a longer one ends the call with its time. Default 120,000. */
+  /** Longest wait that the service may ask for; a longer one ends the call. Default 120,000. */
   maxWaitMs: number;
 }
 
@@ -20,42 +24,128 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxWaitMs: 120_000,
 };
 
-export type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
+type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
 
-/** How one call has fared so far, the attempt just ended included. */
-export interface Tries {
+/** Failed attempts of one call so far. */
+interface Tries {
   faults: number;
   rateLimited: number;
 }
 
-export interface Setback {
+interface Setback {
   kind: TroubleKind;
-  /** Wait the service asked for. */
+  /** The service asked for this wait. */
   retryAfterMs?: number | undefined;
-  /** False where another attempt might be paid for twice. */
+  /** False if another attempt might be paid for twice. */
   repeatable: boolean;
 }
 
-export type Decision =
+type Decision =
   | { retry: true; waitMs: number }
   | { retry: false; because: 'unrepeatable' | 'attempts' }
   | { retry: false; because: 'wait_too_long'; waitMs: number };
 
-/** Decides after a failed attempt. `random` is uniform in [0, 1). */
+/** @param random uniform in [0, 1) */
 export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // Told before the attempts are counted: the caller learns when to come back.
+  // Before the attempts are counted, so that the caller learns when to come back.
   if (asked > policy.maxWaitMs) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, policy.rateLimitedAttempts] : [tries.faults, policy.attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
   const backoff = computeBackoff(made, policy, random);
-  // A 429's Retry-After is exact, unless it is no wait at all; a 5xx's is the least: only jitter keeps clients apart.
+  // A 429's Retry-After is exact unless it is 0. A 5xx's is the least: only jitter keeps clients apart.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
 /** Full jitter: uniform between 0 and baseMs · 2^(failures - 1), at most maxMs. */
 export function computeBackoff(failures: number, policy: RetryPolicy, random: number): number {
   return Math.round(random * Math.min(policy.maxMs, policy.baseMs * 2 ** (failures - 1)));
+}
+
+/** A failed attempt that another may mend. Never leaves src/api. */
+export class Trouble extends Error {
+  readonly setback: Setback;
+  readonly facts: ErrorFacts;
+
+  constructor(setback: Setback, message: string, facts: ErrorFacts, options?: { cause?: unknown }) {
+    super(message, options);
+    this.setback = setback;
+    this.facts = facts;
+  }
+
+  /** Callers get this error when there is no further attempt. */
+  giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
+    const facts: ErrorFacts = { ...this.facts, attempts };
+    let message = this.#tell(attempts);
+    if (decision.because === 'wait_too_long') {
+      facts.nextRunAt = new Date(now.getTime() + decision.waitMs);
+      message += `; the service asks to come back at ${facts.nextRunAt.toISOString()}`;
+    }
+    return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
+  }
+
+  /** For a wait that ended too early: says why the run waited, and what ended the wait. */
+  endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
+    const told = `${this.#tell(attempts)}; ${message}`;
+    return new PricelakeError(code, told, { ...facts, ...this.facts, attempts }, { cause: this.cause });
+  }
+
+  #tell(attempts: number): string {
+    return attempts > 1 ? `${this.message}, after ${attempts} attempts` : this.message;
+  }
+}
+
+interface RetryContext {
+  /** For the log. */
+  path: string;
+  policy: RetryPolicy;
+  bucket: RateBucket;
+  io: Io;
+  signal: AbortSignal;
+}
+
+/**
+ * Each attempt takes a token. A rate limit or a Retry-After speaks for the whole service and pauses every call; a fault
+ * pauses only this one. A pause that is too long ends every call that it would hold.
+ * @throws PricelakeError, in place of Trouble `unavailable`; `deadline` with the trouble before it
+ */
+export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
+  const { path, policy, bucket, io, signal } = context;
+  const tries: Tries = { faults: 0, rateLimited: 0 };
+  let last: Trouble | undefined;
+  /** The error that ends a wait does not say why the run waited. */
+  const waitFor = (wait: Promise<void>) =>
+    wait.catch((error: unknown) => {
+      const isLate = error instanceof PricelakeError && error.code === 'deadline';
+      throw isLate && last !== undefined ? last.endBy(error, tries.faults + tries.rateLimited) : error;
+    });
+  for (;;) {
+    await waitFor(bucket.take(signal));
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Trouble) || signal.aborted) throw error;
+      last = error;
+      const limited = error.setback.kind === 'rate_limited';
+      tries[limited ? 'rateLimited' : 'faults'] += 1;
+      const attempts = tries.faults + tries.rateLimited;
+      const decision = decideRetry(error.setback, tries, policy, io.random());
+      if (!decision.retry) {
+        const failure = error.giveUp(decision, attempts, io.now());
+        if (decision.because === 'wait_too_long') bucket.close(decision.waitMs, failure);
+        throw failure;
+      }
+      const { waitMs } = decision;
+      io.log('warn', limited ? 'api.rate_limited' : 'api.retry', {
+        path,
+        attempt: attempts,
+        waitMs,
+        reason: error.message,
+      });
+      if (limited || error.setback.retryAfterMs !== undefined) bucket.pause(waitMs);
+      else await waitFor(io.sleep(waitMs, signal));
+    }
+  }
 }

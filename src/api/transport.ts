@@ -2,20 +2,19 @@ import type { Dispatcher } from 'undici';
 import errors from 'undici/lib/core/errors.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
-import type { BodyPace } from './body-pace.js';
-import { BodyQueue } from './body-queue.js';
+import { type BodyPace, BodyQueue } from './body-queue.js';
 
-/** How long each part of an answer may take, in milliseconds. */
+/** Limits in milliseconds. */
 export interface Timeouts {
-  /** Until the connection is open, including TLS. Default 10,000. */
+  /** Until the connection is open, with TLS. Default 10,000. */
   connectMs: number;
-  /** From the request until the answer's headers: an export may count rows first. Default 120,000. */
+  /** From the request to the headers: an export may count rows first. Default 120,000. */
   headersMs: number;
   /** Between two pieces of a body, while the reader waits. Default 60,000. */
   stallMs: number;
-  /** From an answer's headers until its last byte, exports aside. Default 60,000. */
+  /** From the headers to the last byte, except for exports. Default 60,000. */
   bodyMs: number;
-  /** What an export has to bring while the reader waits. Default 64 KiB in 120,000. */
+  /** The least that an export brings while the reader waits. Default 64 KiB in 120,000. */
   exportPace: NonNullable<BodyPace['minimum']>;
 }
 
@@ -27,20 +26,20 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   exportPace: EXPORT_PACE,
 };
 
-/** Calls to one origin at a time; more wait their turn. */
+/** More calls wait their turn. */
 const MAX_CONNECTIONS = 64;
 
 export interface Answer {
   status: number;
-  /** Names in lower case; a repeated header joined with commas. */
+  /** Names in lower case; repeated headers are joined with commas. */
   headers: Record<string, string>;
-  /** As it arrived, not decoded. Read it or discard it: an unread body holds its connection. */
+  /** Not decoded. Read or discard it: an unread body holds its connection. */
   body: BodyQueue;
 }
 
-/** No answer: the exchange broke before its headers were complete. */
+/** The exchange broke before its headers were complete. */
 export class ExchangeFault extends Error {
-  /** True when the request may have reached the service, so that it may have been counted. */
+  /** True if the request may have reached the service, so it may count. */
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
@@ -49,16 +48,10 @@ export class ExchangeFault extends Error {
   }
 }
 
-export interface Transport {
-  /** GET `path` (with its query) of the origin. Throws ExchangeFault only. */
-  get(path: string, headers: Record<string, string>): Promise<Answer>;
-  /** Breaks off whatever is under way with `reason`. */
-  abort(reason: Error): void;
-  close(): Promise<void>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
-/** One undici agent for one origin, with keep-alive. Nothing is retried, redirected or decoded here. */
-export function createTransport(origin: string, timeouts: Timeouts): Transport {
+/** One undici agent with keep-alive. It does not retry, redirect or decode. */
+export function createTransport(origin: string, timeouts: Timeouts) {
   const agent = new Agent({
     connect: { timeout: timeouts.connectMs },
     connections: MAX_CONNECTIONS,
@@ -67,6 +60,7 @@ export function createTransport(origin: string, timeouts: Timeouts): Transport {
   });
   const underWay = new Set<(reason: Error) => void>();
 
+  /** @param path with its query. Throws ExchangeFault only. */
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort), timeouts);
@@ -77,10 +71,11 @@ export function createTransport(origin: string, timeouts: Timeouts): Transport {
 
   return {
     get,
-    abort: (reason) => {
+    /** Ends all exchanges with `reason`. */
+    abort(reason: Error): void {
       for (const abort of [...underWay]) abort(reason);
     },
-    close: () => agent.destroy(),
+    close: (): Promise<void> => agent.destroy(),
   };
 }
 
@@ -89,7 +84,7 @@ interface Exchange {
   abort: (reason: Error) => void;
 }
 
-/** The state of one request and its answer, as undici's events report it. */
+/** The state of one exchange, as undici's events report it. */
 function createExchange(
   resolve: (answer: Answer) => void,
   reject: (fault: ExchangeFault) => void,
@@ -117,7 +112,7 @@ function createExchange(
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) {
-        // Each interim answer makes undici wait as long again.
+        // After each interim answer, undici waits for as long again.
         if (performance.now() - sentAt > headersMs) controller.abort(new errors.HeadersTimeoutError());
         return;
       }
@@ -127,7 +122,7 @@ function createExchange(
         close: () => controller.abort(new Error('the rest of the body is not wanted')),
       });
       body = queue;
-      // An interim answer has no body: only from here on one comes and ends.
+      // An interim answer has no body and no end.
       handler.onResponseData = (_controller, chunk) => queue.push(chunk);
       handler.onResponseEnd = () => {
         finish();
@@ -140,7 +135,7 @@ function createExchange(
 
   function abort(reason: Error): void {
     aborted = reason;
-    // While the connection is still being made there is nothing to break off, but nobody waits on.
+    // While the connection opens there is nothing to break off, but nobody waits any longer.
     if (breakOff === undefined) fail(reason);
     else breakOff(reason);
   }

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { planInfo } from '../api/account-contract.js';
 import * as contract from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import type { AnswerName } from '../tables/table.js';
 
 /** `text` is a cell of CSV, which has neither types nor null. */
@@ -19,18 +21,18 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** Types on the wire, where zod knows only the type after parsing. */
-const WIRE_KINDS = new Map<unknown, JsonKind[]>([
-  [contract.int64, ['integer']],
-  [contract.int32, ['integer']],
-  [contract.decimal, NUMBER],
-]);
+/** zod's own types are those after parsing. The contract's metadata say what is on the wire (api/wire-types.ts). */
+function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
+  const { type, format } = z.globalRegistry.get(schema) ?? {};
+  if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
+  if (format === 'date-time') return { kinds: new Set(['string']), isTime: true };
+  return type === 'number' ? { kinds: new Set(NUMBER) } : undefined;
+}
 
-/** Describes the values that a schema of the contract allows on the wire. Throws for an unknown kind of schema. */
-function describeValue(schema: z.core.$ZodType): DescribedValue {
-  const wire = WIRE_KINDS.get(schema);
-  if (wire !== undefined) return { kinds: new Set(wire) };
-  if (schema === contract.dateTime) return { kinds: new Set(['string']), isTime: true };
+/** Reads what a schema allows on the wire. Throws if the contract has a kind of schema that is not listed here. */
+export function describeValue(schema: z.core.$ZodType): DescribedValue {
+  const wire = readWireType(schema);
+  if (wire !== undefined) return wire;
   if (schema instanceof z.ZodNullable) {
     const inner = describeValue(schema.unwrap());
     return { ...inner, kinds: new Set([...inner.kinds, 'null']) };
@@ -55,7 +57,7 @@ function describeValue(schema: z.core.$ZodType): DescribedValue {
 }
 
 /** A history entry lands as a change that names its item (backfill/land-histories.ts). */
-const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: contract.int64 }) });
+const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
 /** A row of each answer (section 2). */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
@@ -68,7 +70,7 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
   // Other fields can't drift unnoticed: the contract checks them, because a run needs the limits.
-  '/plan': describeValue(contract.planInfo.pick({ status: true })),
+  '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
 /** The document does not show how flat export rows hold objects and lists, so these may be text. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isComparisonWorthIt } from '../account/count-usage.js';
 import type { PlannedRun } from '../account/read-plan.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import { hasOpenBackfill } from '../backfill/land-histories.js';
 import type { PricelakeError } from '../errors/errors.js';
 import { listParts } from '../extract/dataset-client.js';

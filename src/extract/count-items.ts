@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import type { Counts } from '../plan/plan-shards.js';
 
 /** While the world changes, two answers may differ: looked at so often until they agree. */

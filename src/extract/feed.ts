@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import type { JournalEntry } from '../landing/journal-entry.js';

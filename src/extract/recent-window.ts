@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import { LAG_MS } from '../tables/table.js';
 
 const PAGE_LIMIT = 200;

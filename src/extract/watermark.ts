@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import type { Io } from '../io/io.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';

@@ -1,4 +1,4 @@
-import type { PlanInfo } from '../api/contract.js';
+import type { PlanInfo } from '../api/account-contract.js';
 import { type ErrorCode, PricelakeError } from '../errors/errors.js';
 
 /** A month's cap, as a share of the plan's limit or as a number. */

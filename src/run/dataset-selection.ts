@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { SeenPlan } from '../account/seen-plan.js';
 import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import { listParts } from '../extract/dataset-client.js';

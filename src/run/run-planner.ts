@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { PlannedRun } from '../account/read-plan.js';
 import type { Query } from '../api/client.js';
-import { int64 } from '../api/contract.js';
+import { int64 } from '../api/wire-types.js';
 import { countListed } from '../extract/count-items.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import { nameDatasets } from '../plan/find-added.js';

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
 
-/** A change appears in the feed this long after it happened (section 4, /changes, rule 3). */
+/** The feed shows a change this long after it happened (section 4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;
 
 /** `frozen` stands still between advances, `real` is wall time, `60x` runs sixty times as fast. */
@@ -17,13 +17,12 @@ export function parseClockMode(text: string): ClockMode {
   throw new PricelakeError('usage', `the clock "${text}" is none of frozen, real and 60x, up to ${MAX_SPEED}x`);
 }
 
-/** How many times as fast as wall time; 0 stands still. */
+/** 0 stands still. */
 export function speedOf(mode: ClockMode): number {
   if (mode === 'frozen') return 0;
   return mode === 'real' ? 1 : Number.parseFloat(mode);
 }
 
-/** The sandbox's own time. */
 export class SimulatedClock {
   readonly mode: ClockMode;
   readonly #speed: number;
@@ -32,7 +31,7 @@ export class SimulatedClock {
   #isHeld = false;
   #movedAt: number;
 
-  /** @param wall milliseconds of wall time */
+  /** @param wall milliseconds */
   constructor(startAt: Date, mode: ClockMode, wall: () => number = () => performance.now()) {
     this.mode = mode;
     this.#speed = speedOf(mode);
@@ -45,7 +44,7 @@ export class SimulatedClock {
     return this.#speed > 0;
   }
 
-  /** Now in milliseconds since 1970, UTC. */
+  /** Milliseconds since 1970. */
   now(): number {
     return this.isRunning && !this.#isHeld
       ? this.#base + Math.floor((this.#wall() - this.#movedAt) * this.#speed)
@@ -56,15 +55,15 @@ export class SimulatedClock {
     return new Date(this.now()).toISOString();
   }
 
-  /** Sets the clock; a running one runs on from there. */
+  /** A running clock runs on from there. */
   moveTo(ms: number): void {
     this.#base = ms;
     this.#movedAt = this.#wall();
   }
 
   /**
-   * Stands still while the world takes a step, then runs on from there: however fast the clock, the feed shows a change
-   * 30 seconds after it happened, not that plus what the step took.
+   * Stands still while the world takes a step, then runs on. However fast the clock, the feed shows a change 30 seconds
+   * after it happened, without the time that the step took.
    */
   async hold<T>(work: (now: number) => Promise<T>): Promise<T> {
     this.moveTo(this.now());
@@ -77,7 +76,7 @@ export class SimulatedClock {
     }
   }
 
-  /** Seconds of wall time until then, at least 1; for a frozen clock, its own. */
+  /** Seconds of wall time, at least 1; of its own time if frozen. */
   secondsTo(moment: Date): number {
     return Math.max(1, Math.ceil((moment.getTime() - this.now()) / 1000 / (this.#speed || 1)));
   }

@@ -1,4 +1,4 @@
-/** A pipeline file that fits any sandbox, with the address and the key from the environment. */
+/** Fits any sandbox: address and key come from the environment. */
 export const PIPELINE_FILE = `name: prices
 source:
   baseUrl: \${PRICELAKE_BASE_URL}
@@ -7,12 +7,11 @@ lake:
   path: ./lake
 `;
 
-/** A call to try. */
 export function describeCall(baseUrl: string, key: string): string {
   return `curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/items?size=1'`;
 }
 
-/** Commands that copy the sandbox into a lake, in a terminal of their own. */
+/** Commands for another terminal. */
 export function describeSync(baseUrl: string, key: string): string {
   return `export PRICELAKE_BASE_URL=${baseUrl}
 export PRICELAKE_API_KEY=${key}

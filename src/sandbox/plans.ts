@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { PricelakeError } from '../errors/errors.js';
 
 export const PLAN_CODES = ['free', 'trial', 'pro', 'unlimited'] as const;
 export type PlanCode = (typeof PLAN_CODES)[number];
@@ -23,79 +24,63 @@ export interface Plan {
   name: string;
   status: 'TRIALING' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED' | null;
   limits: PlanLimits;
-  /** Export rows beyond the quota are billed instead of cut off (section 4, /export, quota rules 2 and 3). */
+  /** Bills rows beyond the quota instead of cutting the export off (section 4, /export, quota rules 2 and 3). */
   overage: boolean;
 }
 
-/** How long a trial lasts; afterwards the plan in effect is Free. */
+/** Afterwards the plan in effect is Free. */
 export const TRIAL_DAYS = 14;
-/** A payment overdue for this long makes every request answer 402 (section 3, plan status). */
+/** A payment that is overdue for so long makes every request answer 402 (section 3, plan status). */
 export const OVERDUE_DAYS = 30;
 
-/** The API document shows no values of its plans: these are the sandbox's own. */
-export const PLANS: Record<PlanCode, Plan> = {
-  free: {
-    code: 'free',
-    name: 'Free',
-    status: null,
-    overage: false,
-    limits: {
-      datasets: 1,
-      apiCallsPerMonth: 1_000,
-      ratePerSecond: 2,
-      exportRowsPerMonth: 1_000,
-      historyDays: 7,
-      changeFeed: false,
-      webhooks: false,
-      delayHours: 24,
-    },
-  },
-  trial: {
-    code: 'trial',
-    name: 'Trial',
-    status: 'TRIALING',
-    overage: false,
-    limits: {
-      datasets: 3,
-      apiCallsPerMonth: 10_000,
-      ratePerSecond: 10,
-      exportRowsPerMonth: 10_000,
-      historyDays: 30,
-      changeFeed: true,
-      webhooks: true,
-      delayHours: 0,
-    },
-  },
-  pro: {
-    code: 'pro',
-    name: 'Pro',
-    status: 'ACTIVE',
-    overage: true,
-    limits: {
-      datasets: 10,
-      apiCallsPerMonth: 500_000,
-      ratePerSecond: 50,
-      exportRowsPerMonth: 5_000_000,
-      historyDays: 365,
-      changeFeed: true,
-      webhooks: true,
-      delayHours: 0,
-    },
-  },
-  unlimited: {
-    code: 'unlimited',
-    name: 'Unlimited',
-    status: 'ACTIVE',
-    overage: true,
-    limits: {
-      datasets: null,
-      apiCallsPerMonth: null,
-      ratePerSecond: null,
-      exportRowsPerMonth: null,
-      historyDays: null,
-      changeFeed: true,
-      webhooks: true,
-      delayHours: 0,
-    },
-  },
+/** The API document shows no values of its plans: these are the sandbox's own. null is unlimited. */
+const LIMITS: { [L in keyof PlanLimits]: Record<PlanCode, PlanLimits[L]> } = {
+  datasets: { free: 1, trial: 3, pro: 10, unlimited: null },
+  apiCallsPerMonth: { free: 1_000, trial: 10_000, pro: 500_000, unlimited: null },
+  ratePerSecond: { free: 2, trial: 10, pro: 50, unlimited: null },
+  exportRowsPerMonth: { free: 1_000, trial: 10_000, pro: 5_000_000, unlimited: null },
+  historyDays: { free: 7, trial: 30, pro: 365, unlimited: null },
+  changeFeed: { free: false, trial: true, pro: true, unlimited: true },
+  webhooks: { free: false, trial: true, pro: true, unlimited: true },
+  delayHours: { free: 24, trial: 0, pro: 0, unlimited: 0 },
 };
+
+function plan(code: PlanCode, name: string, status: Plan['status'], overage: boolean): Plan {
+  const limits = Object.entries(LIMITS).map(([limit, values]) => [limit, values[code]]);
+  return { code, name, status, limits: Object.fromEntries(limits) as PlanLimits, overage };
+}
+
+export const PLANS: Record<PlanCode, Plan> = {
+  free: plan('free', 'Free', null, false),
+  trial: plan('trial', 'Trial', 'TRIALING', false),
+  pro: plan('pro', 'Pro', 'ACTIVE', true),
+  unlimited: plan('unlimited', 'Unlimited', 'ACTIVE', true),
+};
+
+const limits = planLimits.partial();
+
+/**
+ * Reads `apiCallsPerMonth=100`, `ratePerSecond=null`, `changeFeed=false` (names of section 8).
+ * @throws PricelakeError `usage` that names the limit and the allowed values
+ */
+export function parseLimits(specs: readonly string[]): Partial<PlanLimits> {
+  const entries = specs.map((spec) => {
+    const [, name, value] = /^(\w+)=(\S+)$/.exec(spec) ?? [];
+    if (name === undefined || value === undefined) throw refuse(spec, 'NAME=VALUE is expected');
+    if (!(name in planLimits.shape)) throw refuse(spec, `limits are ${Object.keys(planLimits.shape).join(', ')}`);
+    const parsed = limits.safeParse({ [name]: readValue(value) });
+    if (!parsed.success) throw refuse(spec, z.prettifyError(parsed.error).replaceAll('\n', ' '));
+    return [name, readValue(value)];
+  });
+  return limits.parse(Object.fromEntries(entries)) as Partial<PlanLimits>;
+}
+
+function readValue(text: string): unknown {
+  if (text === 'null') return null;
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function refuse(spec: string, reason: string): PricelakeError {
+  return new PricelakeError('usage', `limit '${spec}': ${reason}`);
+}

@@ -1,25 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import { type ClockMode, SimulatedClock, speedOf } from './clock.js';
-import { type Fault, parseFaults } from './faults/fault.js';
-import { FaultPlan } from './faults/fault-plan.js';
+import { type Fault, FaultPlan, parseFaults } from './faults/fault.js';
 import { injectFaults } from './faults/inject-faults.js';
 import { Account, type AccountChange, type KeyKind } from './http/account.js';
+import { setLimitHeaders } from './http/admit-caller.js';
 import { buildApp } from './http/app.js';
 import { buildCaller, type Service } from './http/caller.js';
-import { setLimitHeaders } from './http/limit-headers.js';
-import { findHangUp, type Handler, listen } from './http/listen.js';
-import { refuseMalformed } from './http/refuse-malformed.js';
-import { addOpenApiRoute } from './http/routes-openapi.js';
-import { changeReadings } from './http/routes-readings.js';
+import { findHangUp, type Handler, listen, refuseMalformed } from './http/listen.js';
+import { changeReadings } from './http/routes-control.js';
 import type { PlanCode, PlanLimits } from './plans.js';
 import { Readings } from './readings/readings.js';
-import { checkEndpointUrl } from './webhooks/endpoint-url.js';
 import { addWebhookRoutes } from './webhooks/routes-webhook.js';
-import { Webhook, type WebhookOptions } from './webhooks/webhook.js';
-import { type AdvanceCounts, type AdvanceOptions, advanceWorld } from './world/advance-world.js';
+import { checkEndpointUrl, Webhook, type WebhookOptions } from './webhooks/webhook.js';
+import { type AdvanceCounts, type AdvanceOptions, advanceWorld, liveOn } from './world/advance-world.js';
 import type { ExportShape } from './world/export-rows.js';
 import { generateWorld } from './world/generate-world.js';
-import { liveOn } from './world/live-on.js';
 import { loadWorld } from './world/load-world.js';
 import { World } from './world/world.js';
 
@@ -34,39 +29,39 @@ export interface SandboxOptions {
   items?: number;
   /** Default: grows with the items, from 8 to 400. */
   sites?: number;
-  /** Days of changes that a generated world has behind it, 5 or more. Default 90. */
+  /** Days of changes in a generated world, 5 or more. Default 90. */
   pastDays?: number;
-  /** NDJSON or NDJSON.gz of the user's own Items, served instead of a generated world. */
+  /** NDJSON or NDJSON.gz of the user's Items, served instead of a generated world. */
   dataFile?: string;
-  /** NDJSON or NDJSON.gz of the Changes that led to those Items: the recorded past, served as it is. */
+  /** NDJSON or NDJSON.gz of the Changes that led to those Items, served as they are. */
   changesFile?: string;
   /** Default `pro`. */
   plan?: PlanCode;
   /** Requests per second; null is unlimited. Default: the plan's. */
   ratePerSecond?: number | null;
-  /** Further limits that differ from the plan's (section 8). */
+  /** Limits that differ from the plan's (section 8). */
   limits?: Partial<PlanLimits>;
-  /** false switches overage off: rows beyond the quota are cut off instead of billed. Only paid plans have it. */
+  /** false cuts rows beyond the quota off instead of billing them. Only paid plans have overage. */
   overage?: boolean;
-  /** Keys that are revoked: they answer 401. */
+  /** They answer 401. */
   revoked?: AccountChange['revoked'];
-  /** Days for which a payment is overdue at the start: status PAST_DUE, and 402 from 30 on (section 3). */
+  /** Status PAST_DUE at the start, and 402 from 30 days on (section 3). */
   overdueDays?: number;
-  /** How export rows name their fields. Default: NDJSON like Item, CSV flat in camel case. */
+  /** Names of the fields of export rows. Default: NDJSON like Item, CSV flat in camel case. */
   exportShape?: ExportShape;
-  /** Faults on demand, each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault.ts has the grammar. */
+  /** Each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault-kinds.ts has the grammar. */
   faults?: readonly string[];
-  /** How the service reads the document where it is silent, each `NAME=VALUE`; readings/registry.ts lists them. */
+  /** What the service does where the document is silent, each `NAME=VALUE`; readings/registry.ts lists them. */
   readings?: readonly string[];
-  /** Where the simulated clock starts. Default 2026-11-20T06:00:00Z. */
+  /** Default 2026-11-20T06:00:00Z. */
   startAt?: Date;
   /** Default `frozen`: moves only by advance. With `real`, or faster with `60x`, time passes by itself. */
   clock?: ClockMode;
-  /** Where events are sent from the start (section 6), and how. Without `url` an endpoint can be set up later. */
+  /** The endpoint for events from the start (section 6). Without `url` it can be set up later. */
   webhook?: WebhookOptions & { url?: string };
-  /** Milliseconds by which requests per second are counted. Default: the machine's. */
+  /** Milliseconds, for requests per second. Default: the machine's. */
   wallClock?: () => number;
-  /** Wraps the HTTP handler, for what no fault of `faults` does. */
+  /** Wraps the HTTP handler, for faults beyond `faults`. */
   wrap?: (next: Handler) => Handler;
 }
 
@@ -74,17 +69,17 @@ export interface Sandbox {
   /** http://127.0.0.1:PORT */
   baseUrl: string;
   keys: Record<KeyKind, string>;
-  /** Replaces the faults that are armed; the count of requests starts over. Throws PricelakeError `usage`. */
+  /** Replaces the armed faults and counts requests from 0. Throws PricelakeError `usage`. */
   armFaults(specs: readonly string[]): void;
-  /** From the next answer on. Throws PricelakeError `usage`, also for a reading that rows are written by. */
+  /** Holds from the next answer on. Throws PricelakeError `usage`, also for readings that only hold from the start. */
   setReadings(specs: readonly string[]): void;
-  /** Revokes keys, changes plan and limits, lets a payment become overdue: what is given, from the next request on. */
+  /** Holds from the next request on. */
   changeAccount(change: AccountChange): void;
-  /** Moves the clock on and lets the world change: price changes, new, removed and re-listed items. */
+  /** Moves the clock on and lets the world change. */
   advance(options: AdvanceOptions): Promise<AdvanceCounts>;
-  /** The customer's webhook endpoint: what the service's portal offers (section 6). */
+  /** The customer's endpoint, as the service's portal offers it (section 6). */
   webhook: Webhook;
-  /** The truth, for tests: every item of the live key as Item JSON, all its changes as Change JSON, by id. */
+  /** The truth, for tests: every item of the live key as Item JSON, and all changes as Change JSON, by id. */
   dump(): Promise<{ items: string[]; changes: string[] }>;
   close(): Promise<void>;
 }
@@ -92,9 +87,9 @@ export interface Sandbox {
 const HOUR_MS = 3_600_000;
 const START_AT = new Date('2026-11-20T06:00:00Z');
 
-/** Starts the embedded service of the API document on 127.0.0.1, over a seeded world. */
+/** Starts the service of the API document on 127.0.0.1, over a seeded world. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  // Before the world, which takes a while.
+  // First, because the world takes a while.
   const faults = parseFaults(options.faults ?? []);
   const readings = new Readings(options.readings);
   const { url, anyHost = false } = options.webhook ?? {};
@@ -103,7 +98,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const clock = await fillWorld(world, options);
     world.livedUntil = clock.now();
-    // The past is quiet for longer than any answer lags.
+    // The generated past is quiet for longer than any answer lags.
     if (readings.hasLag) world.keepPast(0);
     return await serveWorld(world, clock, faults, options);
   } catch (error) {
@@ -112,7 +107,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** A generated world, or the user's own items. Returns the clock at its end. */
+/** Returns the clock at the end of the world's past. */
 async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
   const { seed = 1, items = 20_000, pastDays = 90, clock = 'frozen', startAt = START_AT } = options;
   if (options.dataFile !== undefined) {
@@ -138,7 +133,6 @@ async function serveWorld(
   // Rendered now, so that the first export starts at once.
   await world.rows(buildCaller(service, 'live').view, 'json');
   const app = buildApp(service);
-  addOpenApiRoute(app);
   const webhook = new Webhook(service, { timeScale: speedOf(clock.mode) || 1, ...options.webhook });
   addWebhookRoutes(app, webhook);
   const handle: Handler = injectFaults(
@@ -172,7 +166,7 @@ async function serveWorld(
   };
 }
 
-/** Answers have the time of the sandbox's clock as `Date`; Node would send the machine's. */
+/** Node would send the machine's time as `Date`. */
 function dateAnswers(handle: Handler, clock: SimulatedClock): Handler {
   return async (request) => {
     const answer = await handle(request);

@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { planInfo } from '../../src/api/account-contract.js';
 import { apiPath } from '../../src/api/api-url.js';
-import { changePage, planInfo } from '../../src/api/contract.js';
+import { changePage } from '../../src/api/contract.js';
 import type { Io } from '../../src/io/io.js';
 import { createFakeIo } from './fake-io.js';
 import { catchError, connect, KEY, listen, sendJson, startService } from './local-service.js';

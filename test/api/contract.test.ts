@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import * as contract from '../../src/api/contract.js';
+import * as account from '../../src/api/account-contract.js';
+import * as listings from '../../src/api/contract.js';
 import { parseExactJson } from '../../src/api/exact-json.js';
+import { dateTime, decimal, int64 } from '../../src/api/wire-types.js';
 
-const { changePage, dateTime, decimal, int64, planInfo, planLimits } = contract;
+const { changePage } = listings;
+const { planInfo, planLimits } = account;
 
 const accepts = (schema: z.ZodType, json: string) => schema.safeParse(parseExactJson(json)).success;
 
@@ -222,13 +225,7 @@ const DOCUMENT: Record<string, Record<string, string>> = {
   },
 };
 
-const listSchemas = (): Record<string, unknown> => ({
-  ...contract,
-  facetCategory: contract.facets.shape.categories.element,
-  facetCurrency: contract.facets.shape.currencies.element,
-  facetSite: contract.facets.shape.sites.element,
-  planUsage: contract.planInfo.shape.usage.unwrap(),
-});
+const schemas: Record<string, unknown> = { ...listings, ...account };
 
 /** Values of a type of the document, and values that are none of it. */
 const VALUES: Record<string, { right: unknown[]; wrong: unknown[] }> = {
@@ -258,7 +255,7 @@ function makeSample(name: string): Record<string, unknown> {
 
 test.each(Object.entries(DOCUMENT))('%s has each field of the document, in its type', (name, fields) => {
   const sample = makeSample(name);
-  const schema = listSchemas()[name] as z.ZodType;
+  const schema = schemas[name] as z.ZodType;
   const takes = (answer: object) => schema.safeParse(answer).success;
   expect(takes({ ...sample, more: 1 })).toBe(true);
   for (const [field, type] of Object.entries(fields)) {

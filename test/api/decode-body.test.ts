@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { collectBody, collectStart, decodeBody, readEncoding } from '../../src/api/decode-body.js';
+import { createCallCounter } from '../../src/api/call-counter.js';
+import {
+  collectBody,
+  collectStart,
+  decodeBody,
+  exportType,
+  isMediaType,
+  JSON_TYPE,
+  readEncoding,
+} from '../../src/api/decode-body.js';
 import type { Answer } from '../../src/api/transport.js';
+import { PricelakeError } from '../../src/errors/errors.js';
 
 async function* send(...chunks: (string | Error)[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) {
@@ -69,4 +79,47 @@ test('of a gzip body no more is taken than its reader follows', async () => {
     size += piece.length;
   }
   expect(size).toBe(8 * 1024 * 1024);
+});
+
+test('an export is CSV unless NDJSON is asked for', () => {
+  expect([exportType({}), exportType({ format: 'csv' }), exportType({ format: 'ndjson' })]).toEqual([
+    'text/csv',
+    'text/csv',
+    'application/x-ndjson',
+  ]);
+});
+
+test.each([
+  ['application/json', true],
+  [' Application/JSON ; charset=UTF-8', true],
+  ['application/json;charset="utf8"', true],
+  ['application/json; profile=x; charset=utf-8', true],
+  ['application/json; charset=utf-16', false],
+  ['application/json; charset=xutf-8', false],
+  ['application/json; charset=utf-8x', false],
+  ['application/json; mycharset=utf-16', true],
+  ['application/json2', false],
+  ['text/html; charset=utf-8', false],
+  ['', false],
+  [undefined, false],
+])('%j is JSON in UTF-8: %j', (header, answer) => {
+  expect(isMediaType(header, JSON_TYPE)).toBe(answer);
+});
+
+test('calls that reached the service count, those without a 200 apart, and those under way hold their place', () => {
+  const counter = createCallCounter();
+  const end = counter.begin();
+  counter.begin()(true, true);
+  for (const _ of [1, 2]) counter.begin()(true, false);
+  counter.begin()(false, false);
+  expect([counter.count(), counter.countRefused()]).toEqual([3, 2]);
+  counter.setLimit(1, (made) => new PricelakeError('budget', `made ${made}`));
+  const last = counter.begin();
+  expect(() => counter.begin()).toThrow('made 3');
+  end(false, false);
+  last(true, true);
+  expect(() => counter.begin()(true, true)).not.toThrow();
+  expect(() => counter.begin()).toThrow('made 5');
+  counter.setLimit(null, () => new PricelakeError('budget', 'no'));
+  expect(() => counter.begin()).not.toThrow();
 });

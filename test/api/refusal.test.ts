@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCleaner } from '../../src/api/clean-text.js';
 import { explainRefusal } from '../../src/api/refusal.js';
-import { Trouble } from '../../src/api/trouble.js';
+import { Trouble } from '../../src/api/retry-policy.js';
 
 const NOW = new Date('2026-12-20T12:00:00Z');
 const docsUrl = 'https://docs.example.com/errors';

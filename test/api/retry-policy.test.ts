@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeBackoff, DEFAULT_RETRY, decideRetry } from '../../src/api/retry-policy.js';
+import { computeBackoff, DEFAULT_RETRY, decideRetry, Trouble } from '../../src/api/retry-policy.js';
 
 const FAULT = { kind: 'fault', repeatable: true } as const;
 const LIMITED = { kind: 'rate_limited', repeatable: true } as const;
@@ -77,4 +77,28 @@ test('the Retry-After of a 5xx is the least wait', () => {
 test('what may be paid for twice is not repeated', () => {
   const decision = decideRetry({ kind: 'fault', repeatable: false }, { faults: 1, rateLimited: 0 }, DEFAULT_RETRY, 0);
   expect(decision).toEqual({ retry: false, because: 'unrepeatable' });
+});
+
+const NOW = new Date('2026-11-20T12:00:00Z');
+const setback = { kind: 'fault', repeatable: true } as const;
+
+test('the error that callers see says how often was tried, and keeps facts and cause', () => {
+  const cause = new Error('reset');
+  const trouble = new Trouble(setback, 'no answer', { host: 'h' }, { cause });
+  const error = trouble.giveUp({ retry: false, because: 'attempts' }, 3, NOW);
+  expect(error).toMatchObject({ code: 'unavailable', message: 'no answer, after 3 attempts', cause });
+  expect(error.facts).toStrictEqual({ host: 'h', attempts: 3 });
+});
+
+test('one attempt needs no count, and no cause is no cause', () => {
+  const error = new Trouble(setback, 'no answer', {}).giveUp({ retry: false, because: 'attempts' }, 1, NOW);
+  expect(error.message).toBe('no answer');
+  expect(error).not.toHaveProperty('cause');
+});
+
+test('a wait that is too long is an end that says when to come back', () => {
+  const decision = { retry: false, because: 'wait_too_long', waitMs: 600_000 } as const;
+  const error = new Trouble(setback, 'busy', {}).giveUp(decision, 1, NOW);
+  expect(error.message).toBe('busy; the service asks to come back at 2026-11-20T12:10:00.000Z');
+  expect(error.facts.nextRunAt).toEqual(new Date('2026-11-20T12:10:00Z'));
 });

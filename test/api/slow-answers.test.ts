@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { BodyPace } from '../../src/api/body-pace.js';
-import { BodyQueue } from '../../src/api/body-queue.js';
+import { type BodyPace, BodyQueue } from '../../src/api/body-queue.js';
 import { catchError, readAll, startService } from './local-service.js';
 
 /** Sends a byte every few milliseconds for as long as somebody listens. */

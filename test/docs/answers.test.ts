@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { LIMIT_NAMES } from '../../src/api/account-contract.js';
 import { createCleaner } from '../../src/api/clean-text.js';
-import { LIMIT_NAMES } from '../../src/api/contract.js';
 import { explainRefusal } from '../../src/api/refusal.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/errors/errors.js';

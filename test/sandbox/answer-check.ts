@@ -1,6 +1,24 @@
 import { createRequire } from 'node:module';
-import type { OpenApiDocument, Operation } from '../../src/api/openapi/document.js';
 import type { Answer } from './service.js';
+
+type Schema = Record<string, unknown> & { properties?: Record<string, Record<string, unknown>> };
+type Schemas = Record<string, { schema: Schema }>;
+type Response = { headers?: Schemas; content?: Schemas };
+interface Operation {
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters?: { name: string; schema: Schema }[];
+  responses: Record<string, Response | { $ref: string }>;
+}
+
+/** Parts of an OpenAPI document that tests look at. */
+export interface OpenApiDocument {
+  tags: { name: string; description: string }[];
+  paths: Record<string, { get: Operation }>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
+}
 
 type Validate = ((value: unknown) => boolean) & { errors?: unknown };
 interface SchemaChecker {

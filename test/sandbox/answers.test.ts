@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorBody, item, itemPage, planInfo } from '../../src/api/contract.js';
+import { errorBody, planInfo } from '../../src/api/account-contract.js';
+import { item, itemPage } from '../../src/api/contract.js';
 import { parse, Service } from './service.js';
 
 let service: Service;

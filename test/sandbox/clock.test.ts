@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import { FEED_DELAY_MS, parseClockMode, SimulatedClock, speedOf } from '../../src/sandbox/clock.js';
 import { startSandbox } from '../../src/sandbox/start.js';
+import { liveOn } from '../../src/sandbox/world/advance-world.js';
 import { generateWorld } from '../../src/sandbox/world/generate-world.js';
-import { liveOn } from '../../src/sandbox/world/live-on.js';
 import { World } from '../../src/sandbox/world/world.js';
 
 const START = new Date('2026-11-20T06:00:00Z');

@@ -1,4 +1,4 @@
-import type { DeliveryTime } from '../../src/sandbox/webhooks/scaled-time.js';
+import type { DeliveryTime } from '../../src/sandbox/webhooks/retry-schedule.js';
 
 /** Time that stands still until a test waits for something, and then goes by in the sender's own leaps. */
 export class DeliveryClock implements DeliveryTime {

@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  changePage,
-  dataset,
-  facets,
-  item,
-  itemPage,
-  planInfo,
-  productDetail,
-  productPage,
-} from '../../src/api/contract.js';
+import { planInfo } from '../../src/api/account-contract.js';
+import { changePage, dataset, facets, item, itemPage, productDetail, productPage } from '../../src/api/contract.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { SimulatedClock } from '../../src/sandbox/clock.js';
 import { Readings } from '../../src/sandbox/readings/readings.js';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeScratchFolder } from '../../src/sandbox/world/scratch-folder.js';
+import { makeScratchFolder } from '../../src/sandbox/world/world-database.js';
 
 it('a sandbox removes the folders of those that were killed, and no others', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'pricelake-test-'));

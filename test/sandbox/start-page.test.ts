@@ -76,7 +76,8 @@ describe('the start page', () => {
     const evil = `<script>alert("1" & '2')</script>`;
     const facts = { baseUrl: evil, plan: evil, clock: evil, figures: [{ name: evil, value: evil }] };
     const readings = [{ name: evil, value: evil, says: evil, isDefault: false }];
-    const rendered = renderStartPage({ ...facts, readings, keys: [{ name: evil, key: evil, about: evil }] });
+    const keys = [{ name: evil, key: evil, about: evil }];
+    const rendered = renderStartPage({ ...facts, readings, keys, endpoints: [{ path: evil, summary: evil }] });
     expect(rendered).not.toContain('<script');
     expect(html`<b title="${evil}">${[html`<i>${1}</i>`]}</b>`.text).toBe(
       '<b title="&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;"><i>1</i></b>',

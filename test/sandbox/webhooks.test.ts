@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeOpenApi } from '../../schemas/openapi.js';
 import { webhookEvent } from '../../src/api/contract.js';
-import { buildOpenApi } from '../../src/api/openapi/document.js';
 import type { SandboxOptions } from '../../src/sandbox/start.js';
 import { AnswerCheck } from './answer-check.js';
 import { DeliveryClock } from './delivery-clock.js';
@@ -54,7 +54,7 @@ describe('events', () => {
     expect(events.map(({ changes }) => changes?.length)).toEqual([100, 100, 50]);
     expect(events.flatMap(({ changes }) => changes)).toEqual(feed);
     expect(events.map(({ cursor }) => cursor)).toEqual([feed[99]?.id, feed[199]?.id, feed[249]?.id]);
-    const check = new AnswerCheck(buildOpenApi());
+    const check = new AnswerCheck(JSON.parse(writeOpenApi()));
     for (const [k, one] of receiver.received.entries()) {
       expect(one.headers).toMatchObject({
         'content-type': 'application/json',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { signBody } from '../../src/sandbox/webhooks/signature.js';
+import { signBody } from '../../src/sandbox/webhooks/signing-secrets.js';
 import { isSignedBy, judgeAge, parseSignature } from '../../src/webhook/signature.js';
 import { NOW, SECRET, sign } from './delivery.js';
 

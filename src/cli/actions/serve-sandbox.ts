@@ -1,5 +1,5 @@
 import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
-import { parseLimits } from '../../sandbox/parse-limits.js';
+import { parseLimits } from '../../sandbox/plans.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.js';
 import type { Arguments } from '../command.js';
 import type { sandbox } from '../commands/sandbox.js';

@@ -1,4 +1,3 @@
-/** Separator of the names in a category's path. */
 export const PATH_SEPARATOR = ' > ';
 
 export interface Category {
@@ -9,18 +8,18 @@ export interface Category {
   parentId: number | null;
 }
 
-/** What the products of a leaf category are called, made by, and cost. */
+/** Names, brands and prices of the products of a leaf category. */
 export interface Leaf {
   categoryId: number;
   nouns: string[];
   brands: string[];
-  /** Median price in euros and the spread of its logarithm. */
+  /** In euros, with the spread of its logarithm. */
   median: number;
   sigma: number;
   /** Share of the products. */
   weight: number;
   isBook: boolean;
-  /** Account datasets (bits) that the category belongs to. */
+  /** Bits of the category's datasets. */
   mask: number;
 }
 
@@ -109,10 +108,10 @@ const BRANCHES: Branch[] = [
   },
 ];
 
-/** Bit of the dataset that items without a category fall into when their shop adds none. */
+/** Items without a category fall into this dataset if their shop adds none. */
 export const FALLBACK_MASK = 1;
 
-/** The category tree, three levels deep, and what its leaves sell. */
+/** Three levels deep. */
 export function buildCategories(): { categories: Category[]; leaves: Leaf[] } {
   const categories: Category[] = [];
   const leaves: Leaf[] = [];

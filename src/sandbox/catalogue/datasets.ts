@@ -1,4 +1,4 @@
-/** A dataset of the account; `bit` is its place in an item's membership mask. */
+/** `bit` is the dataset's place in an item's membership mask. */
 export interface DatasetEntry {
   id: number;
   bit: number;
@@ -6,9 +6,9 @@ export interface DatasetEntry {
   description: string | null;
 }
 
-/** More would not fit into a mask of 32 bits beside the sample dataset. */
+/** A mask of 32 bits holds no more beside the sample dataset. */
 export const MAX_DATASETS = 30;
-export const SAMPLE_BIT = 30;
+const SAMPLE_BIT = 30;
 export const SAMPLE_DATASET: DatasetEntry = {
   id: 1,
   bit: SAMPLE_BIT,
@@ -18,10 +18,10 @@ export const SAMPLE_DATASET: DatasetEntry = {
 
 /** Shops of Poland, Czechia, Hungary and Romania. */
 export const CENTRAL_EUROPE_MASK = 1 << 5;
-/** Shops whose data are published under an open licence. */
+/** Shops with an open licence. */
 export const OPEN_DATA_MASK = 1 << 6;
 
-/** The account's datasets in the order in which a plan unlocks them. */
+/** In the order in which a plan unlocks them. */
 export const ACCOUNT_DATASETS: DatasetEntry[] = [
   ['Consumer electronics', 'TV, audio, computers and phones'],
   ['Home and garden', 'Tools, kitchen and garden'],
@@ -37,7 +37,6 @@ export const ACCOUNT_DATASETS: DatasetEntry[] = [
   description: description ?? null,
 }));
 
-/** Bits of these datasets as one mask. */
 export function maskOf(datasets: readonly DatasetEntry[]): number {
   return datasets.reduce((mask, dataset) => mask | (1 << dataset.bit), 0);
 }

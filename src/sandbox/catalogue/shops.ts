@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { COUNTRIES, type Country } from './countries.js';
 import { CENTRAL_EUROPE_MASK, OPEN_DATA_MASK } from './datasets.js';
 
 export interface Shop {
@@ -17,7 +16,7 @@ export interface Shop {
   level: number;
 }
 
-/** One listing of a shop that is scraped as a whole. */
+/** One listing of a shop; a scrape reads it as a whole. */
 export interface ShopSource {
   modelId: bigint;
   siteId: number;
@@ -27,29 +26,51 @@ export interface ShopSource {
   phaseHours: number;
 }
 
+/** A country with its currency, its price level, and the words of its shops. */
+interface Country {
+  code: string;
+  currency: string;
+  /** Units of the currency for one euro. */
+  perEuro: number;
+  /** Share of the shops. */
+  weight: number;
+  words: string[];
+  shopWords: string[];
+}
+
+const COUNTRIES: Country[] = (
+  [
+    ['de', 'EUR', 1, 18, 'Neu|Original|Sofort lieferbar', 'Elektro|Technik|Haus|Markt|Werkstatt'],
+    ['fr', 'EUR', 1, 12, 'Nouveauté|Édition limitée|Prêt à expédier', 'Maison|Boutique|Comptoir'],
+    ['it', 'EUR', 1, 8, 'Novità|Qualità garantita', 'Bottega|Mercato|Casa'],
+    ['es', 'EUR', 1, 8, 'Envío rápido|Año nuevo', 'Tienda|Almacén|Casa'],
+    ['nl', 'EUR', 1, 6, 'Nieuw|Uit voorraad', 'Winkel|Handel|Huis'],
+    ['at', 'EUR', 1, 4, 'Aktion|Für Gewerbe', 'Fachmarkt|Laden'],
+    ['gr', 'EUR', 1, 3, 'Προσφορά|Νέο', 'Agora|Spiti'],
+    ['pl', 'PLN', 4.28, 12, 'Nowość|Wysyłka 24 h|Łódź', 'Sklep|Hurtownia|Dom'],
+    ['cz', 'CZK', 24.6, 8, 'Novinka|Skladem|Žhavá cena', 'Obchod|Dílna|Dům'],
+    ['se', 'SEK', 11.2, 6, 'Nyhet|Snabb leverans|Återvunnen', 'Butik|Hem|Lager'],
+    ['hu', 'HUF', 392, 5, 'Új|Raktáron|Akció őszre', 'Bolt|Áruház'],
+    ['ro', 'RON', 4.98, 4, 'Nou|În stoc|Preț special', 'Magazin|Casa'],
+    ['dk', 'DKK', 7.46, 3, 'Nyhed|På lager', 'Butik|Hus'],
+    ['gb', 'GBP', 0.86, 3, 'New|In stock', 'Store|Depot|House'],
+  ] as const
+).map(([code, currency, perEuro, weight, words, shopWords]) => ({
+  ...{ code, currency, perEuro, weight },
+  words: words.split('|'),
+  shopWords: shopWords.split('|'),
+}));
+
 const LICENCES = [
   'Prices: {name}, Open Database License (ODbL) 1.0, https://opendatacommons.example/odbl',
   'Contains data of {name}, Creative Commons Attribution 4.0 (CC BY 4.0)',
   '© {name} – données ouvertes, Licence Ouverte 2.0 “Etalab”',
 ];
-const SECOND_WORDS = [
-  'Nord',
-  'Süd',
-  'Plus',
-  'Direkt',
-  'Online',
-  '24',
-  'Élite',
-  'Ósmy',
-  'Pro',
-  'Zentrum',
-  'Orient',
-  'Max',
-];
+const SECOND_WORDS = 'Nord|Süd|Plus|Direkt|Online|24|Élite|Ósmy|Pro|Zentrum|Orient|Max'.split('|');
 const PERIODS = [4, 6, 8, 12, 12, 24];
 const CENTRAL_EUROPE = new Set(['pl', 'cz', 'hu', 'ro']);
 
-/** The shops of a world, the largest first: sizes fall off like Zipf's law. */
+/** The largest first: sizes fall off like Zipf's law. */
 export function buildShops(seed: number, count: number): Shop[] {
   return Array.from({ length: count }, (_, index) => {
     const country = index < 4 ? firstCountry(index) : pickCountry(fraction(seed, index, 'country'));
@@ -72,7 +93,7 @@ export function buildShops(seed: number, count: number): Shop[] {
   });
 }
 
-/** One to three sources a shop; every thirtieth or so is broken and waits for repair. */
+/** One to three sources a shop. About one in thirty is broken and waits for repair. */
 export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[] {
   return shops.flatMap((shop, index) => {
     const count = index < shops.length / 5 ? 3 : index % 3 === 0 ? 2 : 1;
@@ -96,7 +117,7 @@ function pick<T>(values: readonly T[], at: number): T {
   return values[Math.floor(at * values.length)] as T;
 }
 
-/** The largest shops come from different currencies, so that even a tiny world has several. */
+/** The largest shops have different currencies, so that even a tiny world has several. */
 function firstCountry(index: number): Country {
   const code = ['de', 'pl', 'cz', 'se'][index];
   return COUNTRIES.find((country) => country.code === code) as Country;

@@ -1,9 +1,9 @@
 import type { FaultEffect } from './fault.js';
 
-/** A client has got what was written before the connection goes. */
+/** A client gets what was written before the connection goes. */
 const HANG_UP_MS = 20;
 
-/** How much of a body comes, and what then: the connection breaks, or stays open and silent. */
+/** After this share of a body the connection breaks, or stays open and silent. */
 export interface BodyBreak {
   share: number;
   kind: 'drop' | 'stall';
@@ -16,13 +16,12 @@ export function findBreak(effects: readonly FaultEffect[]): BodyBreak | null {
   return null;
 }
 
-/** What comes before the break: bytes of a whole body, or rows and a part of the next one. */
 export async function* cutBytes(body: Buffer, { share }: BodyBreak): AsyncGenerator<Buffer> {
   const end = Math.min(body.length - 1, Math.floor(body.length * share));
   if (end > 0) yield body.subarray(0, end);
 }
 
-/** @param total rows that the export announced */
+/** Rows, and a part of the next one. @param total rows that the export announced */
 export async function* cutRows(rows: AsyncIterable<string>, total: number, at: BodyBreak): AsyncGenerator<string> {
   const end = Math.floor(total * at.share);
   let n = 0;
@@ -35,7 +34,7 @@ export async function* cutRows(rows: AsyncIterable<string>, total: number, at: B
   }
 }
 
-/** The chunks, then the break. `hangUp` closes the connection. */
+/** @param hangUp closes the connection */
 export function streamUntilBreak(chunks: AsyncIterable<Buffer>, at: BodyBreak, hangUp: () => void) {
   const source = chunks[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
@@ -45,7 +44,7 @@ export function streamUntilBreak(chunks: AsyncIterable<Buffer>, at: BodyBreak, h
         const next = await source.next();
         if (!next.done) return controller.enqueue(next.value);
         if (at.kind === 'drop') timer = setTimeout(hangUp, HANG_UP_MS);
-        // Never settled: the body neither ends nor continues.
+        // Never settles: the body neither ends nor continues.
         return new Promise<void>(() => {});
       },
       async cancel() {

@@ -1,4 +1,4 @@
-/** The endpoints of section 4 by short names; `any` stands for all of them. */
+/** The endpoints of section 4 by short names; `any` is all of them. */
 export const FAULT_ENDPOINTS = [
   'any',
   'datasets',
@@ -16,16 +16,16 @@ export const FAULT_ENDPOINTS = [
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 interface KindFacts {
-  /** The argument that holds when none is given. */
+  /** The argument if none is given. */
   byDefault: string;
   /** What a client meets. */
   says: string;
-  /** Endpoints that it makes sense on; all when absent. */
+  /** Endpoints that have this kind; all if absent. */
   only?: readonly FaultEndpoint[];
 }
 
-/** Each kind of fault. Stands apart from their parser, so that `--help` need not load it. */
-export const KIND_FACTS = {
+/** Apart from the parser, so that `--help` need not load it. */
+const KIND_FACTS = {
   drop: { byDefault: '0.5', says: 'the connection breaks after this share of the body' },
   stall: { byDefault: '0.5', says: 'after this share of the body nothing more comes' },
   html: { byDefault: '503', says: 'a page of HTML, as proxies send, with this status' },
@@ -48,7 +48,7 @@ export function factsOf(kind: FaultKind): KindFacts {
   return KIND_FACTS[kind];
 }
 
-/** The grammar of a fault, for a person. */
+/** For people. */
 export function describeFaults(): string {
   const kinds = FAULT_KINDS.map((kind) => {
     const { byDefault, says, only } = factsOf(kind);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { LIMIT_NAMES } from '../../api/contract.js';
+import { LIMIT_NAMES } from '../../api/account-contract.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { fraction } from '../catalogue/shops.js';
 import { FAULT_ENDPOINTS, FAULT_KINDS, type FaultEndpoint, type FaultKind, factsOf } from './fault-kinds.js';
 
 const share = z.coerce.number().min(0).lt(1);
@@ -8,7 +9,6 @@ const atLeastOne = z.coerce.number().int().min(1);
 const field = z.string().regex(/^[\w.-]+$/);
 const none = z.literal('');
 
-/** The argument that each kind takes. */
 const ARGUMENTS = {
   drop: share,
   stall: share,
@@ -30,11 +30,10 @@ const ARGUMENTS = {
 } satisfies Record<FaultKind, z.ZodType>;
 type Arguments = typeof ARGUMENTS;
 
-/** A kind with its argument. */
 export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Arguments[K]> } }[FaultKind];
 
-/** Which requests a fault hits: the first to the last, counted from 1 since it was armed, or each with a probability. */
-export type FaultTiming = { first: number; last: number } | { probability: number };
+/** From the first to the last request, counted from 1 since the fault was armed, or each by chance. */
+type FaultTiming = { first: number; last: number } | { probability: number };
 
 export interface Fault {
   /** As it was written. */
@@ -46,7 +45,7 @@ export interface Fault {
 
 const SPEC = /^([a-z]+):([a-z0-9-]+)(?:=([^@]*))?(?:@(.+))?$/;
 
-/** `ENDPOINT:KIND[=ARGUMENT][@WHEN]` → Fault; an issue says what is allowed. */
+/** Parses `ENDPOINT:KIND[=ARGUMENT][@WHEN]`; an issue says what is allowed. */
 export const faultSpec = z.string().transform((text, ctx): Fault => {
   const refuse = (message: string): never => {
     ctx.addIssue({ code: 'custom', message: `fault '${text}': ${message}` });
@@ -67,7 +66,7 @@ export const faultSpec = z.string().transform((text, ctx): Fault => {
   return { text, endpoint, effect, timing };
 });
 
-/** @throws PricelakeError `usage` that names the first spec which is none */
+/** @throws PricelakeError `usage` about the first bad one */
 export function parseFaults(specs: readonly string[]): Fault[] {
   const parsed = z.array(faultSpec).safeParse(specs);
   if (parsed.success) return parsed.data;
@@ -80,7 +79,7 @@ function parseArgument(kind: FaultKind, argument: string | undefined): FaultEffe
   return parsed.success ? ({ kind, argument: parsed.data } as FaultEffect) : null;
 }
 
-/** Nothing: every request. `3`, `3-5`, `3-`: by number. `10%`: each with this probability. */
+/** `3`, `3-5` and `3-` are numbers of requests, `10%` is a probability. Without one, every request. */
 function parseTiming(when: string | undefined): FaultTiming | null {
   if (when === undefined) return { first: 1, last: Number.POSITIVE_INFINITY };
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(when)?.[1];
@@ -89,4 +88,53 @@ function parseTiming(when: string | undefined): FaultTiming | null {
   if (from === undefined || (to !== undefined && (dash === undefined || Number(to) < Number(from)))) return null;
   const last = dash === undefined ? Number(from) : Number(to ?? Number.POSITIVE_INFINITY);
   return { first: Number(from), last };
+}
+
+interface Armed {
+  fault: Fault;
+  requests: number;
+  fired: number;
+}
+
+/** Decides which requests the armed faults hit. The same seed decides alike. */
+export class FaultPlan {
+  readonly #seed: number;
+  #armed: Armed[] = [];
+
+  constructor(seed: number, faults: readonly Fault[] = []) {
+    this.#seed = seed;
+    this.arm(faults);
+  }
+
+  /** Counts requests from 0 again. */
+  arm(faults: readonly Fault[]): void {
+    this.#armed = faults.map((fault) => ({ fault, requests: 0, fired: 0 }));
+  }
+
+  get isEmpty(): boolean {
+    return this.#armed.length === 0;
+  }
+
+  /** Counts a request, and returns the faults that hit it. */
+  take(endpoint: FaultEndpoint): FaultEffect[] {
+    const hits: FaultEffect[] = [];
+    for (const [index, armed] of this.#armed.entries()) {
+      if (armed.fault.endpoint !== 'any' && armed.fault.endpoint !== endpoint) continue;
+      armed.requests++;
+      if (!this.#hits(armed, index)) continue;
+      armed.fired++;
+      hits.push(armed.fault.effect);
+    }
+    return hits;
+  }
+
+  #hits({ fault: { timing }, requests }: Armed, index: number): boolean {
+    if ('probability' in timing) return fraction(this.#seed, requests, `fault ${index}`) < timing.probability;
+    return requests >= timing.first && requests <= timing.last;
+  }
+
+  /** Each fault as written, with the number of requests that it saw and hit. */
+  list(): { fault: string; requests: number; fired: number }[] {
+    return this.#armed.map(({ fault, requests, fired }) => ({ fault: fault.text, requests, fired }));
+  }
 }

@@ -1,24 +1,27 @@
+import { refuseKey, setLimitHeaders } from '../http/admit-caller.js';
+import { type ApiError, type LimitName, refuseByLimit } from '../http/answers.js';
 import type { Service } from '../http/caller.js';
 import { advanceWorld } from '../world/advance-world.js';
-import { answerFault, REDIRECTED } from './answer-fault.js';
 import { type BodyBreak, cutBytes, cutRows, findBreak, streamUntilBreak } from './break-body.js';
-import { editJson } from './edit-json.js';
-import { chooseRowEdit, type ExportFormat, type RowEdit, readRows } from './edit-rows.js';
+import { chooseRowEdit, type ExportFormat, editJson, type RowEdit, readRows } from './edit-body.js';
 import type { FaultEffect } from './fault.js';
 import type { FaultEndpoint } from './fault-kinds.js';
 
-/** The service behind the faults. @param midExport runs when half of an export's rows are out */
-export type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
+/** Redirects lead here: the same service without faults. */
+const REDIRECTED = '/redirected';
 
-const ENDPOINTS: [RegExp, FaultEndpoint][] = [
-  [/^\/(datasets|facets|items|changes|products|export|plan)$/, 'any'],
-  [/^\/changes\/recent$/, 'recent'],
-  [/^\/items\/[^/]+$/, 'item'],
-  [/^\/items\/[^/]+\/history$/, 'history'],
-  [/^\/products\/[^/]+$/, 'product'],
+/** @param midExport runs when half of an export's rows are out */
+type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
+
+/** Paths of section 4 whose endpoint is not named by their only part. */
+const LONG_PATHS: [RegExp, FaultEndpoint][] = [
+  [/^changes\/recent$/, 'recent'],
+  [/^items\/[^/]+$/, 'item'],
+  [/^items\/[^/]+\/history$/, 'history'],
+  [/^products\/[^/]+$/, 'product'],
 ];
 
-/** The handler with the armed faults; a request that none hits passes untouched. @param findHangUp what closes the connection */
+/** A request that no fault hits passes untouched. @param findHangUp finds what closes the connection */
 export function injectFaults(service: Service, next: FaultlessHandler, findHangUp: () => () => void) {
   const plan = service.faults;
   return async (request: Request): Promise<Response> => {
@@ -47,10 +50,9 @@ export function injectFaults(service: Service, next: FaultlessHandler, findHangU
 }
 
 function findEndpoint(path: string): FaultEndpoint | null {
-  const rest = /^\/api\/v1(\/.*)$/.exec(path)?.[1];
-  if (rest === undefined) return null;
-  const found = ENDPOINTS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
-  return found === 'any' ? (rest.slice(1) as FaultEndpoint) : found;
+  const rest = /^\/api\/v1\/(.*)$/.exec(path)?.[1] ?? '';
+  if (/^(datasets|facets|items|changes|products|export|plan)$/.test(rest)) return rest as FaultEndpoint;
+  return LONG_PATHS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
 }
 
 /** An hour passes, with the changes that the fault names. */
@@ -115,4 +117,39 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
     text = '';
   }
   if (text !== '') yield Buffer.from(text);
+}
+
+/** Null if the service itself answers. */
+function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
+  const { kind, argument } = effect;
+  if (kind === 'html') return answerHtml(argument);
+  if (kind === 'redirect') return answerRedirect(argument, new URL(request.url));
+  if (kind === '401') return answerRefusal(refuseKey(), request, service);
+  if (kind !== '402' && kind !== '429') return null;
+  return answerRefusal(refuseLimit(kind === '402' ? 402 : 429, argument, service), request, service);
+}
+
+/** A proxy's page: no JSON, none of the service's headers. */
+function answerHtml(status: number): Response {
+  const page = `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} Upstream error</h1></body></html>\n`;
+  return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
+}
+
+function answerRedirect(host: 'same' | 'other', url: URL): Response {
+  // The server listens on 127.0.0.1; to every client, localhost is another host.
+  if (host === 'other') url.hostname = url.hostname === 'localhost' ? '127.0.0.1' : 'localhost';
+  url.pathname = REDIRECTED + url.pathname;
+  return new Response(null, { status: 307, headers: { Location: url.href } });
+}
+
+function answerRefusal(error: ApiError, request: Request, service: Service): Response {
+  const response = error.toResponse();
+  setLimitHeaders(response.headers, service, service.account.identify(request.headers.get('authorization')));
+  return response;
+}
+
+function refuseLimit(status: 402 | 429, limit: LimitName, { account }: Service): ApiError {
+  const wait = limit === 'ratePerSecond' ? 1 : account.secondsTo(account.usage.resetsAt);
+  const message = `The limit ${limit} of the plan ${account.plan.code} refuses this request.`;
+  return refuseByLimit(status, account.plan, limit, message, status === 429 ? wait : undefined);
 }

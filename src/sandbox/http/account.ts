@@ -3,36 +3,35 @@ import * as z from 'zod';
 import { PricelakeError } from '../../errors/errors.js';
 import type { SimulatedClock } from '../clock.js';
 import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, type PlanLimits, planLimits, TRIAL_DAYS } from '../plans.js';
-import { RateLimiter } from './rate-limiter.js';
 
 const KEY_KINDS = ['live', 'test', 'operator'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 const DAY_MS = 86_400_000;
 
-/** What of an account can be set at the start and changed while the sandbox runs. */
+/** Set at the start, and changed while the sandbox runs. */
 const accountSettings = z.strictObject({
   plan: z.enum(PLAN_CODES),
-  /** Limits that differ from the plan's own, by the names of section 8; null is unlimited. */
+  /** Limits that differ from the plan's own (section 8). */
   limits: planLimits.partial(),
-  /** false switches overage off; only paid plans have it (section 4, /export, quota rules 2 and 3). */
+  /** Only paid plans have overage; false switches it off (section 4, /export, quota rules 2 and 3). */
   overage: z.boolean(),
   /** Keys that answer 401 (section 5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
-  /** Days for which a payment is overdue by now: status PAST_DUE, and 402 from 30 on. null: none is. */
+  /** The payment is overdue for so many days: status PAST_DUE, and 402 from 30 on. */
   overdueDays: z.number().nonnegative().nullable(),
 });
 export const accountChange = accountSettings.partial();
 type AccountSettings = z.infer<typeof accountSettings>;
 export type AccountChange = z.infer<typeof accountChange>;
 
-/** The one customer of the sandbox: keys, plan, and what was used this month (sections 2, 5 and 8). */
+/** The one customer of the sandbox: keys, plan, and this month's use (sections 2, 5 and 8). */
 export class Account {
   readonly keys: Record<KeyKind, string>;
   readonly #clock: SimulatedClock;
   readonly #wallClock: () => number;
   readonly #limiters = new Map<string, RateLimiter>();
-  /** Limits of the start: those that are set later go over them. */
+  /** Limits that are set later override these. */
   readonly #startLimits: Partial<PlanLimits>;
   #settings: AccountSettings = { plan: 'pro', limits: {}, overage: true, revoked: [], overdueDays: null };
   #trialEnd: number | null = null;
@@ -51,7 +50,10 @@ export class Account {
     this.change({ ...settings, limits: {} });
   }
 
-  /** Takes over what is given; `limits` replace those set before, not those of the start. Throws PricelakeError `usage`, changing nothing. */
+  /**
+   * Changes what is given; `limits` replace those of the last change, not those of the start.
+   * @throws PricelakeError `usage`, without a change
+   */
   change(change: AccountChange): void {
     const next = { ...this.#settings, ...dropUndefined(change) };
     if (next.overdueDays !== null && PLANS[next.plan].status !== 'ACTIVE') {
@@ -65,12 +67,12 @@ export class Account {
     this.#settings = next;
   }
 
-  /** When the trial ends; null when none runs. */
+  /** Null if no trial runs. */
   get trialEndsAt(): Date | null {
     return this.#trialEnd === null || this.#clock.now() >= this.#trialEnd ? null : new Date(this.#trialEnd);
   }
 
-  /** The plan in effect: Free once a trial has ended. Limits of the settings hold in either. */
+  /** The plan in effect: Free once a trial has ended. The account's own limits hold in either. */
   get plan(): Plan {
     const { plan, limits, overage } = this.#settings;
     const hasEnded = this.#trialEnd !== null && this.trialEndsAt === null;
@@ -84,24 +86,22 @@ export class Account {
     };
   }
 
-  /** Whether a payment has been overdue for so long that requests are refused. */
   get isPaymentOverdue(): boolean {
     return this.#overdueSince !== null && this.#clock.now() >= this.#overdueSince + OVERDUE_DAYS * DAY_MS;
   }
 
-  /** Kind of the key in `Authorization: Bearer …`; null for none, an unknown or a revoked one. */
+  /** Null without a key, and for an unknown or revoked one. */
   identify(authorization: string | null): KeyKind | null {
     const kind = this.findKind(authorization);
     return kind === null || this.#settings.revoked.includes(kind) ? null : kind;
   }
 
-  /** The same, also of a revoked one. */
+  /** Finds revoked keys too. */
   findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     return KEY_KINDS.find((one) => this.keys[one] === key) ?? null;
   }
 
-  /** Rates are counted for each key on its own. */
   limiter(kind: KeyKind): RateLimiter {
     const perSecond = this.plan.limits.ratePerSecond;
     const name = `${kind} ${perSecond}`;
@@ -120,12 +120,11 @@ export class Account {
     return { apiCalls: this.#apiCalls, exportRows: this.#exportRows, resetsAt };
   }
 
-  /** For Retry-After. */
   secondsTo(moment: Date): number {
     return this.#clock.secondsTo(moment);
   }
 
-  /** An operator's calls are nobody's usage (section 2, PlanInfo). */
+  /** Calls of the operator count for nobody (section 2, PlanInfo). */
   countCall(kind: KeyKind, calls = 1): void {
     if (isMetered(kind)) this.#apiCalls = Math.max(0, this.usage.apiCalls + calls);
   }
@@ -135,18 +134,54 @@ export class Account {
   }
 }
 
-/** Whether a key's calls and rows count against the month (section 5, rule 5). */
 export function isMetered(kind: KeyKind): boolean {
   return kind !== 'operator';
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** An option that is there but undefined counts as not given. */
+/** An option that is present but undefined counts as not given. */
 function dropUndefined<T extends object>(given: T): Given<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
 function deriveKey(kind: KeyKind, seed: number): string {
   return `sandbox_${kind}_${createHash('sha256').update(`${kind} key ${seed}`).digest('hex').slice(0, 24)}`;
+}
+
+/** Requests per second in wall time: a bucket that holds one second's worth and refills steadily. */
+class RateLimiter {
+  readonly perSecond: number | null;
+  readonly #now: () => number;
+  #tokens: number;
+  #filledAt: number;
+
+  /** @param now milliseconds from any start */
+  constructor(perSecond: number | null, now: () => number) {
+    this.perSecond = perSecond;
+    this.#now = now;
+    this.#filledAt = now();
+    this.#tokens = this.#capacity;
+  }
+
+  get #capacity(): number {
+    return Math.max(1, this.perSecond ?? 1);
+  }
+
+  /** Returns 0, or the seconds to wait. */
+  take(): number {
+    if (this.perSecond === null) return 0;
+    const now = this.#now();
+    this.#tokens = Math.min(this.#capacity, this.#tokens + ((now - this.#filledAt) / 1000) * this.perSecond);
+    this.#filledAt = now;
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return 0;
+    }
+    return Math.max(1, Math.ceil((1 - this.#tokens) / this.perSecond));
+  }
+
+  get remaining(): number {
+    return Math.floor(this.#tokens);
+  }
 }

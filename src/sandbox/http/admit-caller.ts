@@ -1,14 +1,17 @@
 import { createMiddleware } from 'hono/factory';
 import { OVERDUE_DAYS } from '../plans.js';
+import type { ReadingValue } from '../readings/registry.js';
 import { isMetered, type KeyKind } from './account.js';
-import { ApiError, refuseByLimit } from './api-error.js';
+import { ApiError, refuseByLimit } from './answers.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
-import { setLimitHeaders } from './limit-headers.js';
 
-/** Statuses of which reading `calls.refused` says whether they count. */
+/** Reading `calls.refused` says whether these count. */
 const REFUSALS = new Set([401, 402, 429]);
 
-/** Key, rate, payment and month's calls, in this order (sections 5 and 7); afterwards the headers of every answer. */
+/**
+ * Checks key, rate, payment and the month's calls, in this order (sections 5 and 7), and sets the headers of every
+ * answer.
+ */
 export function admitCaller(service: Service) {
   return createMiddleware<SandboxEnv>(async (c, next) => {
     const { account, readings } = service;
@@ -34,39 +37,73 @@ export function admitCaller(service: Service) {
   });
 }
 
-/** Section 5, rule 4. */
 export function refuseKey(): ApiError {
   return new ApiError(401, 'The API key is missing, invalid or revoked.');
 }
 
-function takeCall(service: Service, kind: KeyKind): void {
-  const { account } = service;
+function takeCall({ account }: Service, kind: KeyKind): void {
+  const { plan, usage } = account;
+  const { ratePerSecond, apiCallsPerMonth } = plan.limits;
   const wait = account.limiter(kind).take();
-  if (wait > 0) throw refuseRate(service, wait);
-  if (account.isPaymentOverdue) throw refusePayment(service);
-  const { limits } = account.plan;
-  const isUsedUp = limits.apiCallsPerMonth !== null && account.usage.apiCalls >= limits.apiCallsPerMonth;
-  if (isUsedUp && isMetered(kind)) throw refuseCalls(service);
+  if (wait > 0) {
+    throw refuseByLimit(429, plan, 'ratePerSecond', `More than ${ratePerSecond} requests per second.`, wait);
+  }
+  if (account.isPaymentOverdue) {
+    const message = `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`;
+    throw refuseByLimit(402, plan, 'paymentOverdue', message);
+  }
+  if (isMetered(kind) && apiCallsPerMonth !== null && usage.apiCalls >= apiCallsPerMonth) {
+    const message = `The month's ${apiCallsPerMonth} calls are used up.`;
+    throw refuseByLimit(429, plan, 'apiCallsPerMonth', message, account.secondsTo(usage.resetsAt));
+  }
   account.countCall(kind);
 }
 
-/** 429 `ratePerSecond`; @param wait seconds */
-function refuseRate({ account }: Service, wait: number): ApiError {
-  const { code, limits } = account.plan;
-  const facts = { limit: 'ratePerSecond', allowed: limits.ratePerSecond, plan: code } as const;
-  return refuseByLimit(429, `More than ${limits.ratePerSecond} requests per second.`, facts, wait);
+interface QuotaNames {
+  callLimit?: string;
+  callsLeft?: string;
+  callsUsed?: string;
+  rowLimit?: string;
+  rowsLeft?: string;
+  rowsUsed?: string;
+  isUnixReset?: true;
 }
 
-/** 429 `apiCallsPerMonth`: try again when the month's counters start over. */
-function refuseCalls({ account }: Service): ApiError {
-  const { code, limits } = account.plan;
-  const facts = { limit: 'apiCallsPerMonth', allowed: limits.apiCallsPerMonth, plan: code } as const;
-  const message = `The month's ${limits.apiCallsPerMonth} calls are used up.`;
-  return refuseByLimit(429, message, facts, account.secondsTo(account.usage.resetsAt));
-}
+const NAMES: Record<ReadingValue<'quotaHeaders'>, QuotaNames> = {
+  long: {
+    callLimit: 'X-Quota-Api-Calls-Limit',
+    callsLeft: 'X-Quota-Api-Calls-Remaining',
+    rowLimit: 'X-Quota-Export-Rows-Limit',
+    rowsLeft: 'X-Quota-Export-Rows-Remaining',
+  },
+  short: { callLimit: 'X-Quota-Limit', callsLeft: 'X-Quota-Remaining', isUnixReset: true },
+  used: { callsUsed: 'X-Quota-Calls-Used', rowsUsed: 'X-Quota-Rows-Used' },
+};
 
-/** 402 `paymentOverdue`. */
-function refusePayment({ account }: Service): ApiError {
-  const facts = { limit: 'paymentOverdue', allowed: OVERDUE_DAYS, plan: account.plan.code } as const;
-  return refuseByLimit(402, `A payment has been overdue for ${OVERDUE_DAYS} days or longer.`, facts);
+/** Every answer carries these. The document names only their prefixes (section 8). An unlimited quota has none. */
+export function setLimitHeaders(headers: Headers, { account, readings }: Service, kind: KeyKind | null): void {
+  const { limits } = account.plan;
+  const { apiCalls, exportRows, resetsAt } = account.usage;
+  const set = (name: string | undefined, value: number | null) =>
+    name !== undefined && value !== null && headers.set(name, String(value));
+  set('RateLimit-Limit', limits.ratePerSecond);
+  set(
+    'RateLimit-Remaining',
+    limits.ratePerSecond === null ? null : kind === null ? 0 : account.limiter(kind).remaining,
+  );
+  set('RateLimit-Reset', 1);
+  const quota = (limit: number | null, used: number) => {
+    if (kind === null) return { limit: 0, left: 0 };
+    return limit === null || !isMetered(kind) ? null : { limit, left: Math.max(0, limit - used) };
+  };
+  const calls = quota(limits.apiCallsPerMonth, apiCalls);
+  const rows = quota(limits.exportRowsPerMonth, exportRows);
+  const names = NAMES[readings.get('quotaHeaders')];
+  set(names.callLimit, calls?.limit ?? null);
+  set(names.callsLeft, calls?.left ?? null);
+  set(names.callsUsed, calls && calls.limit - calls.left);
+  set(names.rowLimit, rows?.limit ?? null);
+  set(names.rowsLeft, rows?.left ?? null);
+  set(names.rowsUsed, rows && rows.limit - rows.left);
+  headers.set('X-Quota-Reset', names.isUnixReset ? String(resetsAt.getTime() / 1000) : resetsAt.toISOString());
 }

@@ -1,19 +1,17 @@
 import { Hono } from 'hono';
 import { admitCaller } from './admit-caller.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from './answers.js';
 import type { SandboxEnv, Service } from './caller.js';
-import { refuseOtherMethods } from './refuse-methods.js';
 import { addChangeRoutes } from './routes-changes.js';
 import { addControlRoutes } from './routes-control.js';
+import { addFacetsRoute, addPlanRoutes } from './routes-datasets.js';
 import { addExportRoute } from './routes-export.js';
-import { addFacetsRoute } from './routes-facets.js';
 import { addItemRoutes } from './routes-items.js';
-import { addPlanRoutes } from './routes-plan.js';
 import { addProductRoutes } from './routes-products.js';
-import { addStartRoute } from './routes-start.js';
 import { Selections } from './selections.js';
+import { addStartRoutes } from './start-page.js';
 
-/** The whole service as one handler: `/api/v1` by the API document, `/sandbox` to move the world on. */
+/** The service as one handler: `/api/v1` by the API document, `/sandbox` to control it. */
 export function buildApp(service: Service): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
   const api = new Hono<SandboxEnv>();
@@ -25,11 +23,22 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   addChangeRoutes(api, service);
   addProductRoutes(api, service, selections);
   addExportRoute(api, service, selections);
-  addStartRoute(app, service);
+  addStartRoutes(app, service);
   addControlRoutes(app, service);
   app.route('/api/v1', api);
   refuseOtherMethods(app);
   app.notFound((c) => new ApiError(404, `No such endpoint: ${c.req.method} ${c.req.path}.`).toResponse());
   app.onError((error) => (error instanceof ApiError ? error : new ApiError(500, error.message)).toResponse());
   return app;
+}
+
+/** Every operation of the API is GET (section 1, rule 2). Added after all routes. */
+function refuseOtherMethods(app: Hono<SandboxEnv>): void {
+  app.all('/api/v1/*', (c) => {
+    const { method } = c.req;
+    if (method === 'GET' || method === 'HEAD') return c.notFound();
+    const answer = new ApiError(405, `${method} is not supported: every operation is GET.`).toResponse();
+    answer.headers.set('Allow', 'GET, HEAD');
+    return answer;
+  });
 }

@@ -1,14 +1,16 @@
 import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
+import { fraction } from '../catalogue/shops.js';
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
-import type { FaultPlan } from '../faults/fault-plan.js';
+import type { FaultPlan } from '../faults/fault.js';
 import type { Plan } from '../plans.js';
 import type { Readings } from '../readings/readings.js';
+import { MAX_LAG } from '../readings/registry.js';
 import type { ItemView } from '../world/item-view.js';
+import type { Moment } from '../world/past-sql.js';
 import type { World } from '../world/world.js';
 import type { Account, KeyKind } from './account.js';
-import { ApiError, refuseByLimit, refuseParameter } from './api-error.js';
+import { ApiError, refuseByLimit, refuseParameter } from './answers.js';
 
-/** What the routes answer from. */
 export interface Service {
   world: World;
   clock: SimulatedClock;
@@ -17,18 +19,16 @@ export interface Service {
   readings: Readings;
 }
 
-/** Who asks, and what that key may read. */
 export interface Caller {
   kind: KeyKind;
   plan: Plan;
   view: ItemView;
-  /** Datasets of the account beyond the plan: they answer 402. */
+  /** They answer 402. */
   locked: readonly DatasetEntry[];
 }
 
-/** What a route finds in its context. */
 export interface SandboxEnv {
-  /** `midExport` runs when half of an export's rows are out: a fault lets the world move there. */
+  /** `midExport` runs when half of an export's rows are out: a fault lets the world change there. */
   Bindings: { midExport?: () => Promise<void> };
   Variables: { caller: Caller };
 }
@@ -47,10 +47,7 @@ export function buildCaller(service: Service, kind: KeyKind): Caller {
   };
 }
 
-/**
- * Mask of the datasets that a request reads: one, or all visible ones.
- * @param missing what is answered for a dataset that isn't the caller's: 404 where the document says so
- */
+/** Returns the mask of one dataset, or of all visible ones. @param missing the answer if it is not the caller's */
 export function chooseDatasets(caller: Caller, id: bigint | null, missing: '400' | '404' | 'empty'): number {
   if (id === null) return caller.view.mask;
   const isWanted = (dataset: DatasetEntry) => BigInt(dataset.id) === id;
@@ -59,7 +56,7 @@ export function chooseDatasets(caller: Caller, id: bigint | null, missing: '400'
   if (caller.locked.some(isWanted)) {
     const { plan } = caller;
     const message = `Dataset ${id} is beyond the ${plan.limits.datasets} datasets of the plan ${plan.name}.`;
-    throw refuseByLimit(402, message, { limit: 'datasets', allowed: plan.limits.datasets, plan: plan.code });
+    throw refuseByLimit(402, plan, 'datasets', message);
   }
   if (missing === 'empty') return 0;
   if (missing === '404') throw new ApiError(404, `No such dataset of yours: ${id}.`);
@@ -75,4 +72,17 @@ export function feedEnd(service: Service): number {
 export function historyStart(service: Service, caller: Caller): number {
   const days = caller.plan.limits.historyDays;
   return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;
+}
+
+const answered = new WeakMap<Service, number>();
+
+/** Returns now, unless a reading lets this kind of answer lag behind the feed. */
+export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
+  const { readings, world } = service;
+  const [lag, replicas] = [readings.get(`lag.${kind}`), readings.get('replicas')];
+  if (lag + replicas === 0) return null;
+  const answers = (answered.get(service) ?? 0) + 1;
+  answered.set(service, answers);
+  const behind = Math.min(MAX_LAG, lag + replicas * fraction(world.facts.seed, answers, 'replica'));
+  return Math.max(world.keepPast(), Math.floor(feedEnd(service) - behind * 1e6));
 }

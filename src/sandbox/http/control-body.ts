@@ -1,24 +1,34 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { PricelakeError } from '../../errors/errors.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from './answers.js';
 
-/** The body of a control call as JSON; undefined for none. */
-export function readBody(c: Context): Promise<unknown> {
-  return c.req.json().catch(() => undefined);
-}
-
-export function parseBody<T extends z.ZodType>(schema: T, body: unknown, example: string): z.infer<T> {
-  const parsed = schema.safeParse(body);
+/** Reads the body of a control call. @param parse for numbers that a double does not hold */
+export async function readBody<T extends z.ZodType>(
+  c: Context,
+  schema: T,
+  example: string,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<z.infer<T>> {
+  const parsed = schema.safeParse(parseText(await c.req.text(), parse));
   if (parsed.success) return parsed.data;
   throw new ApiError(400, `Body: JSON such as ${example} is expected. ${z.prettifyError(parsed.error)}`);
 }
 
-/** What the command line would refuse answers 400. */
-export function refuseUsage(work: () => void): void {
+function parseText(text: string, parse: (text: string) => unknown): unknown {
   try {
-    work();
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers 400 if the command line would refuse. */
+export async function refuseUsage<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
-    throw error instanceof PricelakeError ? new ApiError(400, error.message) : error;
+    if (!(error instanceof PricelakeError)) throw error;
+    throw new ApiError(400, error.facts.hint === undefined ? error.message : `${error.message}. ${error.facts.hint}`);
   }
 }

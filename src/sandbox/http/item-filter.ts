@@ -4,28 +4,19 @@ import type { SqlValues } from '../world/world-database.js';
 import { type Caller, chooseDatasets, type Service } from './caller.js';
 import type { Parameters } from './parameters.js';
 
-/** A condition on `items`, its values bound by name. */
+/** A condition on `items` with its values. */
 export interface ItemFilter {
   where: string;
   values: SqlValues;
 }
 
-/** The filters that `/items` and `/export` share (section 4). */
-export function readItemFilter(service: Service, caller: Caller, parameters: Parameters): ItemFilter {
-  const filter = readOtherFilters(service, caller, parameters);
-  filter.addGiven('site_id = $site::BIGINT', 'site', readSite(parameters));
-  return filter.build();
-}
-
-/** The website that a request is limited to. */
-export const readSite = (parameters: Parameters) => parameters.int64('site');
-
-/** All filters except the website. */
-export function readOtherFilters({ world, readings }: Service, caller: Caller, parameters: Parameters): FilterBuilder {
+/** `/items` and `/export` share these filters (section 4). */
+export function readItemFilter({ world, readings }: Service, caller: Caller, parameters: Parameters): ItemFilter {
   const filter = new FilterBuilder();
   filter.add('mask & $mask::INTEGER <> 0', {
     mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
   });
+  filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
   const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
   filter.addGiven('price >= $minPrice::DECIMAL(19,4)', 'minPrice', parameters.price('minPrice', 'up'));
@@ -37,7 +28,7 @@ export function readOtherFilters({ world, readings }: Service, caller: Caller, p
   filter.addGiven(`shown_time(${changed}) > $changedSince::TIMESTAMPTZ::TIMESTAMP`, 'changedSince', changedSince);
   addCategory(filter, world, parameters.text('category'));
   addWords(filter, parameters.text('q'));
-  return filter;
+  return filter.build();
 }
 
 export class FilterBuilder {
@@ -58,7 +49,7 @@ export class FilterBuilder {
   }
 }
 
-/** A category's slug takes its subcategories in; one that nobody knows has no items. */
+/** A slug includes the subcategories. An unknown slug has no items. */
 export function addCategory(filter: FilterBuilder, world: World, slug: string | null): void {
   if (slug === null) return;
   const { categories } = world.facts;

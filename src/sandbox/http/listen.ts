@@ -1,16 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import { PricelakeError } from '../../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { ApiError } from './answers.js';
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Longer than clients keep a connection: one that the server closes may be in use again at that very moment. */
+/** Longer than clients keep a connection: otherwise a client may use one at the moment the server closes it. */
 const KEEP_ALIVE_MS = 75_000;
 
 const answers = new AsyncLocalStorage<ServerResponse>();
 
-/** Serves on 127.0.0.1; port 0 takes any free one. Throws PricelakeError `usage` when the port is taken. */
+/** Serves on 127.0.0.1; port 0 takes any free one. Throws PricelakeError `usage` if the port is taken. */
 export async function listen(handle: Handler, port: number): Promise<Server> {
   const fetch = (request: Request, { outgoing }: HttpBindings) =>
     answers.run(outgoing as ServerResponse, handle, request);
@@ -27,8 +29,34 @@ export async function listen(handle: Handler, port: number): Promise<Server> {
   return server;
 }
 
-/** Inside of a handler: what breaks the connection of the request under way. */
+/** Inside a handler: returns a function that breaks the connection of the current request. */
 export function findHangUp(): () => void {
   const answer = answers.getStore();
   return () => answer?.destroy();
+}
+
+/** Node answers some requests itself, for these reasons. Any other error means that it is not HTTP. */
+const REASONS: Record<string, [status: number, message: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too long: 16 KB are taken.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+};
+const NO_HTTP: [number, string] = [400, 'The request is not valid HTTP.'];
+
+/**
+ * Requests that never reach the app get an Error body too (section 7). @param describe sets the headers of every answer
+ */
+export function refuseMalformed(server: Server, describe: (headers: Headers) => void): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (hasSystemCode(error, 'ECONNRESET') || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const refusal = new ApiError(...(REASONS[error.code ?? ''] ?? NO_HTTP));
+    const body = JSON.stringify(refusal.toJson());
+    const headers = new Headers({ 'Content-Type': 'application/json', Connection: 'close' });
+    headers.set('Content-Length', String(Buffer.byteLength(body)));
+    describe(headers);
+    const lines = Array.from(headers, ([name, value]) => `${name}: ${value}`);
+    socket.end(`HTTP/1.1 ${refusal.status} ${refusal.statusText}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  });
 }

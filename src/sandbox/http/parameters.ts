@@ -1,14 +1,14 @@
-import { refuseParameter } from './api-error.js';
+import { refuseParameter } from './answers.js';
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const INT32_MAX = 2 ** 31 - 1;
-/** No price is as far from 0: DECIMAL(18,4) holds no more. */
+/** No price is as large: DECIMAL(18,4) holds no more. */
 const BEYOND_PRICES = 10n ** 18n;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** A request's query parameters, each refused with its name when it isn't valid (section 4). */
+/** A request's query parameters. A refusal names the parameter (section 4). */
 export class Parameters {
   readonly #query: URLSearchParams;
 
@@ -16,7 +16,7 @@ export class Parameters {
     this.#query = query;
   }
 
-  /** A parameter that is absent or empty counts as not given. */
+  /** An empty parameter counts as not given. */
   text(name: string): string | null {
     return this.#query.get(name) || null;
   }
@@ -39,7 +39,7 @@ export class Parameters {
     return value;
   }
 
-  /** A bound as text with the four decimals that a price has: rounded so that the comparison stays exact. */
+  /** A bound with four decimals, as prices have, rounded so that the comparison stays exact. */
   price(name: string, round: 'up' | 'down'): string | null {
     const text = this.text(name);
     if (text === null) return null;
@@ -77,7 +77,7 @@ export class Parameters {
     return text?.toUpperCase() ?? null;
   }
 
-  /** A GTIN without its leading zeros, which may be left out. */
+  /** Without leading zeros, which may be left out. */
   gtin(name: string): string | null {
     const text = this.text(name);
     if (text !== null && !/^\d{1,14}$/.test(text)) throw refuseParameter(name, text, 'up to 14 digits');
@@ -85,7 +85,7 @@ export class Parameters {
   }
 }
 
-/** digits × 10^power as a whole number, rounded away from 0 or towards it, and not beyond all prices. */
+/** digits × 10^power as a whole number, rounded up or down, and capped beyond all prices. */
 function scaleDigits(digits: string, power: number, isUp: boolean): bigint {
   const value = BigInt(digits);
   if (value === 0n) return 0n;

@@ -2,9 +2,8 @@ import type { Hono } from 'hono';
 import type { Plan } from '../plans.js';
 import type { FeedPage } from '../world/change-feed.js';
 import type { World } from '../world/world.js';
-import { ApiError, refuseByLimit, refuseParameter } from './api-error.js';
+import { ApiError, answerJson, refuseByLimit, refuseParameter } from './answers.js';
 import { type Caller, chooseDatasets, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
-import { answerJson } from './json-answer.js';
 import { Parameters } from './parameters.js';
 
 const CHANGED = 1;
@@ -46,12 +45,11 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-function refuseFeed({ code, name }: Plan): ApiError {
-  const facts = { limit: 'changeFeed', allowed: false, plan: code } as const;
-  return refuseByLimit(402, `The change feed is not in the plan ${name}.`, facts);
+function refuseFeed(plan: Plan): ApiError {
+  return refuseByLimit(402, plan, 'changeFeed', `The change feed is not in the plan ${plan.name}.`);
 }
 
-/** Where the feed behind a cursor begins, by reading `feed.oldCursor` if the history doesn't reach back to it. */
+/** Reading `feed.oldCursor` decides if the plan's history does not reach back to the cursor. */
 function findFeedStart(service: Service, caller: Caller, after: bigint): number {
   const { world, readings } = service;
   const start = historyStart(service, caller);
@@ -62,7 +60,7 @@ function findFeedStart(service: Service, caller: Caller, after: bigint): number 
   throw refuseParameter('after', String(after), "0, or a cursor that the plan's history reaches back to");
 }
 
-/** PRICE_DROP and PRICE_RISE are filter values only: changes of kind CHANGED whose price moved (section 3). */
+/** PRICE_DROP and PRICE_RISE are filter values only: the kind is CHANGED, and the price moved (section 3). */
 function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: number) => boolean {
   if (kind === 'PRICE_DROP') return (found, move) => found === CHANGED && move < 0;
   if (kind === 'PRICE_RISE') return (found, move) => found === CHANGED && move > 0;
@@ -70,7 +68,7 @@ function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: nu
   return (found) => found === wanted;
 }
 
-/** @param cursor what came in: it stays the cursor when nothing was found */
+/** @param cursor stays the cursor if nothing was found */
 function answerPage(world: World, page: FeedPage, cursor: bigint): Response {
   const last = page.rows.at(-1);
   const next = last === undefined ? cursor : world.feed.id(last);

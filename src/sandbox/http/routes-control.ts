@@ -4,8 +4,7 @@ import { faultSpec } from '../faults/fault.js';
 import { advanceWorld } from '../world/advance-world.js';
 import { accountChange } from './account.js';
 import type { SandboxEnv, Service } from './caller.js';
-import { parseBody, readBody, refuseUsage } from './control-body.js';
-import { addReadingRoutes } from './routes-readings.js';
+import { readBody, refuseUsage } from './control-body.js';
 
 const advanceBody = z.strictObject({
   hours: z.number().positive().max(10_000),
@@ -13,8 +12,9 @@ const advanceBody = z.strictObject({
 });
 
 const faultsBody = z.strictObject({ faults: z.array(faultSpec) });
+const readingsBody = z.strictObject({ readings: z.array(z.string()) });
 
-/** Not part of the service: looks at the world and moves it on. Needs no key. */
+/** Not part of the service: shows the world and changes it. Needs no key. */
 export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, clock, account } = service;
 
@@ -37,28 +37,40 @@ export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void 
   });
 
   app.post('/sandbox/advance', async (c) => {
-    const { hours, changes } = parseBody(advanceBody, await readBody(c), '{"hours":1,"changes":500}');
-    return c.json(await advanceWorld(world, clock, changes === undefined ? { hours } : { hours, changes }));
+    const step = await readBody(c, advanceBody, '{"hours":1,"changes":500}');
+    return c.json(await advanceWorld(world, clock, step));
   });
 
   app.post('/sandbox/account', async (c) => {
-    const change = parseBody(
-      accountChange,
-      await readBody(c),
-      '{"revoked":["live"],"limits":{"apiCallsPerMonth":100}}',
-    );
-    refuseUsage(() => account.change(change));
+    const change = await readBody(c, accountChange, '{"revoked":["live"],"limits":{"apiCallsPerMonth":100}}');
+    await refuseUsage(() => account.change(change));
     const { code, status, limits, overage } = account.plan;
     return c.json({ plan: code, status, limits, overage });
   });
 }
 
-/** Faults on demand: what is armed, and `{"faults":[…]}` instead; an empty list disarms. */
+/** GET lists the armed faults; POST replaces them, and an empty list disarms all. */
 function addFaultRoutes(app: Hono<SandboxEnv>, { faults }: Service): void {
   app.get('/sandbox/faults', (c) => c.json({ faults: faults.list() }));
   app.post('/sandbox/faults', async (c) => {
-    const body = parseBody(faultsBody, await readBody(c), '{"faults":["export:drop@1"]}');
-    faults.arm(body.faults);
+    faults.arm((await readBody(c, faultsBody, '{"faults":["export:drop@1"]}')).faults);
     return c.json({ faults: faults.list() });
   });
+}
+
+/** GET lists the readings that hold; POST changes those that it names, from the next answer on. */
+function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void {
+  const list = () => Object.fromEntries(service.readings.list().map(({ name, value }) => [name, value]));
+  app.get('/sandbox/readings', (c) => c.json({ readings: list() }));
+  app.post('/sandbox/readings', async (c) => {
+    const { readings } = await readBody(c, readingsBody, '{"readings":["lag.items=120s"]}');
+    await refuseUsage(() => changeReadings(service, readings));
+    return c.json({ readings: list() });
+  });
+}
+
+/** Keeps earlier versions of rows once an answer may lag. Throws PricelakeError `usage`. */
+export function changeReadings({ readings, world }: Service, specs: readonly string[]): void {
+  readings.change(specs);
+  if (readings.hasLag) world.keepPast();
 }

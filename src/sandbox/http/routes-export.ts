@@ -6,27 +6,25 @@ import { itemsAt } from '../world/past-sql.js';
 import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
 import { isMetered } from './account.js';
-import type { Caller, SandboxEnv, Service } from './caller.js';
-import { readOtherFilters, readSite } from './item-filter.js';
-import { chooseMoment } from './moments.js';
+import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
+import { readItemFilter } from './item-filter.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 
-/** `/export` (section 4). Rows count as used when the export starts, also when the caller hangs up. */
+/** `/export` (section 4). Rows count when the export starts, even if the caller hangs up. */
 export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
   app.get('/export', async (c) => {
     const caller = c.get('caller');
     const parameters = new Parameters(new URL(c.req.url).searchParams);
     const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
-    const filter = readOtherFilters(service, caller, parameters).build();
-    const site = readSite(parameters);
+    const filter = readItemFilter(service, caller, parameters);
     const moment = chooseMoment(service, 'exports');
-    const items = itemsAt(moment);
-    const matching = await (site === null
-      ? selections.items(`SELECT n FROM ${items} WHERE ${filter.where} ORDER BY n`, filter.values)
-      : selections.itemsOfSite(items, filter, site));
+    const matching = await selections.items(
+      `SELECT n FROM ${itemsAt(moment)} WHERE ${filter.where} ORDER BY n`,
+      filter.values,
+    );
     const { rows, headers } = cutAtQuota(service, caller, matching);
-    // A HEAD gets the headers and no rows.
+    // HEAD gets the headers without rows.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);
     const bom = service.readings.get('csv.bom') === 'yes' ? '\uFEFF' : '';
     const head = format === 'csv' ? bom + csvHeader(service.world.rowStyle) : '';
@@ -39,7 +37,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
   });
 }
 
-/** Rows that look like Item are those that the other answers are made of. */
+/** Other answers use the rows that look like Item. */
 function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
   if (format === 'csv') return 'csv';
   const { shape } = world.rowStyle;
@@ -74,7 +72,6 @@ interface RowSource {
   format: RowFormat;
 }
 
-/** Rows as of an earlier moment. */
 async function* readPast(
   { world, view, format }: RowSource,
   moment: number,
@@ -88,7 +85,7 @@ async function* readPast(
   }
 }
 
-/** Segment by segment: one that nobody asked for before is rendered when its turn comes. */
+/** Renders a segment when its turn comes, if nobody asked for it before. */
 async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array): AsyncGenerator<Buffer> {
   for (let first = 0; first < rows.length; ) {
     const end = findSegmentEnd(rows[first] as number);
@@ -99,7 +96,7 @@ async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array
   }
 }
 
-/** The second half is read as it is after the pause. */
+/** Reads the second half after the pause, as it is then. */
 async function* readHalves(
   rows: Uint32Array,
   read: (part: Uint32Array) => AsyncGenerator<Buffer>,
@@ -111,7 +108,7 @@ async function* readHalves(
   yield* read(rows.subarray(half));
 }
 
-/** Chunks are read when the client takes them: memory stays flat however large the export. */
+/** Reads a chunk when the client takes it: memory stays flat however large the export. */
 function streamChunks(head: string, chunks: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

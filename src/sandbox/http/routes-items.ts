@@ -1,10 +1,8 @@
 import type { Hono } from 'hono';
 import { itemsAt } from '../world/past-sql.js';
-import { ApiError } from './api-error.js';
-import { type Caller, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
+import { ApiError, answerJson } from './answers.js';
+import { type Caller, chooseMoment, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
-import { answerJson } from './json-answer.js';
-import { chooseMoment } from './moments.js';
 import { Parameters } from './parameters.js';
 import type { Selections } from './selections.js';
 

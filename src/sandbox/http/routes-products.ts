@@ -1,25 +1,81 @@
 import type { Hono } from 'hono';
 import { itemsAt, type Moment } from '../world/past-sql.js';
 import type { SqlValues } from '../world/world-database.js';
-import { ApiError } from './api-error.js';
-import { chooseDatasets, type SandboxEnv, type Service } from './caller.js';
-import { addCategory, addWords, FilterBuilder } from './item-filter.js';
-import { answerJson } from './json-answer.js';
-import { chooseMoment } from './moments.js';
+import { ApiError, answerJson } from './answers.js';
+import { chooseDatasets, chooseMoment, type SandboxEnv, type Service } from './caller.js';
+import { addCategory, addWords, FilterBuilder, type ItemFilter } from './item-filter.js';
 import { Parameters } from './parameters.js';
-import {
-  findProducts,
-  type OfferChoice,
-  offersWhere,
-  PRODUCT_ORDERS,
-  readKeys,
-  renderProducts,
-} from './product-sql.js';
 import type { Selections } from './selections.js';
+
+interface OfferChoice {
+  /** The relation of the items at the moment that the answer shows. */
+  items: string;
+  /** Null for any. */
+  currency: string | null;
+  /** Reading `products.offers`. */
+  removed: boolean;
+}
+
+function offersWhere({ currency, removed }: OfferChoice): string {
+  const listed = removed ? '' : ' AND removed_at IS NULL';
+  const inCurrency = currency === null ? '' : ' AND currency = $currency';
+  return `mask & $mask::INTEGER <> 0 AND product_key IS NOT NULL${listed}${inCurrency}`;
+}
+
+const PRODUCT_ORDERS = {
+  '-offers': 'count(*) DESC',
+  '-shops': 'count(DISTINCT site_id) DESC',
+  price: 'min(price) NULLS LAST',
+  '-price': 'min(price) DESC NULLS LAST',
+};
+
+/**
+ * Finds one offer of each product that has an offer passing the filter; counts cover all its offers. Returns numbers:
+ * reading half a million keys as text takes four times as long.
+ */
+function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
+  const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];
+  const having = [...inShops, ...(filter.where === '' ? [] : [`bool_or(${filter.where})`])].join(' AND ');
+  return `SELECT min(n) FROM ${choice.items} WHERE ${offersWhere(choice)}
+    GROUP BY product_key ${having === '' ? '' : `HAVING ${having}`}
+    ORDER BY ${order}, product_key`;
+}
+
+/** The product keys of the offers $numbers, in this order. */
+function readKeys({ items }: OfferChoice): string {
+  return `SELECT product_key AS key FROM ${items} JOIN (
+    SELECT unnest(from_json($numbers, '["UINTEGER"]')) AS n, unnest(range(len(from_json($numbers, '["UINTEGER"]')))) AS place
+  ) USING (n) ORDER BY place`;
+}
+
+/** Products (section 2) as JSON text, in the order of $keys. Texts come from the oldest offer that has one. */
+function renderProducts(choice: OfferChoice): string {
+  return `
+WITH wanted AS (
+  SELECT unnest(from_json($keys, '["VARCHAR"]')) AS product_key, unnest(range(len(from_json($keys, '["VARCHAR"]')))) AS place
+), offers AS (
+  SELECT * FROM ${choice.items} SEMI JOIN wanted USING (product_key) WHERE ${offersWhere(choice)}
+), ranges AS (
+  SELECT product_key, string_agg(concat('{"currency":', json_text(currency), ',"min":', json_money(low), ',"max":', json_money(high),
+    ',"offers":', priced, '}'), ',' ORDER BY currency) AS ranges
+  FROM (SELECT product_key, currency, min(price) AS low, max(price) AS high, count(*) AS priced
+    FROM offers WHERE price IS NOT NULL AND currency IS NOT NULL GROUP BY ALL)
+  GROUP BY product_key
+), heads AS (
+  SELECT product_key, arg_min(title, n) AS title, arg_min(brand, n) AS brand, arg_min(mpn, n) AS mpn, arg_min(gtin, n) AS gtin,
+    coalesce(arg_min(category_json, n) FILTER (category_json <> 'null'), 'null') AS category,
+    count(*) AS offers, count(DISTINCT site_id) AS shops
+  FROM offers GROUP BY product_key
+)
+SELECT concat('{"id":', json_text(product_key), ',"title":', json_text(title), ',"brand":', json_text(brand), ',"mpn":', json_text(mpn),
+  ',"gtin":', json_text(gtin), ',"category":', category, ',"offers":', offers, ',"shops":', shops,
+  ',"prices":[', coalesce(ranges, ''), ']}') AS json
+FROM wanted JOIN heads USING (product_key) LEFT JOIN ranges USING (product_key) ORDER BY place`;
+}
 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
 
-/** `/products` and `/products/{id}` (section 4): the same product across shops. */
+/** `/products` and `/products/{id}` (section 4). */
 export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
   const { world, readings } = service;
   const chooseOffers = (moment: Moment, currency: string | null): OfferChoice => ({

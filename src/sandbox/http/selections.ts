@@ -1,74 +1,34 @@
 import type { World } from '../world/world.js';
-import type { SqlValues, WorldSession } from '../world/world-database.js';
-import type { ItemFilter } from './item-filter.js';
+import type { SqlValues } from '../world/world-database.js';
 
 const KEPT = 16;
 
-/** Items in the order of their websites, and where each website's begin and end. */
-interface ItemsBySite {
-  numbers: Uint32Array;
-  ranges: Map<bigint, [start: number, end: number]>;
-}
-
-/** What queries found, in order: kept while the world stands still, so that paging costs no query. */
+/** Keeps the numbers of the items that queries found while the world stands still, so that paging costs no query. */
 export class Selections {
   readonly #world: World;
-  readonly #kept = new Map<string, Promise<Uint32Array | ItemsBySite>>();
+  readonly #kept = new Map<string, Promise<Uint32Array>>();
   #version = -1;
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Numbers of the items that a query finds. */
   items(sql: string, values: SqlValues): Promise<Uint32Array> {
-    return this.#find(sql, values, (session) => session.integers(sql, values));
-  }
-
-  /** Numbers of a website's items, in order. One query finds those of all websites: a client that exports one exports the others too. */
-  async itemsOfSite(items: string, { where, values }: ItemFilter, site: bigint): Promise<Uint32Array> {
-    const from = `FROM ${items} WHERE ${where}`;
-    const { numbers, ranges } = await this.#find(`${from} by site`, values, (session) =>
-      findBySite(session, from, values),
-    );
-    return numbers.subarray(...(ranges.get(site) ?? [0, 0]));
-  }
-
-  #find<T extends Uint32Array | ItemsBySite>(
-    query: string,
-    values: SqlValues,
-    read: (session: WorldSession) => Promise<T>,
-  ): Promise<T> {
     if (this.#version !== this.#world.version) {
       this.#kept.clear();
       this.#version = this.#world.version;
     }
-    const key = [query, ...Object.entries(values).flat()].join('\0');
-    let found = this.#kept.get(key) as Promise<T> | undefined;
+    const key = [sql, ...Object.entries(values).flat()].join('\0');
+    let found = this.#kept.get(key);
     if (found === undefined) {
-      found = this.#world.database.use(read);
+      found = this.#world.database.use((session) => session.integers(sql, values));
       found.catch(() => this.#kept.delete(key));
     }
-    // Least recently used goes first: what was just used moves to the end.
+    // The least recently used goes first.
     this.#kept.delete(key);
     this.#kept.set(key, found);
     const oldest = this.#kept.keys().next();
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
     return found;
   }
-}
-
-async function findBySite(session: WorldSession, from: string, values: SqlValues): Promise<ItemsBySite> {
-  const counts = await session.rows(
-    `SELECT site_id, count(*) AS items ${from} GROUP BY site_id ORDER BY site_id`,
-    values,
-  );
-  const ranges: ItemsBySite['ranges'] = new Map();
-  let end = 0;
-  for (const { site_id, items } of counts) {
-    const start = end;
-    end += Number(items);
-    ranges.set(site_id as bigint, [start, end]);
-  }
-  return { numbers: await session.integers(`SELECT n ${from} ORDER BY site_id, n`, values), ranges };
 }

@@ -1,24 +1,67 @@
 import { createHash } from 'node:crypto';
-import { ENDPOINTS } from '../../api/openapi/endpoints.js';
+import { readFileSync } from 'node:fs';
+import type { Hono } from 'hono';
+import { formatCount } from '../../formats/count.js';
 import { Html, html } from '../../formats/html.js';
+import { packagePath } from '../../io/package-path.js';
+import type { SimulatedClock } from '../clock.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
-import { START_PAGE_STYLE } from './start-page-style.js';
+import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
-/** What the start page shows. */
-export interface StartFacts {
+/** Light and dark, readable on a phone. Long lines of code wrap, and copy as one. */
+const START_PAGE_STYLE = `
+:root { color-scheme: light dark; --ink: #1c2321; --soft: #5a6662; --line: #d9dfdc; --paper: #fbfcfb; --code: #eef2f0; --accent: #0b6b53; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4eae7; --soft: #9aa8a3; --line: #2f3a36; --paper: #131917; --code: #1d2623; --accent: #6fd0b2; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
+h1 { margin: 0 0 .5rem; font-size: 1.75rem; line-height: 1.2; letter-spacing: -.01em; }
+h2 { margin: 2.25rem 0 .6rem; font-size: 1.1rem; }
+p { margin: 0 0 .75rem; }
+a { color: var(--accent); }
+dl, dd, ul { margin: 0; padding: 0; }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875rem; }
+code { overflow-wrap: anywhere; }
+pre { margin: 0 0 1rem; padding: .85rem 1rem; background: var(--code); border-radius: .4rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1.1rem 1rem; margin-top: 1.5rem;
+  padding: 1.1rem 0; border-block: 1px solid var(--line); }
+.figures div { display: flex; flex-direction: column-reverse; }
+.figures dd { font-size: 1.2rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.figures dt, small, footer { color: var(--soft); font-size: .875rem; }
+.readings div { padding: .45rem 0; border-top: 1px solid var(--line); }
+.readings dd { color: var(--soft); }
+.access div { display: grid; grid-template-columns: 6.5rem 1fr; gap: 0 1rem; padding: .45rem 0; }
+.access dt { color: var(--soft); }
+.access code { user-select: all; }
+small { display: block; }
+.endpoints { list-style: none; }
+.endpoints li { display: grid; grid-template-columns: 15rem 1fr; gap: 0 1rem; padding: .4rem 0; border-top: 1px solid var(--line); }
+.endpoints span { color: var(--soft); }
+footer { margin-top: 2.5rem; }
+@media (max-width: 34rem) {
+  main { padding-top: 1.5rem; }
+  .access div, .endpoints li { grid-template-columns: 1fr; }
+}
+`;
+
+interface StartFacts {
   baseUrl: string;
   keys: { name: string; key: string; about: string }[];
   plan: string;
   clock: string;
   figures: { name: string; value: string }[];
-  /** How the document is read where it is silent; those chosen are not the sandbox's own. */
+  /** What the sandbox does where the document is silent. Chosen readings are not its own defaults. */
   readings: { name: string; value: string; says: string; isDefault: boolean }[];
+  endpoints: { path: string; summary: string }[];
 }
 
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
 
-/** Nothing but the page's own style: no script, no request to anywhere, no frame around it. */
-export const START_PAGE_POLICY = [
+/** Allows nothing but the page's own style: no script, no request, no frame around it. */
+const START_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
   'img-src data:',
@@ -27,11 +70,11 @@ export const START_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Those that were chosen come first. */
+/** Chosen readings come first. */
 const byChoice = (a: { isDefault: boolean }, b: { isDefault: boolean }) => Number(a.isDefault) - Number(b.isDefault);
 
-/** One self-contained page: what the sandbox is, and what to do next. */
-export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings }: StartFacts): string {
+/** One self-contained page. */
+export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings, endpoints }: StartFacts): string {
   const key = keys[0]?.key ?? '';
   return html`<!doctype html>
 <html lang="en">
@@ -82,13 +125,77 @@ ${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><sm
 <section>
 <h2>Endpoints</h2>
 <p>The interface description is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Each call needs a key.</p>
-<ul class="endpoints">${Object.entries(ENDPOINTS).map(
-    ([path, { summary }]) => html`<li><code>/api/v1${path}</code> <span>${summary}</span></li>\n`,
-  )}</ul>
+<ul class="endpoints">${endpoints.map(({ path, summary }) => html`<li><code>${path}</code> <span>${summary}</span></li>\n`)}</ul>
 </section>
 <footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Events sent: <a href="/sandbox/webhook">/sandbox/webhook</a>. Faults armed: <a href="/sandbox/faults">/sandbox/faults</a>. Readings: <a href="/sandbox/readings">/sandbox/readings</a>. What else can be done while it runs: <code>pricelake sandbox --help</code>.</p></footer>
 </main>
 </body>
 </html>
 `.text;
+}
+
+const KEY_TEXTS = {
+  live: 'reads what the plan includes',
+  test: 'reads the sample dataset alone',
+  operator: 'is not metered',
+};
+
+function describeClock(clock: SimulatedClock): string {
+  const { mode } = clock;
+  const pace =
+    mode === 'frozen'
+      ? 'moves only by pricelake sandbox advance'
+      : mode === 'real'
+        ? 'runs on'
+        : `runs on, ${mode} as fast`;
+  return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
+}
+
+/** `/`, the start page for a browser, and `/openapi.json` (section 9). Neither needs a key. */
+export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
+  const document = readFileSync(packagePath('schemas/openapi.json'), 'utf8');
+  const { paths } = JSON.parse(document) as { paths: Record<string, { get: { summary: string } }> };
+  const endpoints = Object.entries(paths).map(([path, { get }]) => ({ path, summary: get.summary }));
+
+  app.get('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' }));
+
+  app.get('/', async (c) => {
+    const page = renderStartPage({ ...(await gatherFacts(service, new URL(c.req.url).origin)), endpoints });
+    return c.html(page, 200, {
+      'Content-Security-Policy': START_PAGE_POLICY,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+    });
+  });
+}
+
+const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS listed, count(*) AS items, count(DISTINCT site_id) AS sites,
+  count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT currency) AS currencies FROM items`;
+
+async function gatherFacts(service: Service, baseUrl: string): Promise<Omit<StartFacts, 'endpoints'>> {
+  const { world, clock, account } = service;
+  const row = await world.database.use((session) => session.row(COUNT_WORLD));
+  const count = (value: unknown) => formatCount(Number(value));
+  const figures = {
+    'items listed': count(row?.listed),
+    'items ever seen': count(row?.items),
+    changes: count(world.feed.length),
+    products: count(row?.products),
+    websites: count(row?.sites),
+    currencies: count(row?.currencies),
+    datasets: count(buildCaller(service, 'live').view.datasets.length),
+  };
+  return {
+    baseUrl,
+    plan: account.plan.name,
+    clock: describeClock(clock),
+    keys: Object.entries(KEY_TEXTS).map(([kind, about]) => ({
+      name: `${kind} key`,
+      key: account.keys[kind as keyof typeof KEY_TEXTS],
+      about,
+    })),
+    readings: service.readings.list(),
+    figures: Object.entries(figures).map(([name, value]) => ({ name, value })),
+  };
 }

@@ -12,11 +12,11 @@ const seconds = z
   .transform((text) => Number.parseInt(text, 10) * (text.endsWith('m') ? 60 : 1))
   .refine((value) => value <= MAX_LAG);
 
-/** How this sandbox reads the document where it is silent. */
+/** What this sandbox does where the document is silent. */
 export class Readings {
   #values: Values = Object.fromEntries(READING_NAMES.map((name) => [name, defaultOf(name)]));
 
-  /** @throws PricelakeError `usage` that names what there is */
+  /** @throws PricelakeError `usage` that names the known readings */
   constructor(specs: readonly string[] = []) {
     Object.assign(this.#values, parseReadings(specs));
   }
@@ -25,12 +25,12 @@ export class Readings {
     return this.#values[name] as ReadingValue<N>;
   }
 
-  /** Whether an answer may show an earlier world. */
+  /** True if an answer may show an earlier world. */
   get hasLag(): boolean {
     return READING_NAMES.some((name) => factsOf(name).values === 'seconds' && this.#values[name] !== 0);
   }
 
-  /** From the next answer on; the others stay. Throws PricelakeError `usage`, changing nothing. */
+  /** Holds from the next answer on; other readings stay. Throws PricelakeError `usage`, without a change. */
   change(specs: readonly string[]): void {
     const given = parseReadings(specs);
     const fixed = READING_NAMES.find(
@@ -40,7 +40,7 @@ export class Readings {
     Object.assign(this.#values, given);
   }
 
-  /** As they would be written on the command line, with what they mean. */
+  /** As on the command line, with their meaning. */
   list(): { name: ReadingName; value: string; says: string; section: string; isDefault: boolean }[] {
     return READING_NAMES.map((name) => {
       const { says, section, values } = factsOf(name);
@@ -55,7 +55,7 @@ function defaultOf(name: ReadingName): string | number {
   return values === 'seconds' ? 0 : values[0];
 }
 
-/** `NAME=VALUE` each; of two with the same name the later one holds. */
+/** `NAME=VALUE` each. Of two with the same name the later one holds. */
 function parseReadings(specs: readonly string[]): Values {
   return Object.fromEntries(
     specs.map((spec) => {
@@ -72,7 +72,7 @@ function parseReadings(specs: readonly string[]): Values {
   );
 }
 
-/** What may have been meant, and for a name, which there are. */
+/** The nearest known name, and for readings the list of names. */
 function hint(given: string, known: readonly string[]): string {
   const near = suggestName(given, known);
   const list = known === READING_NAMES ? `; there are ${known.join(', ')}` : '';
@@ -81,4 +81,47 @@ function hint(given: string, known: readonly string[]): string {
 
 function refuse(spec: string, reason: string): PricelakeError {
   return new PricelakeError('usage', `reading '${spec}': ${reason}`);
+}
+
+const TIMES = {
+  shortest: [`replace(instant::VARCHAR, ' ', 'T') || 'Z'`, 'instant'],
+  microseconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%S.%fZ')`, 'instant'],
+  milliseconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%S.%gZ')`, `date_trunc('millisecond', instant)`],
+  seconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%SZ')`, `date_trunc('second', instant)`],
+} as const;
+
+/** Readings that decide how rows are written, as macros: code that writes a row need not know them. */
+export function createReadingMacros(readings: Readings): string {
+  const [text, instant] = TIMES[readings.get('timestamps')];
+  const prefix = readings.get('changes.attributes') === 'prefixed' ? 'attributes.' : '';
+  const category = readings.get('changes.category');
+  return `
+-- An instant as text, and what of it is known to those who read the text.
+CREATE MACRO time_text(instant) AS ${text};
+CREATE MACRO shown_time(instant) AS ${instant};
+CREATE MACRO json_time(instant) AS coalesce('"' || time_text(instant) || '"', 'null');
+-- A shop's entry without a title, as the feed has it.
+CREATE MACRO feed_title(title) AS ${readings.get('feed.title') === 'null' ? 'title' : "coalesce(title, '')"};
+-- Whether a REMOVED (2) or RELISTED (3) moves last_changed_at; any other kind does.
+CREATE MACRO moves_last_changed(kind, value_moves) AS ${
+    readings.get('lastChangedAt') === 'stays' ? 'kind NOT IN (2, 3) OR value_moves' : 'true'
+  };
+-- Members of \`changes\`, null where there is none. A category is JSON text.
+CREATE MACRO price_member(old, fresh) AS ${
+    readings.get('changes.price') === 'absent'
+      ? 'NULL::VARCHAR'
+      : `'"price":[' || json_money(old) || ',' || json_money(fresh) || ']'`
+  };
+CREATE MACRO attribute_member(name, old, fresh) AS '"${prefix}' || name || '":[' || old || ',' || fresh || ']';
+CREATE MACRO category_member(old, fresh) AS '"category":[' || json_text(old::JSON->>'${category}') || ','
+  || json_text(fresh::JSON->>'${category}') || ']';
+`;
+}
+
+/** Categories that items may move to; none if categories never change. */
+export function createCategoryChoice(readings: Readings): string {
+  const some = readings.get('changes.category') === 'never' ? 'false' : 'category_id IS NOT NULL';
+  return `CREATE TABLE category_choice AS
+    SELECT row_number() OVER (ORDER BY category_id) - 1 AS k, count(*) OVER () AS choices, category_id, max(category_json) AS category_json
+    FROM items WHERE ${some} GROUP BY category_id;`;
 }

@@ -1,4 +1,4 @@
-/** What the API document leaves open, and what a service may do there. */
+/** A gap of the API document, and what a service may do there. */
 interface ReadingFacts {
   /** The choices, the default first; `seconds` is a time such as 120s or 5m, 0s by default. */
   values: readonly [string, ...string[]] | 'seconds';
@@ -6,13 +6,13 @@ interface ReadingFacts {
   says: string;
   /** Section of the API document that leaves it open. */
   section: string;
-  /** Rows are written by it, so it can only be set at the start. */
+  /** Rows are written by it, so it holds from the start. */
   atStart?: true;
 }
 
 const AT_START = { atStart: true } as const;
 
-/** Each gap of the document that a user can run into. Stands apart from the parser, so that `--help` need not load it. */
+/** Each gap that a user can run into. Apart from the parser, so that `--help` need not load it. */
 export const READINGS = {
   lastChangedAt: {
     ...AT_START,
@@ -119,26 +119,26 @@ export const READINGS = {
 } as const satisfies Record<string, ReadingFacts>;
 
 export type ReadingName = keyof typeof READINGS;
-/** A choice by its name, a time in seconds. */
+/** A choice by its name, or a time in seconds. */
 export type ReadingValue<N extends ReadingName> = (typeof READINGS)[N]['values'] extends readonly (infer V)[]
   ? V
   : number;
 export const READING_NAMES = Object.keys(READINGS) as ReadingName[];
 
-/** Seconds. The generated past is quiet for a little longer, so the world that far back is known from the start on. */
+/** Seconds. The generated past is quiet for longer, so the world that far back is known from the start. */
 export const MAX_LAG = 1500;
 
 export function factsOf(name: ReadingName): ReadingFacts {
   return READINGS[name];
 }
 
-/** What may be written behind the `=`. */
+/** The values behind the `=`. */
 export function describeValues(name: ReadingName): string {
   const { values } = factsOf(name);
   return values === 'seconds' ? `0s to ${MAX_LAG}s` : values.join(' | ');
 }
 
-/** All readings, for a person. */
+/** For people. */
 export function describeReadings(): string {
   const lines = READING_NAMES.map((name) => {
     const { says, section, atStart } = factsOf(name);

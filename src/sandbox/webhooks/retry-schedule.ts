@@ -1,29 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Waits after the first, second, … failed attempt; afterwards the last one again and again (section 6). */
-const RETRY_WAITS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS];
-const TURN_OFF_MS = 24 * HOUR_MS;
-
-/** What follows a failed attempt, and when (milliseconds). */
-export interface NextStep {
-  step: 'retry' | 'turn off';
-  at: number;
-}
+/** Waits after the first, second, … failed attempt; the last one repeats (section 6, delivery rule 3). */
+const RETRY_WAITS = [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS);
 
 /**
- * Delivery rules 3 and 5 of section 6.
+ * When the next attempt is due; never after the endpoint is to be turned off. All times in milliseconds.
  * @param attempt number of the attempt that failed, from 1
- * @param failedAt when it failed
- * @param failingSince when the first attempt that failed began: 24 hours later the endpoint is turned off
+ * @param failingSince when the first attempt that failed began
  */
-export function planNextStep(attempt: number, failedAt: number, failingSince: number): NextStep {
+export function planNextAttempt(attempt: number, failedAt: number, failingSince: number): number {
   const wait = RETRY_WAITS[Math.min(attempt, RETRY_WAITS.length) - 1] ?? MINUTE_MS;
-  const offAt = failingSince + TURN_OFF_MS;
-  return failedAt + wait < offAt ? { step: 'retry', at: failedAt + wait } : { step: 'turn off', at: offAt };
+  return Math.min(failedAt + wait, failingSince + DAY_MS);
 }
 
-/** Whether the endpoint is to be turned off by now: no attempt comes from then on. */
+/** Delivery rule 5: no attempt follows from then on. */
 export function hasFailedTooLong(now: number, failingSince: number): boolean {
-  return now >= failingSince + TURN_OFF_MS;
+  return now >= failingSince + DAY_MS;
+}
+
+/** The time by which deliveries are tried again. */
+export interface DeliveryTime {
+  /** 60 passes sixty times as fast as wall time. */
+  readonly scale: number;
+  /** Milliseconds since some start. */
+  now(): number;
+  /** Returns early, without an error, when the signal is aborted. */
+  sleepUntil(at: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Time that passes faster than on the wall: a day of retries fits into a test. */
+export class ScaledTime implements DeliveryTime {
+  readonly scale: number;
+  readonly #start = performance.now();
+
+  constructor(scale: number) {
+    this.scale = scale;
+  }
+
+  now(): number {
+    return (performance.now() - this.#start) * this.scale;
+  }
+
+  async sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    const ms = Math.max(0, (at - this.now()) / this.scale);
+    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+  }
 }

@@ -1,18 +1,18 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 interface Secret {
   text: string;
-  /** On the scaled time; null for the current one. */
+  /** On the scaled time; null for the current secret. */
   validUntil: number | null;
 }
 
-/** The endpoint's secrets, newest first: a rolled one stays valid for a while (section 6, Service-Signature). */
+/** Newest first: a rolled secret stays valid for a while (section 6, Service-Signature). */
 export class SigningSecrets {
   readonly #seed: number;
   #secrets: Secret[] = [];
   #derived = 0;
 
-  /** @param seed the same seed gives the same secrets, where none are given */
+  /** @param seed makes secrets up where none are given */
   constructor(seed: number) {
     this.#seed = seed;
   }
@@ -21,13 +21,13 @@ export class SigningSecrets {
     return this.#secrets[0]?.text ?? '';
   }
 
-  /** Replaces all: the first is the current one, the others are rolled ones that stay valid. */
+  /** The first is the current one, the others are rolled ones that stay valid. */
   set(texts: readonly string[]): void {
     const given = texts.length === 0 ? [this.#derive()] : texts;
     this.#secrets = given.map((text, k) => ({ text, validUntil: k === 0 ? null : Number.POSITIVE_INFINITY }));
   }
 
-  /** Puts a new one in front; the one before is valid until then. */
+  /** The secret so far stays valid until then. */
   roll(text: string | undefined, validUntil: number): void {
     const old = this.#secrets.slice(0, 1).map((secret) => ({ ...secret, validUntil }));
     this.#secrets = [{ text: text ?? this.#derive(), validUntil: null }, ...old];
@@ -42,4 +42,16 @@ export class SigningSecrets {
     const hash = createHash('sha256').update(`signing secret ${this.#seed} ${this.#derived}`).digest('hex');
     return `sandbox_secret_${hash.slice(0, 32)}`;
   }
+}
+
+/**
+ * The header Service-Signature (section 6): HMAC-SHA256 over `<t>.<body>` in hex, one `v1` for each secret.
+ * @param t unix seconds
+ * @param body the raw request body
+ */
+export function signBody(secrets: readonly string[], t: number, body: Uint8Array): string {
+  const values = secrets.map(
+    (secret) => `v1=${createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')}`,
+  );
+  return [`t=${t}`, ...values].join(',');
 }

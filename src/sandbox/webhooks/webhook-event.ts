@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { buildCaller, feedEnd, historyStart, type Service } from '../http/caller.js';
+import { signBody } from './signing-secrets.js';
 
-/** Section 6: an event holds no more changes. */
+/** Section 6. */
 const CHANGES_PER_EVENT = 100;
 
-/** A WebhookEvent (section 6) as it is sent: the body is the same on every attempt. */
+/** A WebhookEvent (section 6) as it is sent. The body is the same on every attempt. */
 export interface WebhookEvent {
   id: string;
   type: 'changes' | 'ping';
   cursor: bigint | null;
   body: Uint8Array;
-  /** Attempts so far, those of a resend included. */
+  /** With those of a resend. */
   attempts: number;
   delivered: boolean;
 }
 
-/** The next changes after the cursor, as the feed lists them to the live key; null when nothing is new. */
+/** The next changes after the cursor, as the feed lists them to the live key; null if nothing is new. */
 export function readNextEvent(service: Service, after: bigint): WebhookEvent | null {
   const { world } = service;
   const caller = buildCaller(service, 'live');
@@ -31,12 +32,11 @@ export function readNextEvent(service: Service, after: bigint): WebhookEvent | n
   return buildEvent('changes', world.feed.id(last), (head) => world.feed.rows.wrap(head, rows, ']}'), service);
 }
 
-/** A test event: no changes, no cursor. */
 export function buildPing(service: Service): WebhookEvent {
   return buildEvent('ping', null, (head) => Buffer.from(`${head}]}`), service);
 }
 
-/** Id of the newest change that the live key can see, or 0: later ones are new. */
+/** Id of the newest change that the live key can see, or 0. Later ones are new. */
 export function findNewestChange(service: Service): bigint {
   const caller = buildCaller(service, 'live');
   const query = { mask: caller.view.mask, since: 0, until: feedEnd(service), limit: 1 };
@@ -53,4 +53,84 @@ function buildEvent(
   const id = `evt_${randomUUID()}`;
   const head = `{"id":"${id}","type":"${type}","createdAt":"${clock.iso()}","cursor":${cursor},"changes":[`;
   return { id, type, cursor, body: render(head), attempts: 0, delivered: false };
+}
+
+/** Section 6, delivery rule 1. */
+export const ANSWER_WITHIN_MS = 10_000;
+
+/** One attempt, as the control call lists it. */
+export interface Delivery {
+  eventId: string;
+  type: WebhookEvent['type'];
+  attempt: number;
+  /** Wall time. */
+  at: string;
+  ok: boolean;
+  /** Null if no answer came in time. */
+  status: number | null;
+  /** Why no answer came. */
+  error?: string;
+}
+
+interface Target {
+  url: string;
+  secrets: readonly string[];
+  answerWithinMs: number;
+  /** Aborted when the endpoint or the sandbox goes away. */
+  signal: AbortSignal;
+}
+
+/** Sends an event once (section 6). Any 2xx in time delivers it; a redirect does not. */
+export async function sendEvent(event: WebhookEvent, target: Target): Promise<Delivery> {
+  event.attempts++;
+  const attempt = event.attempts;
+  const started = new Date();
+  const limit = limitAttempt(target);
+  const facts = { eventId: event.id, type: event.type, attempt, at: started.toISOString() };
+  try {
+    const answer = await fetch(target.url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        // Wall time: receivers compare it with their own clocks.
+        'Service-Signature': signBody(target.secrets, Math.floor(started.getTime() / 1000), event.body),
+        'Service-Event-Id': event.id,
+        'Service-Event-Type': event.type,
+        'Service-Delivery-Attempt': String(attempt),
+      },
+      body: event.body as Uint8Array<ArrayBuffer>,
+      redirect: 'manual',
+      signal: limit.signal,
+    });
+    await answer.body?.cancel().catch(() => {});
+    if (answer.ok) event.delivered = true;
+    return { ...facts, ok: answer.ok, status: answer.status };
+  } catch (error) {
+    return { ...facts, ok: false, status: null, error: explain(error) };
+  } finally {
+    limit.release();
+  }
+}
+
+/** Node 20 may collect the parts of AbortSignal.any before they fire. A plain timer and listener stay. */
+function limitAttempt({ signal, answerWithinMs }: Target): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  const giveUp = () => controller.abort(new Error(`no answer in ${answerWithinMs / 1000} seconds`));
+  const timer = setTimeout(giveUp, answerWithinMs);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    },
+  };
+}
+
+/** fetch hides the reason of a broken connection in the cause. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -1,56 +1,70 @@
 import { PricelakeError } from '../../errors/errors.js';
 import type { Service } from '../http/caller.js';
-import { checkEndpointUrl } from './endpoint-url.js';
-import { hasFailedTooLong, planNextStep } from './retry-schedule.js';
-import { type DeliveryTime, ScaledTime } from './scaled-time.js';
-import { ANSWER_WITHIN_MS, type Delivery, sendEvent } from './send-event.js';
+import { type DeliveryTime, hasFailedTooLong, planNextAttempt, ScaledTime } from './retry-schedule.js';
 import { SigningSecrets } from './signing-secrets.js';
-import { type Email, TeamMail } from './team-mail.js';
-import { buildPing, findNewestChange, readNextEvent, type WebhookEvent } from './webhook-event.js';
+import {
+  ANSWER_WITHIN_MS,
+  buildPing,
+  type Delivery,
+  findNewestChange,
+  readNextEvent,
+  sendEvent,
+  type WebhookEvent,
+} from './webhook-event.js';
 
 export interface WebhookOptions {
-  /** The first is the current one, further ones are rolled ones that are still valid. None: one is made up. */
+  /** The first is the current secret, others are rolled ones that are still valid. Default: a made-up one. */
   secrets?: readonly string[];
-  /** How many times faster retries, the 24 hours and rolled secrets run out. Default 1. */
+  /** Retries, the 24 hours and rolled secrets pass so many times faster. Default 1. */
   timeScale?: number;
   /** Default: wall time, `timeScale` times as fast. */
   time?: DeliveryTime;
   /** Default false: only endpoints on this machine. */
   anyHost?: boolean;
-  /** Milliseconds; the document's 10 seconds by default. */
+  /** Default: the document's 10 seconds. */
   answerWithinMs?: number;
-  /** Takes a line about each e-mail that the service would send. */
+  /** Gets a line about each e-mail that the service would send. */
   log?: (line: string) => void;
 }
 
-export interface EndpointSettings {
+interface EndpointSettings {
   url: string;
   /** Default: the secret so far. */
-  secret?: string;
-  /** Changes behind this id are sent. Default: where the endpoint is, or new changes only. */
-  after?: bigint;
+  secret?: string | undefined;
+  /** Sends changes after this id. Default: where the endpoint is, or only new changes. */
+  after?: bigint | undefined;
 }
 
-export interface WebhookStatus {
+/** An e-mail that the service would send to the team (delivery rule 5). */
+interface Email {
+  /** The sandbox's own time. */
+  at: string;
+  to: string;
+  text: string;
+}
+
+interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
-  /** Limit `webhooks` of the plan in effect (section 8): without it changes wait. */
+  /** Limit `webhooks` of the plan in effect (section 8). Without it, changes wait. */
   inPlan: boolean;
-  /** Id of the last change that was delivered. */
+  /** Id of the last delivered change. */
   cursor: bigint;
-  /** The event that is being delivered or retried; later changes wait for it. */
+  /** Later changes wait for this event. */
   pending: { id: string; attempts: number } | null;
-  /** Latest attempts, oldest first. */
+  /** Oldest first. */
   deliveries: Delivery[];
-  /** What the team was e-mailed, oldest first (delivery rule 5). */
+  /** Oldest first. */
   emails: Email[];
 }
 
 const POLL_MS = 50;
+/** Events, attempts and e-mails that are kept. */
 const KEPT = 100;
+const TEAM = 'team@sandbox.example';
 const HOUR_MS = 3_600_000;
 
-/** The customer's endpoint and all that is sent to it (section 6). */
+/** The customer's endpoint, and all that is sent to it (section 6). */
 export class Webhook {
   readonly #service: Service;
   readonly #options: WebhookOptions;
@@ -58,7 +72,7 @@ export class Webhook {
   readonly #secrets: SigningSecrets;
   readonly #events = new Map<string, WebhookEvent>();
   readonly #deliveries: Delivery[] = [];
-  readonly #mail: TeamMail;
+  readonly #emails: Email[] = [];
   #url: string | null = null;
   #state: WebhookStatus['state'] = 'none';
   #cursor = 0n;
@@ -73,7 +87,6 @@ export class Webhook {
     this.#time = options.time ?? new ScaledTime(options.timeScale ?? 1);
     this.#secrets = new SigningSecrets(service.world.facts.seed);
     this.#secrets.set(options.secrets ?? []);
-    this.#mail = new TeamMail(options.log);
   }
 
   get secret(): string {
@@ -89,11 +102,11 @@ export class Webhook {
       cursor: this.#cursor,
       pending,
       deliveries: [...this.#deliveries],
-      emails: this.#mail.emails,
+      emails: [...this.#emails],
     };
   }
 
-  /** Sets the endpoint up, moves it, or turns it on again; without `after` it continues where it was. */
+  /** Sets the endpoint up, moves it, or turns it on again. Without `after` it continues where it was. */
   async set({ url, secret, after }: EndpointSettings): Promise<void> {
     const checked = checkEndpointUrl(url, this.#options.anyHost ?? false);
     await this.#halt();
@@ -106,7 +119,7 @@ export class Webhook {
     this.#running = this.#deliverChanges(this.#stop.signal);
   }
 
-  /** Forgets the endpoint and what it was to get. */
+  /** Forgets the endpoint and its pending event. */
   async remove(): Promise<void> {
     await this.#halt();
     this.#state = 'none';
@@ -116,7 +129,7 @@ export class Webhook {
     this.#deliveries.length = 0;
   }
 
-  /** Puts a new secret in place; events carry a second `v1` of the old one for so long. */
+  /** For `keepHours`, events carry a second `v1` of the old secret. */
   roll({ secret, keepHours = 24 }: { secret?: string | undefined; keepHours?: number | undefined }): void {
     this.#secrets.roll(secret, this.#time.now() + keepHours * HOUR_MS);
   }
@@ -126,7 +139,7 @@ export class Webhook {
     return this.#send(this.#keep(buildPing(this.#service)));
   }
 
-  /** Sends an event again, whatever became of it: same id, same body, next attempt. */
+  /** Sends an event again, delivered or not: same id, same body, next attempt. */
   async resend(id: string): Promise<Delivery> {
     const event = this.#events.get(id);
     if (event === undefined) throw new PricelakeError('usage', `event ${id} is not among the latest ${KEPT}`);
@@ -145,7 +158,7 @@ export class Webhook {
     await this.#running;
   }
 
-  /** One event after the other: while one is retried, later changes wait, so order is kept. */
+  /** One event at a time: while it is retried, later changes wait, so order is kept. */
   async #deliverChanges(stop: AbortSignal): Promise<void> {
     while (!stop.aborted && this.#state === 'active') {
       this.#pending ??= readNextEvent(this.#service, this.#cursor);
@@ -154,16 +167,16 @@ export class Webhook {
     }
   }
 
-  /** Until it is delivered, the endpoint is turned off, or told to stop. */
+  /** Ends when the event is delivered, the endpoint is turned off, or `stop` is aborted. */
   async #deliverEvent(event: WebhookEvent, stop: AbortSignal): Promise<void> {
     const failingSince = this.#time.now();
     while (!event.delivered) {
       await this.#send(event);
       if (stop.aborted) return;
       if (event.delivered) break;
-      // Ended early by a resend that delivers it, and by a halt.
+      // A resend that delivers the event ends the wait early, and so does a halt.
       this.#wake = new AbortController();
-      await this.#time.sleepUntil(planNextStep(event.attempts, this.#time.now(), failingSince).at, this.#wake.signal);
+      await this.#time.sleepUntil(planNextAttempt(event.attempts, this.#time.now(), failingSince), this.#wake.signal);
       if (stop.aborted) return;
       // At a high scale a timer that is a moment late is hours late: the time decides, not the plan.
       if (!event.delivered && hasFailedTooLong(this.#time.now(), failingSince)) {
@@ -171,7 +184,7 @@ export class Webhook {
         return;
       }
     }
-    // Delivered: only now may the next changes follow.
+    // The commit point: only now may the next changes follow.
     this.#cursor = event.cursor ?? this.#cursor;
     this.#pending = null;
   }
@@ -180,7 +193,8 @@ export class Webhook {
   #turnOff(event: WebhookEvent): void {
     this.#state = 'off';
     const text = `The webhook endpoint ${this.#url} is turned off after 24 hours of failures; event ${event.id} was tried ${event.attempts} times.`;
-    this.#mail.send(this.#service.clock.iso(), text);
+    keepLatest(this.#emails, { at: this.#service.clock.iso(), to: TEAM, text });
+    this.#options.log?.(`e-mail to ${TEAM}: ${text}`);
   }
 
   async #send(event: WebhookEvent): Promise<Delivery> {
@@ -191,8 +205,7 @@ export class Webhook {
       answerWithinMs: this.#options.answerWithinMs ?? ANSWER_WITHIN_MS,
       signal: this.#stop.signal,
     });
-    this.#deliveries.push(delivery);
-    if (this.#deliveries.length > KEPT) this.#deliveries.shift();
+    keepLatest(this.#deliveries, delivery);
     return delivery;
   }
 
@@ -202,4 +215,25 @@ export class Webhook {
     if (this.#events.size > KEPT && !oldest.done) this.#events.delete(oldest.value);
     return event;
   }
+}
+
+function keepLatest<T>(list: T[], entry: T): void {
+  list.push(entry);
+  if (list.length > KEPT) list.shift();
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Takes http and https URLs, on this machine unless any host is allowed. Throws PricelakeError `usage`. */
+export function checkEndpointUrl(text: string, anyHost: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new PricelakeError('usage', `webhook endpoint "${text}" is not an http or https URL`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new PricelakeError('usage', 'the URL of a webhook endpoint takes no user name or password');
+  }
+  if (anyHost || LOOPBACK.test(url.hostname)) return url.href;
+  const hint = 'Start the sandbox with --webhook-any-host to send made-up data to other machines.';
+  throw new PricelakeError('usage', `webhook endpoint "${url.hostname}" is not on this machine`, { hint });
 }

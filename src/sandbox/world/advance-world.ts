@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import { MAX_LAG } from '../readings/registry.js';
 import { INSERT_NEW_PENDING } from './generate-sql.js';
@@ -10,8 +11,8 @@ import type { WorldSession } from './world-database.js';
 
 export interface AdvanceOptions {
   hours: number;
-  /** Exact number of changes; without it a share of the items, by the hours. */
-  changes?: number;
+  /** Without it, a share of the items, by the hours. */
+  changes?: number | undefined;
 }
 
 export interface AdvanceCounts {
@@ -24,18 +25,17 @@ export interface AdvanceCounts {
 }
 
 const HOUR_MS = 3_600_000;
-/** Share of the items that change in an hour. */
 const CHANGES_PER_ITEM_HOUR = 0.008;
-/** Earlier versions of rows are kept for longer than any answer may lag behind the feed. */
+/** Longer than any answer may lag behind the feed. */
 const KEEP_MS = 2 * MAX_LAG * 1000;
-/** A running world's changes happen within its last moments. */
+/** Changes of a running world lie in its last moments. */
 const JUST_NOW_MS = 5000;
-/** Shares of a step's changes; the rest are of kind CHANGED. */
+/** The rest are of kind CHANGED. */
 const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
-/** A round leaves some items in peace; a step with more changes takes several rounds. */
+/** A round leaves some items alone. A step with more changes takes several rounds. */
 const ROUND_SHARE = 0.7;
 
-/** Moves the clock on and lets the world change meanwhile (section 3, listing state of an item). */
+/** Moves the clock on, and lets the world change meanwhile (section 3, listing state of an item). */
 export async function advanceWorld(
   world: World,
   clock: SimulatedClock,
@@ -43,7 +43,7 @@ export async function advanceWorld(
 ): Promise<AdvanceCounts> {
   const step = async (session: WorldSession, start: number): Promise<AdvanceCounts> => {
     const end = start + Math.round(options.hours * HOUR_MS);
-    // A frozen clock has passed the feed's delay when the step is done; a running one has to get there.
+    // After a step, a frozen clock is past the feed's delay; a running one gets there by itself.
     const isLong = end - start > 2 * FEED_DELAY_MS;
     const quiet = clock.isRunning ? 0 : FEED_DELAY_MS;
     const to = isLong ? end - quiet : Math.max(end, start + 1000);
@@ -57,16 +57,19 @@ export async function advanceWorld(
 }
 
 /**
- * Lets the world change up to the time of a running clock, by whole changes. They happen within its last seconds: an
- * earlier one would have been due in the feed before the world knew it.
- * @param owed the part of a change that was left over last time; returns what is left over now
+ * Lets the world change up to the time of a running clock. The changes lie in its last seconds: earlier ones would have
+ * been due in the feed before the world knew them.
+ * @param owed the part of a change that the last call left over; returns what this one leaves
  */
-export async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
+async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
   const step = async (session: WorldSession, to: number): Promise<number> => {
     const from = world.livedUntil;
     const due = owed + countChanges(world, to - from);
     const total = Math.floor(due);
-    // Nothing to do yet: the time up to now is counted next time.
+    // Lets the world change up to the time of a running clock. The changes lie in its last seconds: earlier ones would
+    // have
+    // been due in the feed before the world knew them. @param owed part of a change that the last call left; returns
+    // the next
     if (to <= from || (total === 0 && !hasDueScrape(world.facts.sources, from, to))) return owed;
     await takeStep(world, session, { step: world.version + 1, total, from, to, changesFrom: to - JUST_NOW_MS });
     return due - total;
@@ -85,10 +88,10 @@ function countKinds([created = 0, changed = 0, removed = 0, relisted = 0]: numbe
 interface Step {
   step: number;
   total: number;
-  /** Milliseconds since 1970: the step's changes lie after `from`, up to `to`. */
+  /** Milliseconds since 1970: the changes lie after `from`, up to `to`. */
   from: number;
   to: number;
-  /** Changes lie after this, if it is later than `from`. */
+  /** Changes lie after this if it is later than `from`. */
   changesFrom?: number;
 }
 
@@ -115,7 +118,7 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   return kinds;
 }
 
-/** The sources that are due, and as many more as the step's changes need. */
+/** Chooses the sources that are due, and as many more as the changes need. */
 async function chooseScrapes(world: World, session: WorldSession, step: Step): Promise<Scrape[]> {
   const rows = await session.rows(
     'SELECT model_id, count(*) AS listed FROM items WHERE removed_at IS NULL GROUP BY model_id',
@@ -126,11 +129,11 @@ async function chooseScrapes(world: World, session: WorldSession, step: Step): P
 
 interface Round extends Step {
   salt: number;
-  /** Number of the first item that doesn't exist yet. */
+  /** Number of the next new item. */
   end: number;
 }
 
-/** Picks, derives and applies one round; what the known items can't give comes as new ones. Returns their number. */
+/** Applies one round; new items make up for what the known ones cannot give. Returns the number of new items. */
 async function takeRound(world: World, session: WorldSession, round: Round): Promise<number> {
   const { total, salt, step, end } = round;
   const window = { from: round.from * 1000, to: round.to * 1000 };
@@ -160,7 +163,34 @@ async function countScraped(session: WorldSession): Promise<{ listed: number; un
   return { listed: Number(row?.listed), unlisted: Number(row?.unlisted) };
 }
 
-/** A number for the hashes of one round, so that no two rounds draw alike. */
+/** Seeds the hashes of one round, so that no two rounds draw alike. */
 function saltOf(world: World, step: number, round: number): number {
   return world.facts.seed * 10_000_000 + step * 1000 + round;
+}
+
+/** Wall time between two looks at the clock. */
+const TICK_MS = 1000;
+/** A step takes a tenth of the time at most, however large the world: callers get the rest. */
+const REST = 9;
+
+type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const sleepUnlessStopped: Sleep = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => {});
+
+/** Lets the world change as its clock runs, until it is stopped. */
+export async function liveOn(
+  world: World,
+  clock: SimulatedClock,
+  stop: AbortSignal,
+  sleep: Sleep = sleepUnlessStopped,
+): Promise<void> {
+  let owed = 0;
+  let took = 0;
+  while (!stop.aborted) {
+    await sleep(Math.max(TICK_MS, REST * took), stop);
+    if (stop.aborted) return;
+    const started = performance.now();
+    owed = await catchUpWorld(world, clock, owed);
+    took = performance.now() - started;
+  }
 }

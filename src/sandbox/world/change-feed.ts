@@ -1,29 +1,27 @@
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { RowFile } from './row-file.js';
 
-/** A change's item when it is gone from the caller's data. */
+/** The item of a change whose item is gone from the caller's data. */
 export const NO_ITEM = 0xffff_ffff;
 
-export interface ChangeEntry {
+interface ChangeEntry {
   id: bigint;
   /** Micros since 1970. */
   at: number;
-  /** Number of the item, or NO_ITEM. */
+  /** A number, or NO_ITEM. */
   item: number;
   kind: number;
-  /** -1 the price fell, 1 it rose, 0 neither. */
+  /** -1 if the price fell, 1 if it rose, else 0. */
   move: number;
   mask: number;
 }
 
-/** A stretch of the feed: which changes, and whether more wait behind them. */
 export interface FeedPage {
   rows: number[];
   hasMore: boolean;
 }
 
-export interface FeedQuery {
-  /** Only changes of items in one of these datasets. */
+interface FeedQuery {
   mask: number;
   /** Micros since 1970: the plan's history reaches back to here. */
   since: number;
@@ -33,7 +31,7 @@ export interface FeedQuery {
   matches?: (kind: number, move: number) => boolean;
 }
 
-/** All changes in the order of their ids, which is the order of time. */
+/** All changes, ordered by id, which is also the order of time. */
 export class ChangeFeed {
   readonly rows: RowFile;
   readonly #ids = new NumberColumn(new BigInt64Array(1024));
@@ -55,7 +53,7 @@ export class ChangeFeed {
     return this.#ids.values[row] as bigint;
   }
 
-  /** Adds a change whose text `rows` holds already. */
+  /** Adds a change whose text is already in `rows`. */
   push(entry: ChangeEntry): void {
     this.#times.push(entry.at);
     this.#items.push(entry.item);
@@ -65,12 +63,12 @@ export class ChangeFeed {
     this.#ids.push(entry.id);
   }
 
-  /** Whether a change behind `after` happened before then (micros). */
+  /** True if a change after the cursor is older than `since` (micros). */
   hasBetween(after: bigint, since: number): boolean {
     return findFirstAbove(this.#ids.values, this.length, after) < this.#firstLaterThan(since);
   }
 
-  /** Oldest first, from the change behind `after` on. */
+  /** Oldest first, from the change after the cursor on. */
   readForward(after: bigint, query: FeedQuery): FeedPage {
     const end = this.#firstLaterThan(query.until);
     let row = Math.max(findFirstAbove(this.#ids.values, this.length, after), this.#firstLaterThan(query.since));
@@ -80,7 +78,7 @@ export class ChangeFeed {
     return { rows, hasMore: row < end };
   }
 
-  /** Newest first, from the change before `before` on (null: from the newest). */
+  /** Newest first, from the change before `before` on; null begins with the newest. */
   readBackward(before: bigint | null, query: FeedQuery): FeedPage {
     const start = this.#firstLaterThan(query.since);
     const bound = before === null ? this.length : findFirstAbove(this.#ids.values, this.length, before - 1n);
@@ -91,7 +89,7 @@ export class ChangeFeed {
     return { rows, hasMore: row >= start };
   }
 
-  /** Changes of one item, oldest first. */
+  /** Oldest first. */
   ofItem(item: number, since: number, until: number): number[] {
     const end = this.#firstLaterThan(until);
     const rows: number[] = [];

@@ -1,20 +1,19 @@
 import { quoteLiteral } from '../../duckdb/quote.js';
-import { itemJson } from './render-sql.js';
 import type { RowFormat } from './row-file.js';
 
 export const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
 
 /**
- * How export rows name their fields, which the document does not show (section 2, Export row): nested like Item, or
- * flat as `siteId`, `site_id` or `site.id`. In CSV, `item` has its objects as JSON text.
+ * The document does not show how export rows name their fields (section 2, Export row): nested like Item, or flat as
+ * `siteId`, `site_id` or `site.id`. In CSV, `item` has its objects as JSON text.
  */
 export type ExportShape = (typeof EXPORT_SHAPES)[number];
 
-/** What a row's text depends on besides the row. */
+/** A row's text depends on these besides the row. */
 export interface RowStyle {
   /** null: NDJSON like Item, CSV flat in camel case. */
   shape: ExportShape | null;
-  /** Top-level fields that the document doesn't know, of the user's own items. */
+  /** Fields of the user's items that the document does not know. */
   extraFields: readonly string[];
   /** Readings `csv.lines` and `csv.lists`. */
   lineEnd: '\n' | '\r\n';
@@ -55,7 +54,7 @@ const TAIL = [
 ];
 const member = (parent: string, name: string) => text(`${parent}.${name}`, `${parent}_json->>'${name}'`);
 
-/** $datasets stands for the expression of the caller's own. */
+/** $datasets stands for the expression of the caller's datasets. */
 const FLAT: Column[] = [
   ...HEAD,
   ...['name', 'path', 'slug', 'source'].map((name) => member('category', name)),
@@ -82,19 +81,18 @@ const NAMES: Record<ExportShape, (path: string) => string> = {
   'flat-snake': (path) => path.replace('.', '_').replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
 };
 
-/** The CSV export's first line. */
 export function csvHeader({ shape, extraFields, lineEnd }: RowStyle): string {
   const columns = shape === 'item' ? NESTED : FLAT;
   const names = [...columns.map(({ path }) => NAMES[shape ?? 'flat-camel'](path)), ...extraFields];
   return `${names.map((name) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}${lineEnd}`;
 }
 
-/** SQL expression of one row's text. `datasets` is an expression as well: it depends on who asks. */
+/** SQL expression of one row's text. `datasets` is an expression too: it depends on the caller. */
 export function rowText(format: RowFormat, style: RowStyle, datasets: string): string {
   if (format === 'csv') return csvRow(style, datasets);
-  if (format === 'json' || style.shape === null || style.shape === 'item') return itemJson(datasets);
-  const name = NAMES[style.shape];
-  const fields = FLAT.map(({ path, json }) => `'"${name(path)}":', ${json.replace('$datasets', datasets)}`);
+  const shape = format === 'json' ? 'item' : (style.shape ?? 'item');
+  const columns = shape === 'item' ? NESTED : FLAT;
+  const fields = columns.map(({ path, json }) => `'"${NAMES[shape](path)}":', ${json.replace('$datasets', datasets)}`);
   return `concat('{', ${fields.join(", ',', ")}, extra, '}')`;
 }
 

@@ -3,32 +3,31 @@ import { isLosslessNumber } from 'lossless-json';
 import type * as z from 'zod';
 import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
+import { PricelakeError } from '../../errors/errors.js';
 
-/** What may be null may be left out as well: DuckDB reads both alike. */
-const loadableItem = item.partial({
-  title: true,
-  brand: true,
-  mpn: true,
-  gtin: true,
-  price: true,
-  previousPrice: true,
-  priceChangedAt: true,
-  currency: true,
-  url: true,
-  image: true,
-  attributes: true,
-  category: true,
-  datasets: true,
-  removedAt: true,
-});
+/** All other fields may be left out: DuckDB reads them as null or empty. */
+const NEEDED = {
+  id: true,
+  site: true,
+  source: true,
+  firstSeenAt: true,
+  lastSeenAt: true,
+  lastChangedAt: true,
+} as const;
+const loadableItem = item.partial().required(NEEDED);
 
-export interface BadLine {
-  /** From 1 on. */
+interface BadLine {
   line: number;
   reason: string;
 }
 
-/** The first line of an NDJSON file that is no Item (section 2), or null when all are. */
+/** Names the bad line, or says `otherwise` if none was found. */
+export function explainBadFile(file: string, bad: BadLine | null, otherwise: string, hint: string, cause?: unknown) {
+  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
+  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
+}
+
+/** Finds the first line of an NDJSON file that is not an Item (section 2), or repeats an id. */
 export function findBadItem(path: string): Promise<BadLine | null> {
   const ids = new Set<bigint>();
   return findBadLine(path, (value) => {
@@ -41,10 +40,10 @@ export function findBadItem(path: string): Promise<BadLine | null> {
   });
 }
 
-/** What may be null may be left out as well; of the item everything has to be there, as in the feed. */
+/** `item` itself has to be complete, as in the feed. */
 const loadableChange = change.partial({ price: true, previousPrice: true, item: true });
 
-/** The first line of an NDJSON file that is no Change (section 2), or comes after a later one; null if all are fine. */
+/** Finds the first line of an NDJSON file that is not a Change (section 2), or comes after a later one. */
 export function findBadChange(path: string, hasItem: (id: bigint) => boolean): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {
@@ -60,7 +59,7 @@ export function findBadChange(path: string, hasItem: (id: bigint) => boolean): P
   });
 }
 
-/** @param judge what is wrong with the value of a line, or null */
+/** @param judge says what is wrong with a line's value, or null */
 async function findBadLine(path: string, judge: (value: unknown) => string | null): Promise<BadLine | null> {
   let line = 0;
   for await (const text of readLines(path)) {
@@ -72,7 +71,7 @@ async function findBadLine(path: string, judge: (value: unknown) => string | nul
   return line === 0 ? { line: 1, reason: 'the file is empty' } : null;
 }
 
-/** Only a newline ends a line: node:readline would take U+2028 within a title for one. */
+/** Only a newline ends a line: node:readline would also break a title at U+2028. */
 async function* readLines(path: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
@@ -98,7 +97,7 @@ function describeIssues(kind: string, issues: z.core.$ZodIssue[]): string {
   return `not ${kind} (${faults.join('; ')})`;
 }
 
-/** Money is kept in DECIMAL(18,4): a price of more digits would be served rounded. */
+/** DECIMAL(18,4) holds prices: one with more digits would be served rounded. */
 function findInexactPrice(value: unknown): string | null {
   for (const name of ['price', 'previousPrice']) {
     const price = (value as Record<string, unknown>)[name] ?? 0;
@@ -110,7 +109,7 @@ function findInexactPrice(value: unknown): string | null {
   return null;
 }
 
-/** Exponents such as 1.5e2 are fine where the number itself fits. */
+/** Exponents such as 1.5e2 are fine if the number itself fits. */
 function isExactDouble(price: unknown): boolean {
   return typeof price === 'number' && Math.abs(price) < 1e14 && Number(price.toFixed(4)) === price;
 }

@@ -1,11 +1,57 @@
-import { PACK_TITLE, UGLY_ATTRIBUTES, UGLY_TITLE } from './ugly-sql.js';
+/**
+ * Texts as shops really write them: parts of INSERT_ITEMS. Each kind is one listing in 400, unless it says otherwise.
+ */
 
-/** Catalogue: a product is what several shops sell. Brands, nouns and shops come in as JSON, one row a draw. */
+/** From a clean `shop_title`. */
+const UGLY_TITLE = `CASE h7 % 400
+  -- What a spreadsheet takes for a formula.
+  WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '=1+1' WHEN 3 THEN '+49 30 901820 ' || shop_title
+  WHEN 4 THEN '-20 % ' || shop_title WHEN 5 THEN '@' || shop_title
+  -- HTML, entities and what a template left behind.
+  WHEN 6 THEN '<b>' || shop_title || '</b> &amp; <i>extra</i>' WHEN 7 THEN shop_title || '<script>alert(1)</script>'
+  WHEN 8 THEN '<p class="t">' || shop_title || '<br/>' || chr(10) || '<ul><li>&nbsp;A &lt; B</li></ul></p>' WHEN 9 THEN '{{ title }} \${name} %s ' || shop_title
+  -- Quotes, backslashes, newlines, tabs and spaces of all kinds.
+  WHEN 10 THEN '"' || shop_title || '" \\ 55″' WHEN 11 THEN shop_title || chr(10) || 'zweite Zeile' || chr(13) || chr(10) || chr(9) || 'dritte'
+  WHEN 12 THEN '   ' || shop_title || chr(160) WHEN 13 THEN shop_title || chr(8232) || '1;2,3' WHEN 14 THEN 'C:\\new\\table ' || shop_title
+  WHEN 15 THEN chr(65279) || replace(shop_title, ' ', chr(8203) || ' ') || chr(173)
+  -- Beyond Latin: emoji of several code points, right to left, both mixed, accents on their own, bytes read wrongly.
+  WHEN 16 THEN '🎁🧑‍🚀 ' || shop_title || ' 🇪🇺' WHEN 17 THEN 'סט מתנה – ' || shop_title WHEN 18 THEN 'قهوة عربية ' || shop_title
+  WHEN 19 THEN shop_title || ' Cafe' || chr(769) || ' mu' || chr(776) || 'nchen' WHEN 20 THEN 'FÃ¼r GroÃŸe â€“ ' || shop_title
+  -- Very long, empty, and words for nothing.
+  WHEN 21 THEN repeat(shop_title || ' / ', 90) WHEN 22 THEN '' WHEN 23 THEN NULL WHEN 24 THEN 'null' WHEN 25 THEN 'N/A'
+  ELSE shop_title END`;
+
+/** For a listing that sells several at once by the code of one. */
+const PACK_TITLE = `CASE WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
+  ([' (' || pack_of || 'er-Pack)', ' – lot de ' || pack_of, ' x' || pack_of, ', zestaw ' || pack_of || ' szt.'])[1 + (h7 % 4)::INTEGER]) END`;
+
+/** JSON text of values of any type. Some names are those of an Item's own fields. */
+const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"stock":',
+  CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"' ELSE (h7 % 60)::VARCHAR END,
+  CASE h7 % 4 WHEN 0 THEN ',"shipping":4.95' WHEN 1 THEN ',"shipping":"free"' WHEN 2 THEN ',"shipping":null' ELSE '' END,
+  CASE WHEN h6 % 2 = 0 THEN concat(',"rating":', 1 + h6 % 40 / 10.0, ',"reviews":', h6 % 900) ELSE '' END,
+  CASE WHEN pack_of > 1 THEN ',"packSize":' || pack_of ELSE '' END,
+  CASE h6 % 9 WHEN 0 THEN ',"colours":["rot","čierna","žółty"]' WHEN 1 THEN concat(',"dimensions":{"w":', h6 % 80, ',"h":12.5,"unit":"cm"}')
+    WHEN 2 THEN ',"inStore":true' WHEN 3 THEN concat(',"articleNumber":', 9007199254740993 + (h6 % 1000)::BIGINT * 2)
+    WHEN 4 THEN ',"delivery":"2–3 Tage, \\"express\\" möglich"' ELSE '' END,
+  CASE h7 % 401 WHEN 1 THEN ',"price":"ab 9,99 €","id":7,"title":null,"site":{"id":"x"}' WHEN 2 THEN ',"":"","größe / \\"Maß\\"":"XL","a.b":{"c d":[]}'
+    WHEN 3 THEN ',"specs":{"power":{"value":1.2e3,"unit":"W","ranges":[[1,2.50],[3,null]]},"tags":[{"k":"=1+1"},{}]}'
+    WHEN 4 THEN ',"weight":1e-7,"serial":123456789012345678901234567890,"delta":-0.0,"ratio":0.1000'
+    WHEN 5 THEN ',"description":"<p>Größe: 5\\" &amp; mehr<br/>\\n<ul><li>=1+1</li></ul>🎁</p>"' WHEN 6 THEN ',"note":"\\u0007 \\ud83c\\udf81 \\/ \\r\\n\\t"'
+    WHEN 7 THEN ',"available":false,"deposit":null,"sizes":[],"extra":{}' WHEN 8 THEN concat(',"description":"', repeat('Lange Beschreibung, très longue. ', 300), '"')
+    ELSE '' END, '}') END`;
+
+/** One listing in 400 has only a place where it is found. */
+export const MISS_EVERYTHING = `
+UPDATE items SET title = NULL, brand = NULL, mpn = NULL, gtin = NULL, product_key = NULL, price = NULL, usual_price = NULL, currency = NULL,
+  url = NULL, image = NULL, attributes = '{}', category_id = NULL, category_json = 'null'
+WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 400 = 0;
+`;
+
+/** A product is sold by several shops. Leaves and shops come in as JSON. */
 export const CREATE_CATALOGUE = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
-  "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":"INTEGER","nouns":"INTEGER"}]'), max_depth := 2);
-CREATE TABLE leaf_brand AS SELECT unnest(from_json($leafBrands, '[{"category_id":"INTEGER","k":"INTEGER","brand":"VARCHAR"}]'), max_depth := 2);
-CREATE TABLE leaf_noun AS SELECT unnest(from_json($leafNouns, '[{"category_id":"INTEGER","k":"INTEGER","noun":"VARCHAR"}]'), max_depth := 2);
+  "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":["VARCHAR"],"nouns":["VARCHAR"]}]'), max_depth := 2);
 CREATE TABLE leaf_slot AS SELECT unnest(from_json($leafSlots, '[{"slot":"INTEGER","category_id":"INTEGER"}]'), max_depth := 2);
 CREATE TABLE shop_slot AS SELECT unnest(from_json($shopSlots, '[{"slot":"INTEGER","site_id":"BIGINT","host":"VARCHAR","currency":"VARCHAR",
   "per_euro":"DOUBLE","word":"VARCHAR","mask":"INTEGER","level":"DOUBLE","site_json":"VARCHAR","model_id":"BIGINT","source_json":"VARCHAR"}]'), max_depth := 2);
@@ -15,13 +61,13 @@ WITH drawn AS (
     draw(p, $seed::BIGINT, 4) % 1000 AS kind, draw(p, $seed::BIGINT, 7) AS h4
   FROM range($products::BIGINT) r(p)
 ), leaved AS (
-  SELECT d.*, l.*, (h2 % l.brands)::INTEGER AS brand_at, (h3 % l.nouns)::INTEGER AS noun_at,
+  SELECT d.*, l.*, l.brands[1 + (h2 % len(l.brands))::INTEGER] AS brand, l.nouns[1 + (h3 % len(l.nouns))::INTEGER] AS thing,
     -- Cheap things are sold by the case as well: a product of its own.
     CASE WHEN l.median < 20 AND NOT l.is_book AND h4 % 8 = 0 THEN ([2, 3, 4, 6, 6, 12, 24])[1 + (h4 // 8 % 7)::INTEGER] ELSE 1 END AS pack
   FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l USING (category_id)
 ), bodies AS (
-  SELECT v.*, b.brand, CASE WHEN pack > 1 THEN pack || ' x ' || t.noun ELSE t.noun END AS noun,
-    upper(substr(b.brand, 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
+  SELECT v.*, CASE WHEN pack > 1 THEN pack || ' x ' || thing ELSE thing END AS noun,
+    upper(substr(brand, 1, 2)) || '-' || lpad((h3 % 100000)::VARCHAR, 5, '0')
       || CASE h3 % 7 WHEN 0 THEN '/B' WHEN 1 THEN '.EU' WHEN 2 THEN ' X' ELSE '' END AS mpn,
     (CASE WHEN is_book THEN 978000000000 + h1 % 1000000000
       WHEN kind < 120 THEN NULL
@@ -31,8 +77,7 @@ WITH drawn AS (
       WHEN kind < 330 THEN h1 % 9900000000 + 100000000
       ELSE ([40, 42, 30, 50, 59, 73, 80, 84, 87, 76])[1 + (h2 % 10)::INTEGER] * 10000000000 + h1 % 10000000000 END)::BIGINT AS body,
     CASE WHEN is_book THEN 13 WHEN pack > 1 AND kind % 2 = 0 THEN 14 WHEN kind < 150 THEN 8 ELSE 13 END AS width
-  FROM leaved v JOIN leaf_brand b ON b.category_id = v.category_id AND b.k = v.brand_at
-  JOIN leaf_noun t ON t.category_id = v.category_id AND t.k = v.noun_at
+  FROM leaved v
 )
 SELECT p::INTEGER AS p, category_id, brand, mpn, noun,
   lpad((body * 10 + check_digit(body))::VARCHAR, width, '0') AS gtin,
@@ -41,8 +86,8 @@ FROM bodies ORDER BY p;
 `;
 
 /**
- * Items $from to $to (exclusive) as first seen; prices are still those of the first day.
- * $firstSeen: micros since 1970; items appear from there on over $span micros.
+ * Items $from to $to (exclusive) as first seen; prices are still those of the first day. $firstSeen: micros since 1970;
+ * items appear over the next $span micros.
  */
 export const INSERT_ITEMS = `
 INSERT INTO items
@@ -106,7 +151,6 @@ FROM written, LATERAL (SELECT make_timestamp($firstSeen::BIGINT + CASE
 ORDER BY n;
 `;
 
-/** Every item's first change. */
 export const INSERT_NEW_PENDING = `
 INSERT INTO pending
 SELECT n, 0, first_seen_at, price, NULL, '{}', mask FROM items WHERE n >= $from::BIGINT AND n < $to::BIGINT;
@@ -122,7 +166,7 @@ FROM range($gone::BIGINT) r(g), (VALUES (0), (2)) k(kind);
 
 /**
  * One round of a generated history: some items change once more, at any time after their last change. Those of a wave
- * change within two days of each other; discounts and wrong entries end, most of them within two weeks.
+ * change within two days of each other. Most discounts and wrong entries end within two weeks.
  */
 export const PICK_PAST_CHANGES = `
 INSERT INTO pick
@@ -142,7 +186,7 @@ FROM drawn WHERE instant > since AND instant < $end::BIGINT
   AND chance < CASE cause WHEN 'back' THEN 350 WHEN 'return' THEN 800 ELSE $perMille::BIGINT END;
 `;
 
-/** Once the past is written: a listed item was found by the last scrape of its source. */
+/** The last scrape of its source found every listed item. */
 export const SET_LAST_SEEN = `
 UPDATE items SET last_seen_at = greatest(s.last_scrape_at, items.last_event_at)
 FROM sources s WHERE s.model_id = items.model_id AND items.removed_at IS NULL;

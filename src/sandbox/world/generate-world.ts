@@ -1,34 +1,34 @@
 import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../catalogue/categories.js';
 import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { buildShops, buildSources, type Shop, type ShopSource } from '../catalogue/shops.js';
-import { createCategoryChoice } from '../readings/reading-sql.js';
+import { createCategoryChoice } from '../readings/readings.js';
 import {
   CREATE_CATALOGUE,
   INSERT_GONE_PENDING,
   INSERT_ITEMS,
   INSERT_NEW_PENDING,
+  MISS_EVERYTHING,
   PICK_PAST_CHANGES,
   SET_LAST_SEEN,
 } from './generate-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { storeSources } from './scrapes.js';
 import { APPLY_STEP, CREATE_STEP, INSERT_STEP_PENDING } from './step-sql.js';
-import { MISS_EVERYTHING } from './ugly-sql.js';
 import type { NewItemBatch, World } from './world.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
-export interface GenerateOptions {
+interface GenerateOptions {
   seed: number;
   items: number;
   sites: number;
   /** Milliseconds since 1970: the past ends here. */
   startAt: number;
-  /** Days of past changes, 5 or more. */
+  /** 5 or more. */
   pastDays: number;
 }
 
 const DAY_MS = 86_400_000;
-/** The last past changes lie this far back, so that the feed shows all of them at the start. */
+/** The last past changes are so old that the feed shows all of them at the start. */
 const QUIET_MS = 30 * 60_000;
 const SEGMENT = 200_000;
 /** Per mille of the listed items that change in each round of the past: 1.3 changes an item in all. */
@@ -83,16 +83,10 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
   await session.run(SET_LAST_SEEN);
 }
 
-/** Shops, sources and leaves as DuckDB takes them, with their pieces of an item's JSON. */
+/** As DuckDB takes them, with their pieces of an item's JSON. */
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
     leaves: leaves.map((leaf) => describeLeaf(leaf, categories)),
-    leafBrands: leaves.flatMap(({ categoryId, brands }) =>
-      brands.map((brand, k) => ({ category_id: categoryId, k, brand })),
-    ),
-    leafNouns: leaves.flatMap(({ categoryId, nouns }) =>
-      nouns.map((noun, k) => ({ category_id: categoryId, k, noun })),
-    ),
     leafSlots: fillSlots(LEAF_SLOTS, leaves).map(({ categoryId }, slot) => ({ slot, category_id: categoryId })),
     shopSlots: fillSlots(SHOP_SLOTS, shops).map((shop, slot) => describeShop(shop, slot, sources)),
   };
@@ -103,13 +97,13 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   const { categoryId, median, sigma, isBook, mask, brands, nouns } = leaf;
   const { name, path, slug } = categories.find(({ id }) => id === categoryId) as Category;
   return {
-    ...{ category_id: categoryId, median, sigma, is_book: isBook, mask, brands: brands.length, nouns: nouns.length },
+    ...{ category_id: categoryId, median, sigma, is_book: isBook, mask, brands, nouns },
     json_ai: JSON.stringify({ name, path, slug, source: 'AI' }),
     json_manual: JSON.stringify({ name, path, slug, source: 'MANUAL' }),
   };
 }
 
-/** A shop's slots take its sources and its words in turn. */
+/** A shop's slots use its sources and its words in turn. */
 function describeShop(shop: Shop, slot: number, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
   const own = sources.filter(({ siteId }) => siteId === id);

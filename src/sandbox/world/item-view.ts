@@ -5,27 +5,26 @@ import { type RowStyle, rowText } from './export-rows.js';
 import { RowFile, type RowFormat } from './row-file.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
-/** Rows are rendered by segments, as they are needed; a small first one lets an export start early. */
+/** Rows are rendered by segments when they are needed. A small first one lets an export start early. */
 const FIRST_SEGMENT = 20_000;
 const SEGMENT = 200_000;
-/** Bytes from which on outdated rows are worth a fresh file. */
+/** From so many bytes on, outdated rows are worth a fresh file. */
 const COMPACT_FROM = 64e6;
 
 interface Rendered {
   file: RowFile;
-  /** Rows below this number are in the file, as of the end of the step. */
+  /** The file has the rows below this number, as of the end of the step. */
   upTo: number;
   step: number;
 }
 
-/** End of the segment that an item is in. */
 export function findSegmentEnd(n: number): number {
   return n < FIRST_SEGMENT ? FIRST_SEGMENT : FIRST_SEGMENT + Math.ceil((n + 1 - FIRST_SEGMENT) / SEGMENT) * SEGMENT;
 }
 
 /**
- * The items as one caller sees them: `datasets` of an item names only those that the caller may read.
- * Rows are rendered by DuckDB into a file a format, kept up to date step by step.
+ * The items as one caller sees them: an item's `datasets` names only those that the caller may read. DuckDB renders the
+ * rows into one file a format, kept up to date step by step.
  */
 export class ItemView {
   readonly datasets: readonly DatasetEntry[];
@@ -43,13 +42,13 @@ export class ItemView {
     this.mask = maskOf(datasets);
   }
 
-  /** The rows when all below `upTo` are rendered as of the end of `step`, else undefined. */
+  /** Undefined unless all rows below `upTo` are rendered as of the end of `step`. */
   rows(format: RowFormat, upTo: number, step: number): RowFile | undefined {
     const rendered = this.#rendered.get(format);
     return rendered !== undefined && rendered.upTo >= upTo && rendered.step === step ? rendered.file : undefined;
   }
 
-  /** Renders what is missing below `upTo`, and again what steps up to `step` touched. */
+  /** Renders what is missing below `upTo`, and what steps up to `step` touched. */
   async render(session: WorldSession, format: RowFormat, upTo: number, step: number): Promise<RowFile> {
     const rendered = this.#reuse(format, step);
     if (rendered.step < step) {
@@ -65,7 +64,7 @@ export class ItemView {
     return rendered.file;
   }
 
-  /** These rows of another relation than `items`, in a file of their own. */
+  /** Renders rows of another relation than `items` into a file of their own. */
   async renderAside(session: WorldSession, format: RowFormat, relation: string, wanted: Uint32Array): Promise<RowFile> {
     const file = new RowFile(join(this.#directory, `aside-${this.mask}-${this.#version++}.${format}`), format);
     const rows = wanted.toSorted();
@@ -79,12 +78,11 @@ export class ItemView {
     return file;
   }
 
-  /** Whether somebody asked for the format before. */
   has(format: RowFormat): boolean {
     return this.#rendered.has(format);
   }
 
-  /** The file so far; a fresh one when most of its rows are outdated. Exports under way continue with that. */
+  /** A fresh file when most of the rows are outdated. Exports that run keep the old one. */
   #reuse(format: RowFormat, step: number): Rendered {
     const known = this.#rendered.get(format);
     if (known !== undefined && (known.file.size < COMPACT_FROM || known.file.size < 3 * known.file.liveSize))

@@ -1,42 +1,87 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PricelakeError } from '../../errors/errors.js';
-import { markLongNumbers } from './exact-numbers.js';
-import { findBadChange } from './find-bad-line.js';
-import { COUNT_BROKEN_CHANGES, ORDER_RECORDED, READ_CHANGES, SELECT_RECORDED_LINES } from './load-changes-sql.js';
+import { CHANGE_KINDS } from '../../api/contract.js';
+import { explainBadFile, findBadChange } from './find-bad-line.js';
 import { publishOrdered } from './publish-changes.js';
-import { unpackFile } from './unpack-file.js';
+import { markLongNumbers, unpackFile } from './unpack-file.js';
 import type { World } from './world.js';
 import type { SqlRow, WorldSession } from './world-database.js';
 
 /**
- * Adds the Changes of a file (NDJSON, gzip too) to the feed of a world whose items are loaded, with their ids and times.
- * Returns the time of the latest, in milliseconds since 1970.
- * @throws PricelakeError `usage` when the file can't be read, `config` naming the line that is no Change
+ * Adds the Changes of a file (NDJSON, gzip too) to the feed, with their ids and times. The items are loaded already.
+ * Returns the time of the latest change, in milliseconds since 1970.
+ * @throws PricelakeError `usage` if the file can't be read, `config` with the line that is not a Change
  */
 export async function publishRecordedPast(world: World, session: WorldSession, file: string): Promise<number> {
   const path = await unpackFile(world.directory, file, 'Change');
   const marked = join(world.directory, 'marked.ndjson');
+  const hint =
+    'Each line has to be a Change as GET /api/v1/changes answers it, oldest first; item is null where it is not among the Items.';
+  const refuse = async (reason: string, cause?: unknown) =>
+    explainBadFile(file, await findBadChange(path, (id) => world.findItem(id, -1) >= 0), reason, hint, cause);
   let counts: SqlRow | undefined;
   try {
     await markLongNumbers(path, marked);
     await session.run(READ_CHANGES, { path: marked });
     counts = await session.row(COUNT_BROKEN_CHANGES);
   } catch (cause) {
-    throw await describeBadChange(world, file, path, String(cause), cause);
+    throw await refuse(String(cause), cause);
   }
-  if (counts?.changes === 0n) throw await describeBadChange(world, file, path, 'the file holds no changes');
-  if (counts?.broken !== 0n) throw await describeBadChange(world, file, path, 'a change is broken');
+  if (counts?.changes === 0n) throw await refuse('the file holds no changes');
+  if (counts?.broken !== 0n) throw await refuse('a change is broken');
   await session.run(ORDER_RECORDED);
   await publishOrdered(world, session, SELECT_RECORDED_LINES);
   await rm(marked);
   return Number(counts?.latest);
 }
 
-async function describeBadChange(world: World, file: string, path: string, otherwise: string, cause?: unknown) {
-  const bad = await findBadChange(path, (id) => world.findItem(id, -1) >= 0);
-  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
-  const hint =
-    'Each line has to be a Change as GET /api/v1/changes answers it, oldest first; item is null where it is not among the Items.';
-  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
-}
+const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
+
+/** Reads Changes (section 2) in the order of the file. Every column is declared, nothing is guessed. */
+const READ_CHANGES = `
+CREATE TABLE read_changes AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
+  id: 'BIGINT', kind: 'VARCHAR', observedAt: 'TIMESTAMPTZ', price: 'JSON', previousPrice: 'JSON', changes: 'JSON', item: 'JSON' });
+CREATE TABLE recorded AS
+SELECT row_number() OVER () - 1 AS c, id, list_position(${KINDS}, kind) - 1 AS kind, observedAt::TIMESTAMP AS observed_at,
+  TRY_CAST(unmarked_json(price::VARCHAR) AS DECIMAL(18,4)) AS price,
+  TRY_CAST(unmarked_json(previousPrice::VARCHAR) AS DECIMAL(18,4)) AS previous_price,
+  unmarked_json(price::VARCHAR) AS price_text, unmarked_json(previousPrice::VARCHAR) AS previous_text,
+  unmarked_json(changes::VARCHAR) AS changes, nullif(unmarked_json(item::VARCHAR), 'null') AS item_json
+FROM read_changes;
+DROP TABLE read_changes;
+`;
+
+const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
+
+/** Counts changes that lack a required field, come after a later one, or belong to an unknown item. */
+const COUNT_BROKEN_CHANGES = `
+SELECT count(*) AS changes, epoch_ms(max(observed_at)) AS latest,
+  count(*) FILTER (id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
+    OR coalesce(json_type(changes), 'NULL') <> 'OBJECT'
+    OR price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18)) OR (price IS NULL) <> (coalesce(price_text, 'null') = 'null')
+    OR previous_price IS DISTINCT FROM TRY_CAST(previous_text AS DECIMAL(38,18))
+    OR (previous_price IS NULL) <> (coalesce(previous_text, 'null') = 'null')
+    OR (item_json IS NOT NULL AND (n IS NULL OR NOT ${isText("item_json->'title'")} OR (item_json->'url') IS NULL OR (item_json->'currency') IS NULL
+      OR (item_json->'site'->'attribution') IS NULL OR NOT ${isText("item_json->'site'->'name'")} OR NOT ${isText("item_json->'site'->'host'")}))) AS broken
+FROM (
+  SELECT r.*, i.n, lag(r.id) OVER (ORDER BY c) AS id_before, lag(r.observed_at) OVER (ORDER BY c) AS observed_before
+  FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
+)`;
+
+/** As `publishOrdered` takes them. Everybody sees a change whose item is gone. */
+const ORDER_RECORDED = `
+CREATE OR REPLACE TABLE ordered AS
+SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,
+  coalesce(i.mask, (SELECT bit_or(mask) FROM items)) AS mask,
+  CASE WHEN r.price < r.previous_price THEN -1 WHEN r.price > r.previous_price THEN 1 ELSE 0 END::TINYINT AS move
+FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT) ORDER BY c;
+DROP TABLE recorded;
+`;
+
+/** As SELECT_CHANGE_LINES, with the item as it was sent at the time. */
+const SELECT_RECORDED_LINES = `
+SELECT concat('{"id":', change_id, ',"kind":"', (${KINDS})[1 + kind],
+  '","observedAt":', json_time(observed_at), ',"price":', json_money(price), ',"previousPrice":', json_money(previous_price),
+  ',"changes":', changes, ',"item":', coalesce(item_json, 'null'), '}')
+FROM ordered WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c
+`;

@@ -1,4 +1,4 @@
-import { NUMBER_MARK } from './exact-numbers.js';
+import { NUMBER_MARK } from './unpack-file.js';
 
 /** JSON text with its marked numbers as they were. */
 export const CREATE_LOAD_MACROS = `
@@ -6,7 +6,7 @@ CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
   THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
 `;
 
-/** Reads Items (section 2) line by line; every column is declared, nothing is guessed. Prices stay text. */
+/** Reads Items (section 2). Every column is declared, nothing is guessed. Prices stay text. */
 export const READ_ITEMS = `
 CREATE TABLE read AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'JSON',
@@ -24,7 +24,7 @@ FROM read;
 DROP TABLE read;
 `;
 
-/** Fields of these items that the document doesn't know, as JSON text that follows the known ones. */
+/** Fields that the document does not know, as JSON text that follows the known ones. */
 export const READ_EXTRAS = `
 CREATE TABLE extras AS
 WITH found AS (
@@ -40,7 +40,7 @@ FROM fields GROUP BY id;
 
 const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
-/** Rows that lack what an Item must have, ids that occur twice, and prices of more digits than the sandbox keeps. */
+/** Counts rows that lack what an Item must have, repeated ids, and prices of more digits than the sandbox keeps. */
 export const COUNT_BROKEN = `
 SELECT count(*) AS items, count(*) - count(DISTINCT id) AS repeated,
   count(*) FILTER (price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18))
@@ -78,8 +78,8 @@ INSERT INTO sources SELECT model_id, max(site_id), max(source->>'name'), true, 1
 `;
 
 /**
- * The past that the items describe: first seen, then the last price change, then the removal.
- * An item that changed later still gets a change of its title, so that lastChangedAt is a change's time.
+ * The past that the items describe: first seen, the last price change, the removal. An item that changed later gets a
+ * change of its title, so that lastChangedAt is the time of a change.
  */
 export const INSERT_LOADED_PAST = `
 INSERT INTO pending

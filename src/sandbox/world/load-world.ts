@@ -5,9 +5,8 @@ import { item } from '../../api/contract.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
-import { createCategoryChoice } from '../readings/reading-sql.js';
-import { markLongNumbers } from './exact-numbers.js';
-import { findBadItem } from './find-bad-line.js';
+import { createCategoryChoice } from '../readings/readings.js';
+import { explainBadFile, findBadItem } from './find-bad-line.js';
 import { publishRecordedPast } from './load-changes.js';
 import {
   COUNT_BROKEN,
@@ -21,24 +20,24 @@ import {
 } from './load-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { CLONE_ITEMS } from './step-sql.js';
-import { unpackFile } from './unpack-file.js';
+import { markLongNumbers, unpackFile } from './unpack-file.js';
 import type { World } from './world.js';
 import type { SqlRow, WorldSession } from './world-database.js';
 
-/** Dataset of items that name none. */
+/** Items without a dataset are in this one. */
 const UNNAMED = 'Items';
 
 /** NDJSON, gzip too. */
-export interface DataFiles {
+interface DataFiles {
   items: string;
-  /** The recorded past, entries of the feed in its order. Without it, the past is derived from the items. */
+  /** Entries of the feed in its order. Without them, the past is derived from the items. */
   changes?: string | undefined;
 }
 
 /**
- * Fills an empty world with the Items of a file, and with a recorded past.
- * Returns the latest moment that the file knows of, in milliseconds since 1970.
- * @throws PricelakeError `usage` when the file can't be read, `config` naming the line that is no Item
+ * Fills an empty world with the Items of a file, and with a recorded past. Returns the latest moment in the files, in
+ * milliseconds since 1970.
+ * @throws PricelakeError `usage` if a file can't be read, `config` with the line that is not an Item
  */
 export async function loadWorld(world: World, { items: file, changes }: DataFiles, seed: number): Promise<number> {
   const path = await unpackFile(world.directory, file, 'Item');
@@ -78,6 +77,9 @@ export async function loadWorld(world: World, { items: file, changes }: DataFile
 
 async function readItems(world: World, session: WorldSession, file: string, path: string): Promise<void> {
   const marked = join(world.directory, 'marked.ndjson');
+  const hint = 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.';
+  const refuse = async (reason: string, cause?: unknown) =>
+    explainBadFile(file, await findBadItem(path), reason, hint, cause);
   let counts: SqlRow | undefined;
   try {
     await markLongNumbers(path, marked);
@@ -86,27 +88,14 @@ async function readItems(world: World, session: WorldSession, file: string, path
     await rm(marked);
     counts = await session.row(COUNT_BROKEN);
   } catch (cause) {
-    throw await describeBadFile(file, path, String(cause), cause);
+    throw await refuse(String(cause), cause);
   }
-  if (counts?.items === 0n) throw await describeBadFile(file, path, 'the file holds no items');
-  if (counts?.inexact !== 0n) throw await describeBadFile(file, path, 'a price has too many digits');
-  if (counts?.broken !== 0n) throw await describeBadFile(file, path, 'a field of an Item is missing');
+  if (counts?.items === 0n) throw await refuse('the file holds no items');
+  if (counts?.inexact !== 0n) throw await refuse('a price has too many digits');
+  if (counts?.broken !== 0n) throw await refuse('a field of an Item is missing');
   if (counts?.repeated !== 0n) {
-    const id = (await session.row(FIND_REPEATED))?.id;
-    throw await describeBadFile(file, path, `the id ${id} occurs more than once`);
+    throw await refuse(`the id ${(await session.row(FIND_REPEATED))?.id} occurs more than once`);
   }
-}
-
-async function describeBadFile(
-  file: string,
-  path: string,
-  otherwise: string,
-  cause?: unknown,
-): Promise<PricelakeError> {
-  const bad = await findBadItem(path);
-  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
-  const hint = 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.';
-  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
 async function readExtraFields(session: WorldSession): Promise<string[]> {
@@ -129,7 +118,7 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
   return rows.map(({ name }, bit) => ({ id: 11 + bit * 3, bit, name: String(name), description: null }));
 }
 
-/** The category tree from the paths: a parent that no item is in gets a slug of its own. */
+/** Builds the tree from the paths. A parent without items gets a slug of its own. */
 async function storeCategories(session: WorldSession): Promise<Category[]> {
   const rows = await session.rows(`SELECT slug, min(category->>'path') AS path, min(category->>'name') AS name
     FROM loaded WHERE slug IS NOT NULL GROUP BY slug ORDER BY path, slug`);

@@ -1,6 +1,6 @@
 type TypedArray = Float64Array | Uint32Array | BigInt64Array | Int8Array;
 
-/** A typed array that grows: one fixed-width value a row, a few bytes where an object would take a hundred. */
+/** A typed array that grows: a value takes a few bytes, an object would take a hundred. */
 export class NumberColumn<T extends TypedArray> {
   #values: T;
   length = 0;
@@ -9,7 +9,7 @@ export class NumberColumn<T extends TypedArray> {
     this.#values = values;
   }
 
-  /** The backing array; only the first `length` values count. */
+  /** Only the first `length` values count. */
   get values(): T {
     return this.#values;
   }

@@ -1,7 +1,7 @@
-/** Keeps the rows of the round under way as they are before it. */
+/** Keeps the rows that this round changes. */
 export const KEEP_STEP_PAST = 'INSERT INTO past SELECT i.*, s.observed_at FROM items i JOIN step s USING (n);';
 
-/** Keeps the rows that the step's scrapes find, as they are before them. */
+/** Keeps the rows that the step's scrapes find. */
 export const KEEP_SCRAPED_PAST = `
 INSERT INTO past SELECT i.*, s.scraped_at FROM items i JOIN scrapes s USING (model_id)
 WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
@@ -10,7 +10,7 @@ WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
 /** $until: micros since 1970. */
 export const FORGET_PAST = 'DELETE FROM past WHERE until < make_timestamp($until::BIGINT);';
 
-/** The items as of an instant: the first kept version after it, and none that came later. */
+/** The items at an instant: the first version kept after it, without items that came later. */
 export const CREATE_PAST_MACRO = `
 CREATE MACRO items_at(instant) AS TABLE
 SELECT * EXCLUDE (until) FROM (
@@ -20,10 +20,10 @@ SELECT * EXCLUDE (until) FROM (
 ) WHERE first_seen_at <= instant;
 `;
 
-/** Micros since 1970 as of which an answer shows the world; null: as it is now. */
+/** An answer shows the world at this moment (micros since 1970); null is now. */
 export type Moment = number | null;
 
-/** What a query reads the items from. */
+/** The relation that a query reads the items from. */
 export function itemsAt(moment: Moment): string {
   return moment === null ? 'items' : `items_at(make_timestamp(${moment}))`;
 }

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { NO_ITEM } from './change-feed.js';
-import { ORDER_PENDING, SELECT_CHANGE_LINES } from './render-sql.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
-/** Change ids start above 2^53: a reader that takes them for doubles is found out. */
+/** Ids start above 2^53, which exposes a reader that takes them for doubles. */
 const FIRST_CHANGE_ID = 9_500_000_000_000_001n;
 const SEGMENT = 200_000;
 
-/** Gives the pending changes their ids and adds them to the feed. Returns how many there were of each kind. */
+/** Gives the pending changes their ids, and adds them to the feed. Returns the number of changes by kind. */
 export async function publishChanges(world: World, session: WorldSession, salt: number): Promise<number[]> {
   const { feed } = world;
   const nextId = feed.length === 0 ? FIRST_CHANGE_ID : feed.id(feed.length - 1) + 1n;
@@ -18,7 +17,7 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
 }
 
 /**
- * Adds the changes of table `ordered` to the feed, and drops it. Returns how many there were of each kind.
+ * Adds the changes of table `ordered` to the feed, and drops it. Returns the number of changes by kind.
  * @param selectLines the text of changes $from to $to, in their order
  */
 export async function publishOrdered(world: World, session: WorldSession, selectLines: string): Promise<number[]> {
@@ -65,3 +64,25 @@ async function publishSegment(
     }
   });
 }
+
+/**
+ * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id. The item comes last: a HistoryEntry is
+ * the same text without it.
+ */
+const SELECT_CHANGE_LINES = `
+SELECT concat('{"id":', o.change_id, ',"kind":"', (['NEW','CHANGED','REMOVED','RELISTED'])[1 + o.kind],
+  '","observedAt":', json_time(o.observed_at), ',"price":', json_money(o.price), ',"previousPrice":', json_money(o.previous_price),
+  ',"changes":', o.changes, ',"item":',
+  CASE WHEN i.n IS NULL THEN 'null' ELSE concat('{"id":', i.item_id, ',"title":', json_text(feed_title(i.title)),
+    ',"url":', json_text(i.url), ',"currency":', json_text(i.currency), ',"site":', i.site_json, '}') END, '}')
+FROM (SELECT * FROM ordered WHERE c >= $from::BIGINT AND c < $to::BIGINT) o LEFT JOIN items i ON i.n = o.n
+ORDER BY o.c
+`;
+
+/** Ids follow the order in which the changes happened. */
+const ORDER_PENDING = `
+CREATE OR REPLACE TABLE ordered AS
+SELECT c, $nextId::BIGINT + c * 2 + (draw(c, $salt::BIGINT, 91) % 2)::BIGINT AS change_id, n, kind, observed_at, price, previous_price, changes, mask,
+  CASE WHEN price < previous_price THEN -1 WHEN price > previous_price THEN 1 ELSE 0 END::TINYINT AS move
+FROM (SELECT *, row_number() OVER (ORDER BY observed_at, n, kind) - 1 AS c FROM pending) ORDER BY c;
+`;

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { NumberColumn } from './number-column.js';
 
-/** `json`: an Item of an answer; `flat`: a row of an NDJSON export that is named otherwise; `csv`: one of a CSV export. */
+/** `json`: an Item of an answer; `flat`: a row of an NDJSON export with other names; `csv`: a row of a CSV export. */
 export type RowFormat = 'json' | 'flat' | 'csv';
 
 const NEWLINE = 10;
@@ -11,8 +11,8 @@ const COMMA = 44;
 const CHUNK = 1 << 20;
 
 /**
- * Rendered rows, one line each, in an append-only file; a row that is rendered again moves to the end.
- * Answers are gathered from here as bytes: no row becomes a JavaScript object or string.
+ * Rendered rows, one line each, in an append-only file; a row that is rendered again moves to the end. Answers are
+ * gathered from here as bytes: no row becomes a JavaScript object or string.
  */
 export class RowFile {
   readonly #fd: number;
@@ -29,12 +29,12 @@ export class RowFile {
     this.#fd = openSync(path, 'w+');
   }
 
-  /** Bytes in the file, those of outdated rows included. */
+  /** Bytes, with outdated rows. */
   get size(): number {
     return this.#size;
   }
 
-  /** Bytes of the current rows alone. */
+  /** Bytes of the current rows. */
   get liveSize(): number {
     return this.#liveSize;
   }
@@ -78,14 +78,14 @@ export class RowFile {
     }
   }
 
-  /** Bytes of these rows, each with its newline. */
+  /** With the newline of each row. */
   byteLength(rows: ArrayLike<number>): number {
     let bytes = 0;
     for (let k = 0; k < rows.length; k++) bytes += this.#lengths.values[rows[k] as number] as number;
     return bytes;
   }
 
-  /** The rows as they are in the file, in chunks of about a megabyte. */
+  /** Chunks of about a megabyte. */
   *chunks(rows: ArrayLike<number>): Generator<Buffer> {
     for (let first = 0; first < rows.length; ) {
       let last = first;
@@ -98,7 +98,7 @@ export class RowFile {
     }
   }
 
-  /** `[row,row,…]` between two texts: one buffer, no copy of a row. */
+  /** `[row,row,…]` between two texts, without a copy of a row. */
   wrap(before: string, rows: ArrayLike<number>, after: string): Buffer {
     const head = Buffer.from(before);
     const tail = Buffer.from(after);
@@ -111,19 +111,19 @@ export class RowFile {
       end += this.#lengths.values[rows[k] as number] as number;
       body[end - 1] = COMMA;
     }
-    // The last row's newline is overwritten by the tail.
+    // The tail overwrites the last row's newline.
     tail.copy(body, head.length + Math.max(0, bytes - 1));
     return body;
   }
 
-  /** One row without its newline. */
+  /** Without its newline. */
   row(row: number): Buffer {
     const bytes = Buffer.allocUnsafe((this.#lengths.values[row] as number) - 1);
     readSync(this.#fd, bytes, 0, bytes.length, this.#offsets.values[row] as number);
     return bytes;
   }
 
-  /** Rows that lie side by side are read at once. */
+  /** Reads rows that lie side by side at once. */
   #gather(rows: ArrayLike<number>, first: number, last: number, target: Buffer, at: number): void {
     const offsets = this.#offsets.values;
     const lengths = this.#lengths.values;

@@ -1,4 +1,4 @@
-/** The world's tables. `n` numbers the items in the order of their ids, which is also their order on disk. */
+/** `n` numbers the items in the order of their ids, which is also their order on disk. */
 export const CREATE_TABLES = `
 CREATE TABLE items (
   n INTEGER, item_id BIGINT, title VARCHAR, brand VARCHAR, mpn VARCHAR, gtin VARCHAR, product_key VARCHAR,
@@ -28,10 +28,10 @@ CREATE TABLE pick (n INTEGER, kind TINYINT, observed_at TIMESTAMP);
 CREATE TABLE scrapes (model_id BIGINT, scraped_at TIMESTAMP);
 `;
 
-/** Kinds of a change as numbers; the names are CHANGE_KINDS of the contract, in this order. */
+/** Names are CHANGE_KINDS of the contract, in this order. */
 export const KIND = { NEW: 0, CHANGED: 1, REMOVED: 2, RELISTED: 3 } as const;
 
-/** Pieces that the statements share. Everything random is a hash, so a seed gives the same bytes again. */
+/** Everything random is a hash, so a seed gives the same bytes again. */
 export const CREATE_MACROS = `
 -- Hashed once more: of several arguments DuckDB only joins the hashes by XOR, so draws would go hand in hand.
 CREATE MACRO draw(a, b) AS hash(hash(a, b)), (a, b, c) AS hash(hash(a, b, c));

@@ -5,25 +5,24 @@ import type { WorldSession } from './world-database.js';
 const HOUR_MS = 3_600_000;
 const BROKEN_FOR_HOURS = 60;
 
-/** When a source was last read at or before `now`, by its period; in milliseconds since 1970. */
-export function findLastScrape(source: ShopSource, now: number): number {
+/** When a source was last read at or before `now`, by its period. Milliseconds since 1970. */
+function findLastScrape(source: ShopSource, now: number): number {
   const hours = now / HOUR_MS;
   const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);
   return Math.floor((source.phaseHours + rounds * source.periodHours) * 3600) * 1000;
 }
 
-/** One source's scrape within a step. */
 export interface Scrape {
   modelId: bigint;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** A scrape changes a part of its source's items at most; more changes need more sources. */
+/** A scrape changes only a part of its source's items: more changes need more sources. */
 const ITEMS_PER_CHANGE = 1.5;
 
 /**
- * The healthy sources whose turn comes within the step, then others until their listed items suffice for its changes.
+ * Chooses the healthy sources that are due in the step, then others until their listed items suffice for its changes.
  * @param listed number of listed items by source
  */
 export function chooseEnough(
@@ -51,7 +50,7 @@ export function chooseEnough(
   return scrapes;
 }
 
-/** Whether a healthy source's turn comes after `from`, up to `to`. */
+/** True if a healthy source is due after `from`, up to `to`. */
 export function hasDueScrape(sources: readonly ShopSource[], from: number, to: number): boolean {
   return sources.some((source) => source.healthy && isDue(source, from, to));
 }
@@ -60,7 +59,7 @@ function isDue(source: ShopSource, from: number, to: number): boolean {
   return findLastScrape(source, to) > from;
 }
 
-/** Fills the table of sources as of `now`; a broken one was last read days ago. */
+/** A broken source was last read days ago. */
 export async function storeSources(session: WorldSession, sources: readonly ShopSource[], now: number): Promise<void> {
   const rows = sources.map((source) => ({
     ...source,
@@ -73,7 +72,7 @@ export async function storeSources(session: WorldSession, sources: readonly Shop
   );
 }
 
-/** Replaces the scrapes of the step under way. */
+/** Replaces the scrapes of the last step. */
 export async function storeScrapes(session: WorldSession, scrapes: readonly Scrape[]): Promise<void> {
   await session.run('DELETE FROM scrapes');
   await session.run(

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 
-/** A plain file is read where it lies; Node unpacks gzip, since DuckDB takes a damaged one for a shorter file. */
+/** Returns the path of the plain file. Node unpacks gzip, because DuckDB takes a damaged file for a shorter one. */
 export async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {
   try {
     const source = await open(file);
@@ -21,4 +21,57 @@ export async function unpackFile(directory: string, file: string, row: 'Item' | 
     const hint = `Give the path of an NDJSON file, one ${row} a line, plain or gzip.`;
     throw new PricelakeError(isMissing ? 'usage' : 'config', `${file}: ${reason}`, { hint }, { cause });
   }
+}
+
+/**
+ * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change become strings with
+ * this private-use character in front before DuckDB reads them.
+ */
+export const NUMBER_MARK = '\uE0F2';
+
+/** A fraction or exponent with more characters may not fit a double. */
+const SAFE_LENGTH = 15;
+const INTEGER = /^-?\d{1,19}$/;
+const INT64_MAX = 2n ** 63n - 1n;
+const TOKEN_AT_RISK = new RegExp(String.raw`(?<=[:,[\s])-?\d[\d.eE+-]{${SAFE_LENGTH - 1},}(?=[\s,}\]])`, 'g');
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** Copies NDJSON, and marks every number token that a double can't hold. */
+export async function markLongNumbers(from: string, to: string): Promise<void> {
+  await pipeline(
+    createReadStream(from, { highWaterMark: 1 << 20 }),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      let rest = '';
+      for await (const chunk of chunks) {
+        // latin1 keeps every byte, and numbers have no others.
+        const text = rest + chunk.toString('latin1');
+        const end = text.lastIndexOf('\n') + 1;
+        rest = text.slice(end);
+        if (end > 0) yield Buffer.from(markLines(text.slice(0, end)), 'latin1');
+      }
+      yield Buffer.from(markLines(`${rest}\n`), 'latin1');
+    },
+    createWriteStream(to),
+  );
+}
+
+const MARK_BYTES = Buffer.from(NUMBER_MARK).toString('latin1');
+
+function markLines(text: string): string {
+  return text.replace(TOKEN_AT_RISK, (token, at: number) =>
+    isInt64(token) || !NUMBER.test(token) || isInString(text, at) ? token : `"${MARK_BYTES}${token}"`,
+  );
+}
+
+function isInt64(token: string): boolean {
+  return INTEGER.test(token) && BigInt(token) <= INT64_MAX && BigInt(token) >= -INT64_MAX;
+}
+
+function isInString(text: string, at: number): boolean {
+  let isInside = false;
+  for (let i = text.lastIndexOf('\n', at) + 1; i < at; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === '"') isInside = !isInside;
+  }
+  return isInside;
 }

@@ -1,13 +1,16 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { Database } from '../../duckdb/connection.js';
 import { quoteLiteral } from '../../duckdb/quote.js';
+import { hasSystemCode } from '../../errors/errors.js';
 
-/** Values by the names of the statement's parameters: `{ step: 3 }` for `$step`. */
+/** Values by parameter name: `{ step: 3 }` for `$step`. */
 export type SqlValues = Record<string, DuckDBValue>;
 export type SqlRow = Record<string, DuckDBValue>;
 
-/** DuckDB as the sandbox uses it: one piece of work at a time, so a reader never meets half a step. */
+/** DuckDB with one piece of work at a time, so a reader never meets half a step. */
 export class WorldDatabase {
   readonly #database: Database;
   #queue: Promise<unknown> = Promise.resolve();
@@ -16,20 +19,20 @@ export class WorldDatabase {
     this.#database = database;
   }
 
-  /** A scratch database in a file of `directory`, so that a large world need not fit into memory. */
+  /** In a file, so that a large world need not fit into memory. */
   static async open(directory: string): Promise<WorldDatabase> {
     const database = await Database.open({
       path: join(directory, 'world.duckdb'),
       memoryLimit: '1GB',
       tempDirectory: join(directory, 'spill'),
     });
-    // A scratch pad: nothing of it has to outlive the process.
+    // Nothing has to outlive the process.
     await database.run("SET checkpoint_threshold = '512MB'");
     await database.run('PRAGMA disable_checkpoint_on_shutdown');
     return new WorldDatabase(database);
   }
 
-  /** Runs `work` when all work before it is done. Inside of `work`, use only the session it is given. */
+  /** Runs `work` when all work before it is done. Inside `work`, use only the session it is given. */
   use<T>(work: (session: WorldSession) => Promise<T>): Promise<T> {
     const result = this.#queue.then(() => work(new WorldSession(this.#database)));
     this.#queue = result.catch(() => {});
@@ -49,7 +52,7 @@ export class WorldSession {
     this.#database = database;
   }
 
-  /** Runs a script of statements; each takes those of the values that it names. */
+  /** Runs a script. Each statement takes the values that it names. */
   async run(script: string, values: SqlValues = {}): Promise<void> {
     const statements = await this.#database.connection.extractStatements(script);
     for (let k = 0; k < statements.count; k++) {
@@ -60,7 +63,7 @@ export class WorldSession {
     }
   }
 
-  /** The rows of a query as objects: for answers of a few rows. */
+  /** For answers of a few rows. */
   async rows(sql: string, values: SqlValues = {}): Promise<SqlRow[]> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);
@@ -71,7 +74,7 @@ export class WorldSession {
     return (await this.rows(sql, values))[0];
   }
 
-  /** The first column, INTEGER without nulls, as a typed array. */
+  /** The first column, INTEGER without nulls. */
   async integers(sql: string, values: SqlValues = {}): Promise<Uint32Array> {
     const parts: DuckDBValue[][] = [];
     await this.eachChunk(sql, values, (chunk) => parts.push(chunk.getColumnValues(0)));
@@ -84,7 +87,7 @@ export class WorldSession {
     return all;
   }
 
-  /** Hands over a large result in DuckDB's own portions. */
+  /** Hands over a large result in DuckDB's own chunks. */
   async eachChunk(sql: string, values: SqlValues, take: (chunk: DuckDBDataChunk) => void): Promise<void> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);
@@ -112,4 +115,32 @@ function bindNamed(prepared: DuckDBPreparedStatement, values: SqlValues): void {
     named[name] = value;
   }
   if (prepared.parameterCount > 0) prepared.bind(named);
+}
+
+/** Has the host's name: in a folder that machines share, each knows only its own processes. */
+const PREFIX = `pricelake-sandbox-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
+
+/** Makes a folder for all that a world holds. Removes those of processes that were killed. */
+export async function makeScratchFolder(parent = tmpdir()): Promise<string> {
+  for (const name of await readdir(parent)) {
+    const pid = name.startsWith(PREFIX) ? /^(\d+)-/.exec(name.slice(PREFIX.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid))) await removeFolder(join(parent, name));
+  }
+  return mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
+}
+
+/** A folder of another user stays. */
+async function removeFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
+    if (!hasSystemCode(error, 'EPERM', 'EACCES')) throw error;
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: the process belongs to another user.
+    return !hasSystemCode(error, 'ESRCH');
+  }
 }

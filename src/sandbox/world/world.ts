@@ -3,45 +3,42 @@ import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { ShopSource } from '../catalogue/shops.js';
-import { createReadingMacros } from '../readings/reading-sql.js';
-import { Readings } from '../readings/readings.js';
+import { createReadingMacros, Readings } from '../readings/readings.js';
 import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
 import { ItemView } from './item-view.js';
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { CREATE_PAST_MACRO, itemsAt, type Moment } from './past-sql.js';
-import { CREATE_PRICE_MACROS } from './price-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
-import { makeScratchFolder } from './scratch-folder.js';
-import { WorldDatabase, type WorldSession } from './world-database.js';
+import { CREATE_PRICE_MACROS } from './step-sql.js';
+import { makeScratchFolder, WorldDatabase, type WorldSession } from './world-database.js';
 
-/** How a world comes by new listings: generated ones know their catalogue, loaded ones clone what they have. */
-export type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
+/** Makes new listings: generated worlds know their catalogue, loaded ones clone what they have. */
+type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
 
 export interface NewItemBatch {
   /** Numbers of the new items: from (inclusive) to (exclusive). */
   from: number;
   to: number;
-  /** Micros since 1970 between which they are first seen. */
+  /** Micros since 1970: they are first seen within `span` from here on. */
   firstSeen: number;
   span: number;
   salt: number;
   step: number;
 }
 
-/** What a world is made of besides its rows. */
-export interface WorldFacts {
+interface WorldFacts {
   seed: number;
   datasets: DatasetEntry[];
   categories: Category[];
   sources: ShopSource[];
-  /** Top-level fields of the user's own items that the document doesn't know. */
+  /** Fields of the user's items that the document does not know. */
   extraFields: string[];
   insertNewItems: NewItems;
 }
 
-/** The shops, their items and all that ever changed: what the service reads from. */
+/** The shops, their items and all that ever changed: the service reads from here. */
 export class World {
   readonly database: WorldDatabase;
   readonly directory: string;
@@ -52,14 +49,14 @@ export class World {
   readonly #ids = new NumberColumn(new BigInt64Array(1024));
   readonly #masks = new NumberColumn(new Uint32Array(1024));
   facts!: WorldFacts;
-  /** Steps taken so far; a cached answer is good for one version. */
+  /** Steps so far; a cached answer is good for one version. */
   version = 0;
-  /** Milliseconds since 1970: what happened up to here is in the tables. */
+  /** Milliseconds since 1970: the tables have all that happened up to here. */
   livedUntil = 0;
-  /** Micros since 1970: from here on, earlier versions of rows are kept; null while no answer lags. */
+  /** Micros since 1970: earlier versions of rows are kept from here on; null while no answer lags. */
   #pastFrom: number | null = null;
 
-  /** Also a process that ends without closing its worlds leaves nothing behind. */
+  /** A process that ends without closing its worlds leaves nothing behind either. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
 
   private constructor(directory: string, database: WorldDatabase, readings: Readings, exportShape: ExportShape | null) {
@@ -71,7 +68,7 @@ export class World {
     this.feed = new ChangeFeed(join(directory, 'changes.json'));
   }
 
-  /** An empty world in a fresh temporary folder, which `close` removes. */
+  /** In a fresh temporary folder, which `close` removes. */
   static async create(readings = new Readings(), exportShape: ExportShape | null = null): Promise<World> {
     const directory = await makeScratchFolder();
     const database = await WorldDatabase.open(directory);
@@ -89,7 +86,6 @@ export class World {
     return world;
   }
 
-  /** How export rows look. */
   get rowStyle(): RowStyle {
     return {
       shape: this.#exportShape,
@@ -103,7 +99,7 @@ export class World {
     return this.#ids.length;
   }
 
-  /** Number of the item with this id, or -1 when the caller can't see it. */
+  /** Returns -1 if the caller can't see the item. */
   findItem(id: bigint, mask: number): number {
     const n = findFirstAbove(this.#ids.values, this.#ids.length, id) - 1;
     const isVisible = n >= 0 && this.#ids.values[n] === id && ((this.#masks.values[n] as number) & mask) !== 0;
@@ -114,7 +110,7 @@ export class World {
     return this.#ids.values[this.#ids.length - 1] ?? 0n;
   }
 
-  /** Takes note of the items that a step added. */
+  /** Reads the ids of the items that a step added. */
   async noteItems(session: WorldSession): Promise<void> {
     const sql = 'SELECT item_id, mask FROM items WHERE n >= $from::INTEGER ORDER BY n';
     await session.eachChunk(sql, { from: this.itemCount }, (chunk) => {
@@ -127,7 +123,7 @@ export class World {
     });
   }
 
-  /** The items as callers with exactly these datasets see them. */
+  /** One view for callers with the same datasets. */
   view(datasets: readonly DatasetEntry[]): ItemView {
     const view = new ItemView(this.directory, datasets, () => this.rowStyle);
     const known = this.#views.get(view.mask);
@@ -136,27 +132,30 @@ export class World {
     return view;
   }
 
-  /** Rendered rows of a view, at least those below `upTo`; rendered now if nobody asked before. */
+  /** Rows of a view, at least those below `upTo`; rendered now if nobody asked before. */
   async rows(view: ItemView, format: RowFormat, upTo = this.itemCount): Promise<RowFile> {
     const wanted = Math.min(upTo, this.itemCount);
     const ready = view.rows(format, wanted, this.version);
     return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
   }
 
-  /** Whether steps keep earlier versions of rows: only while answers lag, because it costs time. */
+  /** Only while answers lag, because it costs time. */
   get keepsPast(): boolean {
     return this.#pastFrom !== null;
   }
 
-  /** The earliest instant that an answer can show, in micros since 1970. Rows are kept from now on. @param quietSince nothing happened since */
+  /**
+   * Keeps rows from now on. Returns the earliest instant that an answer can show, in micros since 1970.
+   * @param quietSince nothing happened since
+   */
   keepPast(quietSince = this.livedUntil * 1000): number {
     this.#pastFrom ??= quietSince;
     return this.#pastFrom;
   }
 
   /**
-   * Returns these rows as of a moment. The file of any moment but now is made for this answer.
-   * @param rows numbers of items, ascending where the moment is not now
+   * The file of any moment but now is made for this answer.
+   * @param rows numbers of items, ascending unless the moment is now
    */
   async readRows<T>(
     view: ItemView,
@@ -174,12 +173,12 @@ export class World {
     }
   }
 
-  /** Rows as of an earlier moment, in a file that the caller closes. */
+  /** The caller closes the file. */
   renderPast(view: ItemView, format: RowFormat, moment: number, rows: Uint32Array): Promise<RowFile> {
     return this.database.use((session) => view.renderAside(session, format, itemsAt(moment), rows));
   }
 
-  /** Makes a step's state the current one. JSON is rendered at once, CSV when somebody asks for it again. */
+  /** Renders JSON at once, and CSV when somebody asks for it again. */
   async publishStep(session: WorldSession, step: number): Promise<void> {
     for (const view of this.#views.values()) {
       if (view.has('json')) await view.render(session, 'json', this.itemCount, step);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { limitErrorBody, planInfo } from '../../../src/api/contract.js';
+import { limitErrorBody, planInfo } from '../../../src/api/account-contract.js';
 import type { AccountChange } from '../../../src/sandbox/http/account.js';
 import type { Sandbox } from '../../../src/sandbox/start.js';
 import { parse, Service } from '../service.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorBody, facets, historyEntry, item, itemPage } from '../../../src/api/contract.js';
+import { errorBody } from '../../../src/api/account-contract.js';
+import { facets, historyEntry, item, itemPage } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
 type Item = z.infer<typeof item>;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { dataset, errorBody, facets, itemPage, productPage } from '../../../src/api/contract.js';
+import { errorBody } from '../../../src/api/account-contract.js';
+import { dataset, facets, itemPage, productPage } from '../../../src/api/contract.js';
 import { parse } from '../service.js';
 import { AccountWorld, PATHS } from './account-world.js';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { errorBody, facets, item, type product, productDetail, productPage } from '../../../src/api/contract.js';
+import { errorBody } from '../../../src/api/account-contract.js';
+import { facets, item, type product, productDetail, productPage } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
 type Product = z.infer<typeof product>;

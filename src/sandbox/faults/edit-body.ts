@@ -1,15 +1,15 @@
-import { parse, stringify } from 'lossless-json';
+import { LosslessNumber, parse, stringify } from 'lossless-json';
 import type { FaultEffect } from './fault.js';
 
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** What one fault does to the rows of an export; rows are text without their newline, counted from 1. */
+/** The effect of a fault on an export. Rows are text without their newline, counted from 1. */
 export interface RowEdit {
   header?: (line: string) => string;
   row(line: string, n: number): string[];
 }
 
-/** The edit of a fault that changes rows, else null. */
+/** Null if the fault does not change rows. */
 export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdit | null {
   const { kind, argument } = effect;
   if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };
@@ -48,7 +48,7 @@ function dropColumn(name: string): RowEdit {
   };
 }
 
-/** Cells of a CSV line as written, including quotes. */
+/** Cells of a CSV line as written, with their quotes. */
 function splitCells(line: string): string[] {
   return line.match(/(?<=^|,)(?:"(?:[^"]|"")*"|[^",]*)(?=,|$)/g) ?? [];
 }
@@ -56,7 +56,7 @@ function splitCells(line: string): string[] {
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 
-/** A body row by row, each without its newline; in CSV a newline between quotes belongs to the row. */
+/** Splits a body into rows without their newlines. In CSV a newline between quotes belongs to the row. */
 export async function* readRows(body: ReadableStream<Uint8Array>, format: ExportFormat): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -72,4 +72,51 @@ export async function* readRows(body: ReadableStream<Uint8Array>, format: Export
     rest = bytes.subarray(start);
   }
   if (rest.length > 0) yield rest.toString();
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** Applies the faults to a JSON answer. Numbers keep their digits. */
+export function editJson(text: string, effects: readonly FaultEffect[], url: URL): string {
+  let edited = parse(text);
+  for (const effect of effects) edited = editValue(edited, effect, url);
+  const whole = stringify(edited) as string;
+  return effects.some(({ kind }) => kind === 'malformed') ? whole.slice(0, Math.ceil(whole.length * 0.6)) : whole;
+}
+
+function editValue(value: unknown, { kind, argument }: FaultEffect, url: URL): unknown {
+  if (kind === 'duplicate') return doubleEntries(value, argument);
+  if (kind === 'unknown') {
+    for (const object of findObjects(value)) object[argument] = { is: ['new'] };
+  }
+  if (kind === 'missing') {
+    for (const object of findObjects(value)) delete object[argument];
+  }
+  if (kind === 'stale-cursor' && isObject(value)) {
+    const cursor = url.searchParams.get('after') ?? url.searchParams.get('before') ?? '0';
+    Object.assign(value, { nextCursor: new LosslessNumber(cursor), hasMore: true });
+  }
+  return value;
+}
+
+function doubleEntries(value: unknown, count: number): unknown {
+  if (Array.isArray(value)) return [...value.slice(0, count).flatMap((entry) => [entry, entry]), ...value.slice(count)];
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      Array.isArray(member) ? doubleEntries(member, count) : member,
+    ]),
+  );
+}
+
+/** The answer itself, and the entries of its lists. */
+function findObjects(value: unknown): JsonObject[] {
+  if (Array.isArray(value)) return value.filter(isObject);
+  if (!isObject(value)) return [];
+  return [value, ...Object.values(value).flatMap((member) => (Array.isArray(member) ? member.filter(isObject) : []))];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber);
 }

@@ -1,13 +1,54 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Hono } from 'hono';
+import { stringify } from 'lossless-json';
+import { PATH_SEPARATOR } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import { itemsAt } from '../world/past-sql.js';
 import type { World } from '../world/world.js';
 import type { SqlRow } from '../world/world-database.js';
 import { isMetered } from './account.js';
-import { UPGRADE_URL } from './api-error.js';
-import type { SandboxEnv, Service } from './caller.js';
-import { chooseMoment } from './moments.js';
+import { answerJson, UPGRADE_URL } from './answers.js';
+import { chooseDatasets, chooseMoment, type SandboxEnv, type Service } from './caller.js';
+import { Parameters } from './parameters.js';
+
+const LISTED = 'mask & $mask::INTEGER <> 0 AND removed_at IS NULL';
+const countSites = (
+  items: string,
+) => `SELECT s.site_id AS id, s.name, s.host, count(*) AS items FROM ${items} JOIN sites s USING (site_id)
+  WHERE ${LISTED} GROUP BY ALL ORDER BY items DESC, id`;
+const countCurrencies = (items: string) => `SELECT currency AS code, count(*) AS items FROM ${items}
+  WHERE ${LISTED} AND currency IS NOT NULL GROUP BY ALL ORDER BY items DESC, code`;
+const countCategoryItems = (items: string) => `SELECT category_id AS id, count(*) AS items FROM ${items}
+  WHERE ${LISTED} AND category_id IS NOT NULL GROUP BY ALL`;
+
+/** `/facets` (sections 2 and 4). Ids stay bigints, so they are exact. */
+export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
+  const { world } = service;
+  app.get('/facets', async (c) => {
+    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'), '404');
+    const items = itemsAt(chooseMoment(service, 'facets'));
+    const facets = await world.database.use(async (session) => ({
+      categories: countCategories(world, await session.rows(countCategoryItems(items), { mask })),
+      currencies: await session.rows(countCurrencies(items), { mask }),
+      sites: await session.rows(countSites(items), { mask }),
+    }));
+    return answerJson(Buffer.from(stringify(facets) as string));
+  });
+}
+
+/** A category counts the items of its subcategories. */
+function countCategories(world: World, rows: Record<string, unknown>[]): object[] {
+  const own = new Map(rows.map((row) => [Number(row.id), Number(row.items)]));
+  const { categories } = world.facts;
+  return categories
+    .map(({ id, name, slug, path, parentId }) => {
+      const below = categories.filter((other) => other.id === id || other.path.startsWith(path + PATH_SEPARATOR));
+      const items = below.reduce((sum, other) => sum + (own.get(other.id) ?? 0), 0);
+      return { id, name, slug, path, parentId, items };
+    })
+    .filter(({ items }) => items > 0);
+}
 
 /** `/plan` and `/datasets` (sections 2 and 4). */
 export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {

@@ -1,19 +1,9 @@
-import type { LIMIT_NAMES } from '../../api/contract.js';
+import { STATUS_CODES } from 'node:http';
+import type { LIMIT_NAMES } from '../../api/account-contract.js';
+import { OVERDUE_DAYS, type Plan } from '../plans.js';
 
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-const STATUS_TEXTS: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  410: 'Gone',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-};
 const DOCS_URL = 'https://docs.sandbox.example/errors';
 export const UPGRADE_URL = 'https://sandbox.example/plans';
 
@@ -21,7 +11,7 @@ export const UPGRADE_URL = 'https://sandbox.example/plans';
 export class ApiError extends Error {
   readonly status: number;
   readonly extra: Record<string, unknown>;
-  /** Seconds for the Retry-After header. */
+  /** Seconds. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, message: string, extra: Record<string, unknown> = {}, retryAfter?: number) {
@@ -32,10 +22,9 @@ export class ApiError extends Error {
   }
 
   get statusText(): string {
-    return STATUS_TEXTS[this.status] ?? 'Error';
+    return STATUS_CODES[this.status] ?? 'Error';
   }
 
-  /** The Error body. */
   toJson(): object {
     const { status, statusText: error, message } = this;
     return { status, error, message, docsUrl: `${DOCS_URL}/${this.extra.limit ?? status}`, ...this.extra };
@@ -48,17 +37,25 @@ export class ApiError extends Error {
   }
 }
 
-/** 400: a parameter is not valid; the message names it. */
+/** The message names the parameter. */
 export function refuseParameter(name: string, arrived: string, allowed: string): ApiError {
   return new ApiError(400, `Parameter '${name}' is not valid: '${arrived}'. Allowed: ${allowed}.`);
 }
 
-/** 402 and 429 (section 7, Limit error). */
+/** @param retryAfter seconds */
 export function refuseByLimit(
   status: 402 | 429,
+  { code, limits }: Plan,
+  limit: LimitName,
   message: string,
-  facts: { limit: LimitName; allowed: unknown; plan: string },
   retryAfter?: number,
 ): ApiError {
-  return new ApiError(status, message, { ...facts, upgradeUrl: UPGRADE_URL }, retryAfter);
+  const allowed = limit === 'paymentOverdue' ? OVERDUE_DAYS : limits[limit];
+  return new ApiError(status, message, { limit, allowed, plan: code, upgradeUrl: UPGRADE_URL }, retryAfter);
+}
+
+/** Sends bytes that are already JSON. */
+export function answerJson(body: Uint8Array): Response {
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.byteLength) };
+  return new Response(body as Uint8Array<ArrayBuffer>, { headers });
 }
