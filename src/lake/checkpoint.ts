@@ -1,9 +1,9 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TableName } from '../tables/table.js';
-import { convertToCheckpoint, keepLines } from './checkpoint-file.js';
+import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, writeAdd, writeTxn } from './delta-actions.js';
-import { keptLinesPath, logPath, readLog } from './delta-log.js';
+import { logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { syncFile, syncFolder, writeDurably } from './durable.js';
 import { type Lake, temporaryPath } from './layout.js';
@@ -33,8 +33,6 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     numOfAddFiles: state.files.size,
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
-  const kept = keptLinesPath(lake, table);
-  await keepLines(path, lines, temporaryPath(lake, kept), kept);
 }
 
 function writeActions(state: LogState, at: Date): string[] {

@@ -4,17 +4,13 @@ import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import { type Action, parseAction, readAdd } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, privatePath, tablePath } from './layout.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from './layout.js';
 import type { LogState } from './log-state.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
   return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
 }
-
-/** The lines of a table's newest checkpoint that was written here. */
-export const keptLinesPath = (lake: Lake, table: TableName): string =>
-  privatePath(lake, 'checkpoints', `${table}.jsonl`);
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
@@ -96,7 +92,7 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
-    applyActions(state, parseLines(await readLines(path, keptLinesPath(lake, state.table)), path), path);
+    applyActions(state, parseLines(await readLines(path), path), path);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
@@ -106,9 +102,9 @@ async function replayLog(lake: Lake, names: string[], state: LogState): Promise<
   return state;
 }
 
-async function readLines(path: string, keptPath: string): Promise<string[]> {
+async function readLines(path: string): Promise<string[]> {
   try {
-    return await readCheckpoint(path, keptPath);
+    return await readCheckpoint(path);
   } catch (cause) {
     const what = `${path}: the checkpoint is damaged${explain(cause)}`;
     throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
