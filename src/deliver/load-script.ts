@@ -1,5 +1,5 @@
 import type { TableLoad } from './load-plan.js';
-import { type LoadTarget, writeApply, writeCreate, writeGained, writeLoadsTable } from './load-sql.js';
+import { type LoadTarget, writeApply, writeCreate, writeLoadsTable } from './load-sql.js';
 import type { Warehouse } from './warehouse-names.js';
 import { WAREHOUSE_FORMS } from './warehouses.js';
 
@@ -19,7 +19,7 @@ export function writeLoadScript(
   const filled = loads.filter(({ rows }) => rows.kind !== 'none');
   return [
     writeLoadsTable(target),
-    ...loads.flatMap((load) => [...writeCreate(target, load), ...writeGained(target, load)]),
+    ...loads.flatMap((load) => writeCreate(target, load)),
     ...filled.flatMap((load) => form.stage(target, load, base)),
     ...form.begin,
     ...loads.flatMap((load) => writeApply(target, load, form.stageName(target, load.table))),

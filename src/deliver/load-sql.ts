@@ -11,8 +11,6 @@ export interface LoadTarget {
   schema: string | undefined;
   /** False if each statement is a transaction: items then change in one. */
   hasTransactions: boolean;
-  /** False where `ADD COLUMN IF NOT EXISTS` is unknown. */
-  addsIfMissing: boolean;
 }
 
 /** Table of the copy that holds which run each table is of. */
@@ -39,7 +37,7 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
 /** Statements that make a table of the copy, with its descriptions, where it is missing. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
-  // Rows that are older than a required column have null in it.
+  // A column that a copy gains later may be null, so any but the key may be.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
@@ -48,16 +46,13 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   return splitStatements(writeSql({ ...schema, columns }, target.dialect, options));
 }
 
-/** Statements that add the columns that the lake's table gained since. */
-export function writeGained(target: LoadTarget, load: TableLoad): string[] {
+/** Statements that add the columns that a copy may lack: another version of pricelake may have made it. */
+export function writeMissingColumns(target: LoadTarget, { table, columns }: TableLoad): string[] {
   const { dialect } = target;
-  const ifMissing = target.addsIfMissing ? 'IF NOT EXISTS ' : '';
-  return load.columns
-    .filter(({ name }) => load.gained.includes(name))
-    .map(
-      (column) =>
-        `ALTER TABLE ${nameTable(target, load.table)} ADD COLUMN ${ifMissing}${dialect.quote(column.name)} ${writeType(column, dialect)}`,
-    );
+  return columns.map(
+    (column) =>
+      `ALTER TABLE ${nameTable(target, table)} ADD COLUMN IF NOT EXISTS ${dialect.quote(column.name)} ${writeType(column, dialect)}`,
+  );
 }
 
 /** Contracts end each statement with a semicolon and a line; descriptions hold no such end. */

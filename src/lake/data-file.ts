@@ -1,7 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { PricelakeError } from '../errors/errors.js';
-import { allocateInt64 } from './allocate-int64.js';
+import type { DataFile } from '../tables/table.js';
+
+/** True for a file that another program wrote: it may lack columns, or have other types. */
+export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
+
+/**
+ * True for a file of which the log says that it has no rows; one of which it says nothing may have some. A table
+ * without rows has one such file, so that globs find its columns and types.
+ */
+export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
+  return (JSON.parse(stats) as { numRecords?: number }).numRecords === 0;
+}
 
 /** What a data file must hold. */
 export interface Expectation {
@@ -78,6 +90,22 @@ export function describeCodecs(rows: bigint): string {
 }
 
 let loaded: Promise<typeof import('parquetjs-lite')> | undefined;
+
+/**
+ * The Thrift reader of parquetjs-lite makes each int64 of a footer with `new Buffer`. As that is deprecated, Node looks
+ * through the stack for who calls, up to ten thousand times a process, which takes longer than all else of a footer.
+ */
+function allocateInt64(): void {
+  const parquet = createRequire(import.meta.url).resolve('parquetjs-lite');
+  const { prototype } = createRequire(parquet)('node-int64') as { prototype: object };
+  Object.defineProperty(prototype, 'buffer', {
+    configurable: true,
+    get: () => Buffer.alloc(8),
+    set(this: object, value: Buffer) {
+      Object.defineProperty(this, 'buffer', { value, writable: true });
+    },
+  });
+}
 
 /** Loads the reader of footers, which takes some 20 ms: a run begins it as soon as it has news. */
 export async function loadFooterReader() {

@@ -1,6 +1,6 @@
 import type { ForeignCommit } from '../tables/table.js';
+import { readDeltaColumns } from './column-difference.js';
 import type { Action } from './delta-actions.js';
-import { readDeltaColumns } from './delta-schema.js';
 import type { LogState } from './log-state.js';
 
 /** Commits of ours name us. */

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { refuseUnknownColumns } from './column-difference.js';
 import { explainBehind } from './compare-published.js';
 import { hashDataFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';
@@ -22,10 +21,7 @@ export interface Inspection {
   pointerDamage: string | undefined;
 }
 
-/**
- * Looks at every log and at lake.json, and changes nothing.
- * @throws PricelakeError `lake_invalid` when a newer version wrote the lake.
- */
+/** Looks at every log and at lake.json, and changes nothing. */
 export async function inspectLake(lake: Lake): Promise<Inspection> {
   const read = await tryRead(() => readPointer(lake));
   const pointer = read.value;
@@ -37,11 +33,13 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
     if (state !== undefined) states.set(table, state);
     if (fault !== undefined) damaged.set(table, fault);
   }
-  refuseUnknownColumns(
-    lake,
-    [...states.values()].filter(({ table }) => !damaged.has(table)),
-  );
   return { pointer, states, damaged, pointerDamage: read.damage };
+}
+
+/** The inspection of a lake whose tables this version does not read. */
+export function inspectNothing(why: string): Inspection {
+  const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
+  return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
 }
 
 /** What is wrong with a table whose log can be replayed, in words. */
@@ -58,7 +56,7 @@ async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?:
   try {
     return { value: await read() };
   } catch (error) {
-    const isDamage = error instanceof PricelakeError && error.code === 'lake_invalid' && error.facts.newer !== true;
+    const isDamage = error instanceof PricelakeError && error.code === 'lake_invalid';
     if (isDamage) return { damage: error.message };
     throw error;
   }

@@ -10,11 +10,14 @@ import { refuseLinks } from './refuse-links.js';
 
 export type { Lake } from './layout.js';
 
-/** What an operating system leaves in a folder that is otherwise empty. */
+/** Operating systems leave these in a folder that is otherwise empty. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-const MARKER = '{"format":"pricelake","version":1}\n';
-const formatSchema = z.strictObject({ format: z.literal('pricelake'), version: z.literal(1) });
+/** Raise it where a lake is no longer read as it was: `rebuild` then makes the tables again. */
+const FORMAT_VERSION = 1;
+/** Text of the marker, `_pricelake/format.json`. */
+export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
+const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z.int() });
 
 /**
  * Opens a lake, or creates it where `path` is missing or empty.
@@ -33,15 +36,30 @@ export async function openLake(path: string, options: { create: boolean }): Prom
     }
     await refuseForeignFolder(lake);
     await writeMarker(lake);
-  } else if (!formatSchema.safeParse(marker).success) {
-    throw new PricelakeError(
-      'lake_invalid',
-      `${privatePath(lake, 'format.json')}: ${JSON.stringify(marker)} is not a format that this version of pricelake reads`,
-      { hint: 'Use the version of pricelake that wrote the lake, or a newer one.' },
-    );
+  } else {
+    const fault = explainMarker(lake, marker);
+    if (fault !== undefined) throw fault;
   }
   if (options.create) await makeFolder(privatePath(lake, 'tmp'));
   return lake;
+}
+
+const REBUILD_HINT = '`pricelake rebuild` rewrites it, and makes the tables again from the kept raw bytes.';
+
+/** Undefined for the marker of a lake that this version reads. */
+function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
+  const version = markerSchema.safeParse(marker).data?.version;
+  if (version === FORMAT_VERSION) return undefined;
+  const file = privatePath(lake, 'format.json');
+  return version === undefined
+    ? new PricelakeError('lake_invalid', `${file}: ${JSON.stringify(marker)} names no format of a lake`, {
+        hint: REBUILD_HINT,
+      })
+    : new PricelakeError(
+        'lake_invalid',
+        `${file}: the lake has format ${version}, this version of pricelake reads format ${FORMAT_VERSION}`,
+        { hint: `${REBUILD_HINT} Or use the version that wrote the lake.`, version },
+      );
 }
 
 /** @throws PricelakeError `usage` for an address where a folder belongs */
@@ -57,25 +75,30 @@ export async function writeMarker(lake: Lake): Promise<void> {
   await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
 }
 
-/**
- * Opens a lake also where its marker is damaged or gone, as long as runs have landed in it. Nothing is written.
- * @throws PricelakeError `lake_invalid` as openLake does for everything else
- */
-export async function openDamagedLake(path: string): Promise<{ lake: Lake; damage: string | undefined }> {
-  const lake = locateLake(path);
-  try {
-    return { lake: await openLake(path, { create: false }), damage: undefined };
-  } catch (error) {
-    if (!(error instanceof PricelakeError) || !(await isMarkerDamaged(lake)) || !(await hasLandings(lake))) throw error;
-    const file = privatePath(lake, 'format.json');
-    return { lake, damage: error.message.startsWith(file) ? error.message : `${file}: missing` };
-  }
+/** A lake that can be repaired. */
+export interface RepairableLake {
+  lake: Lake;
+  /** What is wrong with its marker, in words. */
+  damage: string | undefined;
+  /** True where the tables are of another format: nothing but the landing is read. */
+  isOtherFormat: boolean;
 }
 
-/** False for the marker of another format version, which is in order. */
-async function isMarkerDamaged(lake: Lake): Promise<boolean> {
-  const marker = (await readMarker(lake).catch(() => undefined)) as { format?: unknown; version?: unknown } | undefined;
-  return marker?.format !== 'pricelake' || typeof marker.version !== 'number';
+/**
+ * Opens a lake also where its marker is damaged, gone or of another format, as long as runs have landed in it. Nothing
+ * is written.
+ * @throws PricelakeError `lake_invalid` as openLake does for everything else
+ */
+export async function openDamagedLake(path: string): Promise<RepairableLake> {
+  const lake = locateLake(path);
+  try {
+    return { lake: await openLake(path, { create: false }), damage: undefined, isOtherFormat: false };
+  } catch (error) {
+    if (!(error instanceof PricelakeError) || !(await hasLandings(lake))) throw error;
+    const file = privatePath(lake, 'format.json');
+    const damage = error.message.startsWith(file) ? error.message : `${file}: missing`;
+    return { lake, damage, isOtherFormat: error.facts.version !== undefined };
+  }
 }
 
 async function hasLandings(lake: Lake): Promise<boolean> {
@@ -100,9 +123,8 @@ async function readMarker(lake: Lake): Promise<unknown> {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined;
-    const hint = '`pricelake rebuild` rewrites it, and makes the tables from the kept raw bytes.';
-    if (!(cause instanceof SyntaxError)) return explainReadFault(path, hint)(cause as NodeJS.ErrnoException);
-    throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint }, { cause });
+    if (!(cause instanceof SyntaxError)) return explainReadFault(path, REBUILD_HINT)(cause as NodeJS.ErrnoException);
+    throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint: REBUILD_HINT }, { cause });
   }
 }
 

@@ -38,13 +38,10 @@ function isDay(schema: TableSchema, column: string): boolean {
   return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
 }
 
-/**
- * The files of an older version, so that a new one can be written with all columns: passes that each take from every
- * partition as many as make one file.
- */
-export function planRewrite(older: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
+/** Divides files that are to be written again: each pass takes from every partition as many as make one file. */
+export function planRewrite(files: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
   const passes: DataFile[][] = [];
-  for (let rest = [...older]; rest.length > 0; ) {
+  for (let rest = [...files]; rest.length > 0; ) {
     const pass = groupFiles(rest).flatMap((group) => takeUpToTarget(group, targetBytes, 1));
     passes.push(pass);
     rest = rest.filter((file) => !pass.includes(file));

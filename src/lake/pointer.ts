@@ -6,7 +6,6 @@ import { explainReadFault } from '../errors/read-fault.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import type { Lake } from './layout.js';
-import { PRICELAKE_VERSION } from './version.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
@@ -42,21 +41,24 @@ export type Pointer = z.infer<typeof pointerSchema>;
 
 /**
  * Reads `lake.json`; undefined before the first publication.
- * @throws PricelakeError `lake_invalid` when it is damaged, or a newer version wrote it.
+ * @throws PricelakeError `lake_invalid` when it is damaged or of another format.
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, 'lake.json');
   const text = await readFile(path, 'utf8').catch(explainReadFault(path, REBUILD_HINT));
   if (text === undefined) return undefined;
   try {
-    const json = JSON.parse(text);
-    refuseUnknownTables(path, json?.tables);
-    const pointer = pointerSchema.parse(json);
+    const pointer = pointerSchema.parse(JSON.parse(text));
     refuseOuterFiles(path, pointer);
     return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    throw new PricelakeError('lake_invalid', `${path}: damaged`, { hint: REBUILD_HINT }, { cause });
+    throw new PricelakeError(
+      'lake_invalid',
+      `${path}: damaged, or of another format`,
+      { hint: REBUILD_HINT },
+      { cause },
+    );
   }
 }
 
@@ -71,14 +73,4 @@ function refuseOuterFiles(where: string, { tables }: Pointer): void {
       throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
     }
   }
-}
-
-function refuseUnknownTables(path: string, tables: object | undefined): void {
-  const unknown = Object.keys(tables ?? {}).filter((name) => !(TABLE_NAMES as readonly string[]).includes(name));
-  if (unknown.length === 0) return;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${path}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table ${unknown.join(', ')}`,
-    { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.', newer: true },
-  );
 }

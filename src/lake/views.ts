@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type Candidate, type DataFile, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { refuseOtherTypes } from './column-difference.js';
+import { refuseUnreadable } from './column-difference.js';
 import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
@@ -42,7 +42,7 @@ export async function createTableViews(
 
 /**
  * Creates a view `name` of one table; a file that is missing or no Parquet file is an error of DuckDB.
- * @throws PricelakeError `lake_invalid` when a column is of another type than the contract says.
+ * @throws PricelakeError `lake_invalid` when the table has other columns than its contract.
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
   const { relations, state } = await listFiles(lake, table, undefined);
@@ -51,7 +51,7 @@ export async function createTableView(db: Database, lake: Lake, table: TableName
 
 async function listFiles(lake: Lake, table: TableName, change: TableChange | undefined) {
   const state = await readTable(lake, table);
-  refuseOtherTypes(lake, state);
+  refuseUnreadable(lake, state);
   const removed = new Set(change?.remove.map((file) => file.path));
   const kept = state.files.filter((file) => !removed.has(file.path));
   await requireFiles(lake, table, kept);

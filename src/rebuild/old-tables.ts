@@ -1,5 +1,6 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { hasDifference } from '../lake/column-difference.js';
 import { findDamagedFile, type Inspection, type KeptFile } from '../lake/inspect-lake.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
@@ -37,7 +38,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
+      const isRead = !hasDifference(state.difference) && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
     this.#reasons.set(table, damage ?? 'it has no log');
@@ -86,7 +87,7 @@ export class OldTables {
 
   /** Why the table can't be read whole. */
   explain(table: TableName): string {
-    return this.#reasons.get(table) ?? 'its columns are of another type';
+    return this.#reasons.get(table) ?? 'it has other columns';
   }
 
   /** Up to where the table's log says that it is applied; undefined where it is damaged. */

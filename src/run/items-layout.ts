@@ -1,6 +1,6 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
-import { isEmptyFile } from '../lake/empty-file.js';
+import { isEmptyFile } from '../lake/data-file.js';
 import { countRows } from '../lake/slices.js';
 import type { Stage } from '../lake/stage.js';
 import { loadTableSchema } from '../tables/schemas.js';

@@ -20,7 +20,14 @@ import { TypingQueue } from '../typing/typing-queue.js';
 import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
 import { refuseOtherPartitions } from './items-layout.js';
-import { acceptTables, placeFiles, planRepairs, type Repairs, readStates, type Tables } from './open-tables.js';
+import {
+  acceptTables,
+  planRepairs,
+  type Repairs,
+  readStates,
+  rewriteForeignFiles,
+  type Tables,
+} from './open-tables.js';
 import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
@@ -107,7 +114,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     });
     const { db, workFolder } = session;
     await db.run('SET preserve_insertion_order = false');
-    const tables = await placeFiles(db, lake, found, repairs, io);
+    const tables = await rewriteForeignFiles(db, lake, found, repairs, io);
     await createTableViews(db, lake, {}, { tables: FACT_TABLES });
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });

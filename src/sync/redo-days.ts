@@ -1,7 +1,7 @@
 import { eachDailySpread } from '../analyze/daily-spread.js';
 import { itself } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
-import { isEmptyFile } from '../lake/empty-file.js';
+import { isEmptyFile } from '../lake/data-file.js';
 import { tablePath } from '../lake/layout.js';
 import { requireFiles } from '../lake/partial.js';
 import { selectColumns } from '../merge/batch.js';

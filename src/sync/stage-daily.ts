@@ -1,6 +1,6 @@
 import { type DayRange, eachDailySpread } from '../analyze/daily-spread.js';
 import type { Database } from '../duckdb/connection.js';
-import { isEmptyFile } from '../lake/empty-file.js';
+import { isEmptyFile } from '../lake/data-file.js';
 import { DAY_MS, type DailyChange, type DailyStage, formatDay } from './daily-stage.js';
 import { redoDays } from './redo-days.js';
 

@@ -17,7 +17,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     await db.run("SET VARIABLE run_id = 'verify'");
     for (const { table, reads, byProduct, select, query } of derivedSelects()) {
-      // A table of an earlier version's lake comes with the next run.
+      // A first run that was stopped while it published has not made every table.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));

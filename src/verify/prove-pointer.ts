@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { writeCatalog } from '../lake/catalog.js';
+import { MARKER } from '../lake/lake.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/pointer.js';
 import { writePointer } from '../lake/publish.js';
@@ -36,7 +37,7 @@ export const pointerProof: Proof = {
 
 /**
  * The tables as the lake's own code reads them, to write the files of them again. Undefined where a log is damaged, or
- * where another version has written last: it has other words.
+ * where another version has written last: its words may differ.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {
@@ -56,7 +57,7 @@ async function compareMarker({ lake }: VerifyContext, report: Report): Promise<v
   const text = await readFile(privatePath(lake, 'format.json'), 'utf8').catch(ignoreMissing);
   const file = '_pricelake/format.json';
   if (text === undefined) report({ file, what: 'is missing' });
-  else if (text.trim() !== '{"format":"pricelake","version":1}') report({ file, what: 'is damaged' });
+  else if (text.trim() !== MARKER.trim()) report({ file, what: 'is damaged' });
 }
 
 async function comparePointer(context: VerifyContext, states: TableState[] | undefined, report: Report): Promise<void> {

@@ -19,8 +19,6 @@ export interface LoggedFile {
   /** JSON text, as it is in the log. */
   stats: string;
   sha256: string | undefined;
-  /** Names of the table's columns when it was added; undefined where a checkpoint alone shows the file. */
-  columns: string[] | undefined;
 }
 
 /** A table as its log says it is, replayed commit by commit. */

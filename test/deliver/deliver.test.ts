@@ -6,7 +6,7 @@ import { loadWarehouse } from '../../src/cli/actions/load-warehouse.js';
 import { showChanges } from '../../src/cli/actions/show-changes.js';
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
-import { type LoadTarget, writeApply, writeCreate, writeGained, writeLoadsTable } from '../../src/deliver/load-sql.js';
+import { type LoadTarget, writeApply, writeCreate, writeLoadsTable } from '../../src/deliver/load-sql.js';
 import { readManifest } from '../../src/deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../src/deliver/manifest-formats.js';
 import { selectChanges } from '../../src/deliver/select-changes.js';
@@ -202,7 +202,6 @@ describe('load', () => {
     dialect: SQL_DIALECTS.ddl,
     schema: undefined,
     hasTransactions: true,
-    addsIfMissing: true,
   };
   let copy: Database;
   beforeAll(async () => {
@@ -215,7 +214,7 @@ describe('load', () => {
     const lake = await openLake(lakeAt(run), { create: false });
     const loads = await Promise.all(TABLE_NAMES.map((table) => planLoad(lake, table, since)));
     for (const load of loads) {
-      for (const sql of [...writeCreate(target, load), ...writeGained(target, load)]) await copy.run(sql);
+      for (const sql of writeCreate(target, load)) await copy.run(sql);
       const files = load.files.map((file) => `'${tablePath(lake, load.table, file.path)}'`);
       const rows =
         files.length === 0 ? `${load.table} WHERE false` : `read_parquet([${files}], hive_partitioning = false)`;

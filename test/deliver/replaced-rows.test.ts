@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad } from '../../src/deliver/load-plan.js';
-import { type LoadTarget, writeApply, writeCreate, writeGained, writeLoadsTable } from '../../src/deliver/load-sql.js';
+import { type LoadTarget, writeApply, writeCreate, writeLoadsTable } from '../../src/deliver/load-sql.js';
 import { selectChanges } from '../../src/deliver/select-changes.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { commitTable } from '../../src/lake/commit.js';
@@ -17,7 +17,7 @@ import { AT, makeLake, openDatabase, select } from '../lake/fixture.js';
 let lake: Lake;
 let db: Database;
 let copy: Database;
-const TARGET: LoadTarget = { dialect: SQL_DIALECTS.ddl, schema: undefined, hasTransactions: true, addsIfMissing: true };
+const TARGET: LoadTarget = { dialect: SQL_DIALECTS.ddl, schema: undefined, hasTransactions: true };
 
 /** Changes of two days; those of the first one were found by a comparison, and have no id. */
 const rows = (run: number, from: string) =>
@@ -62,7 +62,7 @@ function relate(files: readonly DataFile[]): string {
 
 async function load(since: bigint | undefined): Promise<string> {
   const plan = await planLoad(lake, 'history', since);
-  for (const sql of [...writeCreate(TARGET, plan), ...writeGained(TARGET, plan)]) await copy.run(sql);
+  for (const sql of writeCreate(TARGET, plan)) await copy.run(sql);
   if (plan.files.length > 0) await copy.run(`CREATE OR REPLACE VIEW stage AS FROM ${relate(plan.files)}`);
   for (const sql of writeApply(TARGET, plan, 'stage')) await copy.run(sql);
   return plan.rows.kind;

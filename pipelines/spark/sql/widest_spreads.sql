@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 7f0c3d8028b9808e.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 4f703612abcf44e8.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
@@ -146,11 +146,11 @@ SELECT
   category_name,
   category_path,
   ROW_NUMBER() OVER (
-    ORDER BY COALESCE(trusted_spread_pct, CASE WHEN grade IS NULL THEN spread_pct END) DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
+    ORDER BY trusted_spread_pct DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
   ) AS place
 FROM widest_spreads__matching AS matching
 WHERE
-  COALESCE(grade, 'A') <= COALESCE(CAST(:grade AS STRING), 'B');
+  grade <= COALESCE(CAST(:grade AS STRING), 'B');
 -- step: widest_spreads__chosen
 SELECT
   product_id,

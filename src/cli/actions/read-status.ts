@@ -10,14 +10,13 @@ import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
-import { readTable } from '../../lake/read.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { type BrokenExport, findRetryAt } from '../../plan/broken-exports.js';
 import type { CachedLake } from '../../remote/cached-lake.js';
 import { readIdleRuns } from '../../run/idle-runs.js';
 import { inspectActivity, type LakeActivity } from '../../run/inspect-runs.js';
 import type { RunRow } from '../../run/ledger.js';
-import { type ColumnDifference, TABLE_NAMES } from '../../tables/table.js';
+import { TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
 
 const RUNS_SHOWN = 5;
@@ -37,11 +36,6 @@ export interface TableStatus {
   rows: bigint;
   files: number;
   bytes: number;
-}
-
-/** How the columns of a table differ from those that this version knows. */
-export interface DriftStatus extends ColumnDifference {
-  table: string;
 }
 
 /** What is left of the month, by the tightest rule. */
@@ -90,8 +84,6 @@ export interface Status extends LakeActivity {
   tables: TableStatus[];
   /** Undefined where the last run established it. */
   listing: ListingStatus | undefined;
-  /** Tables of another version of pricelake. */
-  drift: DriftStatus[];
   /** Bytes by what they are for. */
   bytes: { tables: number; superseded: number; landing: number };
   webhooks: Awaited<ReturnType<typeof countFiles>>;
@@ -125,7 +117,6 @@ export async function readStatus(
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
-    drift: await readDrift(lake),
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
     ...(await inspectActivity(lake, remote === undefined ? await readLock(lake, io) : remote.holder)),
     webhooks: await countFiles(lake.root),
@@ -144,13 +135,6 @@ async function readListing(db: Database, idle: RunRow | undefined): Promise<List
   const unknown = last?.listing_unknown ?? 0n;
   if (last === undefined || typeof unknown !== 'bigint' || unknown === 0n) return undefined;
   return { run: BigInt(String(last.run_number)), unknown, reason: String(last.reason) };
-}
-
-async function readDrift(lake: Lake): Promise<DriftStatus[]> {
-  const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
-  return states
-    .filter(({ difference }) => Object.values(difference).some(({ length }) => length > 0))
-    .map(({ table, difference }) => ({ table, ...difference }));
 }
 
 function listTables(pointer: Pointer | undefined): TableStatus[] {
