@@ -1,6 +1,5 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import { hasDifference } from '../lake/column-difference.js';
 import { findDamagedFile, type Inspection, type KeptFile } from '../lake/inspect-lake.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
@@ -38,7 +37,8 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      const isRead = !hasDifference(state.difference) && (await this.#tryFiles(table, this.#listLogged(table)));
+      // Columns that the table lacks are null in its rows; those of another type are not read as what they are not.
+      const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
     this.#reasons.set(table, damage ?? 'it has no log');
@@ -87,7 +87,7 @@ export class OldTables {
 
   /** Why the table can't be read whole. */
   explain(table: TableName): string {
-    return this.#reasons.get(table) ?? 'it has other columns';
+    return this.#reasons.get(table) ?? 'its columns are of another type';
   }
 
   /** Up to where the table's log says that it is applied; undefined where it is damaged. */

@@ -15,7 +15,7 @@ export const compactCommand: CommandModule<object, { lake: string | undefined; '
       })
       .example('$0 compact --lake /data/lake', 'One file for each closed day of history')
       .epilogue(
-        'sync does this by itself if a partition has more than 16 small files. compact also rewrites files that lack a new column of their table, and moves files that older versions kept in folders. It makes Delta commits of the same rows (dataChange false).',
+        'sync does this by itself if a partition has more than 16 small files. compact also rewrites files that another program wrote. It makes Delta commits of the same rows (dataChange false).',
       ),
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-compact.js')).runCompact(argv, context)),

@@ -22,7 +22,7 @@ export const rebuildCommand: CommandModule<object, RebuildArguments> = {
       .example('$0 rebuild', 'After an update, or with another lake.tables.items.partitionBy')
       .example('$0 rebuild --lake /data/lake', 'The same without a key: repair damaged files')
       .epilogue(
-        'Raw bytes are kept for landing.keep. The tables stay as they are until all new ones are made; then they are replaced one by one. Logs, lake.json and format.json may be damaged: the raw bytes are enough.',
+        'Raw bytes are kept for landing.keep. The tables stay as they are until all new ones are made; then they are replaced one by one. Logs, lake.json and format.json may be damaged or of another format: the raw bytes are enough.',
       ) as Argv<RebuildArguments>,
   handler: (argv) =>
     runCommand(argv, async (context) => (await import('../actions/run-rebuild.js')).runRebuild(argv, context)),
