@@ -78,7 +78,7 @@ export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
 }
 
 /** A run's caps hold for all its tries: what earlier ones took is off them. */
-export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'entries'>): RunCaps {
+function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'entries'>): RunCaps {
   const { taken, blocks } = foldProgress(journal.entries).exports;
   return {
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),

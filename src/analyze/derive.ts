@@ -37,7 +37,7 @@ export function derivedSelects(): DerivedSelect[] {
 }
 
 /** @throws Error when tables read each other in a circle */
-export function sortIntoLevels<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[][] {
+function sortIntoLevels<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[][] {
   const levels: T[][] = [];
   let left = tables;
   while (left.length > 0) {

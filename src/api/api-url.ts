@@ -51,14 +51,9 @@ function refuse(what: string, hint: string): PricelakeError {
   return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
 }
 
-/** Template tag for a path with values in it: `` apiPath`/products/${id}` ``, each value percent-encoded. */
-export function apiPath(parts: TemplateStringsArray, ...values: (string | number | bigint)[]): string {
-  return parts.reduce((path, part, index) => `${path}${encodeValue(values[index - 1] ?? '')}${part}`);
-}
-
 /**
  * The path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that
- * a path cannot hold are percent-encoded; what `apiPath` encoded stays as it is.
+ * a path cannot hold are percent-encoded; those that are encoded already stay as they are.
  *
  * @throws PricelakeError `usage` for a path that would leave the API (`..`).
  */

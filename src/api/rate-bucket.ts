@@ -1,7 +1,7 @@
 import type { Io } from '../io/io.js';
 
 /** Calls per second until the plan is known: only `/plan` itself is called by then. */
-export const CAREFUL_RATE = 2;
+const CAREFUL_RATE = 2;
 
 export interface RateBucket {
   /** Waits for a token, first come, first served. Rejects with the signal's reason when it is aborted. */

@@ -69,7 +69,7 @@ export async function runCommand(
 }
 
 /** Prints an error on stderr and, with `--json`, as the last line of stdout. */
-export async function reportError(
+async function reportError(
   error: unknown,
   {
     io,

@@ -15,7 +15,7 @@ const JSON_TYPES: Record<ColumnType, JsonType> = {
 };
 
 /** JSON Schema (2020-12) of a table's row; int64 bounds are bigints. */
-export function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
+function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
   const properties = columns.map(({ name, type, nullable, description: meaning }) => {
     const base = JSON_TYPES[type];
     return [name, { description: meaning, ...base, ...(nullable ? { type: [base.type, 'null'] } : {}) }];

@@ -3,7 +3,7 @@ import { nameColumns } from '../lake/column-difference.js';
 import type { Manifest } from './manifest.js';
 
 /** Forms of a manifest for one loader; `json` holds everything. */
-export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
+const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
 export type LoaderFormat = (typeof LOADER_FORMATS)[number];
 
 /** So many names Snowflake takes in one FILES list, and so many URIs BigQuery in one load job. */
@@ -49,7 +49,7 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
 }
 
 /** Paths below the lake's root, where a stage points. */
-export function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
+function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
   return files.map(({ url }) => `${table}/${url.slice(url.lastIndexOf(`/${table}/`) + table.length + 2)}`);
 }
 

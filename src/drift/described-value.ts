@@ -28,7 +28,7 @@ const WIRE_KINDS = new Map<unknown, JsonKind[]>([
 ]);
 
 /** A contract's schema as what it allows on the wire. Throws where the contract has a kind of schema that is new here. */
-export function describeValue(schema: z.core.$ZodType): DescribedValue {
+function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = WIRE_KINDS.get(schema);
   if (wire !== undefined) return { kinds: new Set(wire) };
   if (schema === contract.dateTime) return { kinds: new Set(['string']), isTime: true };

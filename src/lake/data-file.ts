@@ -24,7 +24,7 @@ export interface Expectation {
 }
 
 /** Parquet's CompressionCodec.ZSTD. */
-export const ZSTD = 6;
+const ZSTD = 6;
 const CHUNK_BYTES = 1 << 20;
 
 /**

@@ -34,12 +34,6 @@ interface AddAction {
   dataChange?: boolean | null;
 }
 
-/** Delta `remove`: a tombstone. */
-export interface Tombstone {
-  path: string;
-  deletionTimestamp: number;
-}
-
 /** Delta `txn`: how far an application got. */
 export interface Txn {
   version: bigint;
@@ -145,7 +139,7 @@ export function encodeLogPath(path: string): string {
 }
 
 /** The inverse of `encodeLogPath`. @throws PricelakeError `lake_invalid` for a path that does not stay in the table */
-export function decodeLogPath(path: string): string {
+function decodeLogPath(path: string): string {
   const decoded = typeof path === 'string' ? decodeURIComponent(path) : '';
   const fault = findDataPathFault(decoded);
   if (fault === undefined) return decoded;

@@ -112,7 +112,7 @@ function bind(rule: string, allowed: bigint | undefined, used: bigint, monthly: 
 }
 
 /** The rule that leaves less; undefined when there is none. */
-export function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
+function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return countLeft(b) < countLeft(a) ? b : a;
 }

@@ -68,7 +68,7 @@ export function planExports(
  * One export of everything, or one of the listed items of each website and one of the removed items of all: every item
  * is in one of them, so no row is billed twice.
  */
-export function planShards(
+function planShards(
   { dataset, items, listed }: Counts,
   allowance: Pick<Allowance, 'calls' | 'quota'>,
   above = SPLIT_ABOVE,

@@ -9,7 +9,7 @@ import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
 /** Folders of the remote that hold what was paid for and is in no table yet. */
-export const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
+const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
  * What an unfinished run has landed, on the remote: another machine can continue with it. A journal is sent behind the files

@@ -16,7 +16,7 @@ const STEPS = [
   [...REMEMBERED.map((name) => `${PRIVATE_FOLDER}/${name}`), 'ATTRIBUTION.md', 'catalog.sql'],
   ['lake.json'],
 ];
-export const SMALL_FILES = STEPS.flat();
+const SMALL_FILES = STEPS.flat();
 
 /** Makes the remote's small files like those of this folder. */
 export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {

@@ -13,7 +13,7 @@ export const COLOR = {
 } as const;
 
 /** Charts are as wide as a phone; on a large screen, several are side by side. */
-export const CHART_WIDTH = 372;
+const CHART_WIDTH = 372;
 
 export type Padding = { left: number; right: number; top: number; bottom: number };
 type Cell = string | number | boolean | null;

@@ -17,7 +17,7 @@ const MOST_SITES = 2_000;
  * Websites that have files of their own at most, unless the pipeline asks for it. With more, a file holds the items of
  * many, in the order of websites.
  */
-export function limitSites(items: bigint): number {
+function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Connections that are open at a time. */
-export const MAX_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 
 /** A connection asks for nothing, has not sent all of its request, or its body is being verified and written. */
 type Stage = 'idle' | 'asking' | 'taken';

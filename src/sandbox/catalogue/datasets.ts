@@ -8,7 +8,7 @@ export interface DatasetEntry {
 
 /** More would not fit into a mask of 32 bits beside the sample dataset. */
 export const MAX_DATASETS = 30;
-export const SAMPLE_BIT = 30;
+const SAMPLE_BIT = 30;
 export const SAMPLE_DATASET: DatasetEntry = {
   id: 1,
   bit: SAMPLE_BIT,

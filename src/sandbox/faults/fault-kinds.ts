@@ -25,7 +25,7 @@ interface KindFacts {
 }
 
 /** Each kind of fault. Stands apart from their parser, so that `--help` need not load it. */
-export const KIND_FACTS = {
+const KIND_FACTS = {
   drop: { byDefault: '0.5', says: 'the connection breaks after this share of the body' },
   stall: { byDefault: '0.5', says: 'after this share of the body nothing more comes' },
   html: { byDefault: '503', says: 'a page of HTML, as proxies send, with this status' },

@@ -2,7 +2,7 @@ import { quoteLiteral } from '../../duckdb/quote.js';
 import { itemJson } from './render-sql.js';
 import type { RowFormat } from './row-file.js';
 
-export const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
+const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
 
 /**
  * How export rows name their fields, which the document does not show (section 2, Export row): nested like Item, or

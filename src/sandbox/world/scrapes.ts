@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const BROKEN_FOR_HOURS = 60;
 
 /** When a source was last read at or before `now`, by its period; in milliseconds since 1970. */
-export function findLastScrape(source: ShopSource, now: number): number {
+function findLastScrape(source: ShopSource, now: number): number {
   const hours = now / HOUR_MS;
   const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);
   return Math.floor((source.phaseHours + rounds * source.periodHours) * 3600) * 1000;
