@@ -10,7 +10,6 @@ import { type Attribution, describeAttributions, readAttributions } from './attr
 import { commitTable } from './commit.js';
 import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
-import { followItems } from './follow-items.js';
 import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
 import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './plan-compaction.js';
@@ -40,8 +39,8 @@ const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Rewrites files, Delta commits of the same rows (`dataChange` false). Call it under the lock: the rows are those of
- * the version it starts from, or the commit is refused. Needs the view `sites`.
+ * Writes the rows of files into other files, as Delta commits without a data change. Call it under the lock. Needs the
+ * view `sites`.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
 export async function compactLake(
@@ -92,7 +91,7 @@ async function planPasses(
   return [small, ...planRewrite(foreign, targetBytes)].filter((pass) => pass.length > 0);
 }
 
-/** Files of other programs, which plain reads pass by in their folders, or read with other columns or types. */
+/** Files of other programs. Plain reads don't find them in their folders, or find other columns and types in them. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
   const limit = pLimit(CONCURRENCY);
   const foreign = files.filter(isForeignFile);
@@ -164,4 +163,18 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
 
 function countRows(files: readonly DataFile[]): bigint {
   return files.reduce((sum, file) => sum + file.rows, 0n);
+}
+
+/** Derived tables name the version of items that they were made from. The new version has the same rows. */
+async function followItems(
+  lake: Lake,
+  { before, after }: { before: bigint; after: bigint },
+  info: { runId: string; at: Date },
+): Promise<void> {
+  for (const table of TABLE_NAMES) {
+    const { applied } = await readTable(lake, table);
+    if (applied.itemsVersion !== before) continue;
+    const change = { table, add: [], remove: [], applied: { itemsVersion: after } };
+    await commitTable(lake, change, { ...info, operation: 'OPTIMIZE' });
+  }
 }

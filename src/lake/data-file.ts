@@ -8,14 +8,14 @@ import type { DataFile } from '../tables/table.js';
 export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
 
 /**
- * True for a file of which the log says that it has no rows; one of which it says nothing may have some. A table
- * without rows has one such file, so that globs find its columns and types.
+ * True if the log says that a file has no rows. A table without rows has one such file, so that globs find its columns
+ * and types.
  */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return (JSON.parse(stats) as { numRecords?: number }).numRecords === 0;
 }
 
-/** What a data file must hold. */
+/** Facts of a data file that its writer knows. */
 export interface Expectation {
   rows: bigint;
   bytes: number;
@@ -43,7 +43,7 @@ export async function sealDataFile(path: string, expected: Expectation): Promise
   }
 }
 
-/** What the footer of a data file says. */
+/** Facts in the footer of a data file. */
 export interface FooterFacts {
   bytes: number;
   rows: bigint;
@@ -107,7 +107,7 @@ function allocateInt64(): void {
   });
 }
 
-/** Loads the reader of footers, which takes some 20 ms: a run begins it as soon as it has news. */
+/** Loads the reader of footers. That takes some 20 ms, so a run begins it as soon as it has news. */
 export async function loadFooterReader() {
   if (loaded === undefined) {
     allocateInt64();

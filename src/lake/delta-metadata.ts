@@ -4,19 +4,18 @@ import { PricelakeError } from '../errors/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { TableChange } from '../tables/table.js';
 import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } from './column-difference.js';
-import type { MetaData } from './delta-actions.js';
-import type { LogState } from './log-state.js';
+import type { LogState, MetaData } from './delta-actions.js';
 
 const HOUR_MS = 3_600_000;
 /** Table property: hours that superseded files are kept; absent for none. */
 const RETENTION = 'pricelake.retentionHours';
 
-/** How long superseded files of a table are kept, ms. */
+/** Time for which a table keeps superseded files, ms. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** How long tombstones are kept, ms: at least an hour, which keeps another program's VACUUM off our commits. */
+/** Time for which a table keeps tombstones, ms: at least an hour, which keeps another program's VACUUM off our commits. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }

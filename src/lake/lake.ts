@@ -1,19 +1,21 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { isAddress } from '../errors/is-address.js';
+import { refuseLink } from '../errors/link-error.js';
 import { explainReadFault } from '../errors/read-fault.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import { makeFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
-import { refuseLinks } from './refuse-links.js';
 
 export type { Lake } from './layout.js';
 
 /** Operating systems leave these in a folder that is otherwise empty. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-/** Raise it where a lake is no longer read as it was: `rebuild` then makes the tables again. */
+/** Raise it when lakes of the version before can't be read any more: `rebuild` then makes their tables again. */
 const FORMAT_VERSION = 1;
 /** Text of the marker, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
@@ -78,7 +80,7 @@ export async function writeMarker(lake: Lake): Promise<void> {
 /** A lake that can be repaired. */
 export interface RepairableLake {
   lake: Lake;
-  /** What is wrong with its marker, in words. */
+  /** The fault of its marker, in words. */
   damage: string | undefined;
   /** True where the tables are of another format: nothing but the landing is read. */
   isOtherFormat: boolean;
@@ -146,4 +148,37 @@ async function findForeignEntry(lake: Lake): Promise<string | undefined> {
   const inside = await readdir(privatePath(lake)).catch(ignoreMissing);
   const unknown = inside?.find((name) => name !== 'tmp');
   return unknown === undefined ? undefined : join(PRIVATE_FOLDER, unknown);
+}
+
+/** Folders of the lake in which runs write and remove. */
+const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
+/** Private folders that a run begins with. */
+const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
+
+/**
+ * Makes sure that a run writes and removes files in the lake only.
+ * @throws PricelakeError `lake_invalid` for a symbolic link where the lake has a folder, or a file in the place of one
+ */
+export async function refuseLinks(lake: Lake): Promise<void> {
+  const own = (await list(lake.root)).filter(({ name }) => OWN.includes(name));
+  const inside = await list(privatePath(lake));
+  const deeper = [...(await list(privatePath(lake, 'landing'))), ...(await list(privatePath(lake, 'webhooks')))];
+  const link = [...own, ...inside, ...deeper].find((entry) => entry.isSymbolicLink());
+  if (link !== undefined) throw refuseLink(join(link.parentPath, link.name));
+  for (const table of own.filter(({ name }) => name !== PRIVATE_FOLDER)) {
+    const log = join(table.parentPath, table.name, '_delta_log');
+    if ((await lstat(log).catch(ignoreMissing))?.isSymbolicLink() === true) throw refuseLink(log);
+  }
+  const file = [...own, ...inside.filter(({ name }) => FOLDERS.includes(name))].find((entry) => !entry.isDirectory());
+  if (file === undefined) return;
+  throw new PricelakeError('lake_invalid', `${join(file.parentPath, file.name)}: it is no folder`, {
+    hint: 'Move it away: pricelake makes the folder that belongs there.',
+  });
+}
+
+async function list(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return [];
+    throw error;
+  });
 }

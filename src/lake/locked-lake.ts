@@ -25,7 +25,7 @@ export interface LockedLake {
 }
 
 /**
- * Opens a lake for work on what it holds: locks it, puts right what a crash left, and lets go of all afterwards.
+ * Locks a lake, clears what a crash left, does the work and lets go of the lake.
  * @param memory the limit of DuckDB, in bytes
  * @throws PricelakeError `lake_invalid` when there is no lake, it has another format or another program changed it,
  * `lake_locked`.

@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { explainReadFault } from '../errors/read-fault.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
-import { TABLE_NAMES } from '../tables/table.js';
-import type { Lake } from './layout.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
+import { type Lake, tablePath } from './layout.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
@@ -36,7 +36,7 @@ const pointerSchema = z.object({
   ),
 });
 
-/** `lake.json`: what the newest run published. Paths of files are relative to the lake. */
+/** `lake.json`: the versions and files that the newest run published. Paths are relative to the lake. */
 export type Pointer = z.infer<typeof pointerSchema>;
 
 /**
@@ -73,4 +73,26 @@ function refuseOuterFiles(where: string, { tables }: Pointer): void {
       throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
     }
   }
+}
+
+/** A table as its log says it is. */
+interface Logged {
+  table: TableName;
+  version: bigint;
+  /** Paths of its files, relative to its folder. */
+  paths: Iterable<string>;
+}
+
+/** The fault of a log that is behind lake.json, in words: entries are gone, or cut between two lines. */
+export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
+  const published = pointer?.tables[logged.table];
+  if (published === undefined || published.version < logged.version) return undefined;
+  const where = tablePath(lake, logged.table);
+  if (published.version > logged.version) {
+    return `${where}: its log ends at version ${logged.version}, lake.json names version ${published.version}`;
+  }
+  const named = new Set(published.files.map(({ path }) => path));
+  const paths = [...logged.paths].map((path) => `${logged.table}/${path}`);
+  if (paths.length === named.size && paths.every((path) => named.has(path))) return undefined;
+  return `${where}: version ${logged.version} of its log has ${paths.length} files, lake.json names ${named.size}, or others`;
 }

@@ -7,12 +7,10 @@ import {
   refuseUnreadable,
   writeDeltaSchema,
 } from '../../src/lake/column-difference.js';
-import type { MetaData } from '../../src/lake/delta-actions.js';
+import type { LogState, MetaData } from '../../src/lake/delta-actions.js';
 import { planMetaData, readRetentionMs, readTombstoneMs } from '../../src/lake/delta-metadata.js';
-import type { LogState } from '../../src/lake/log-state.js';
 import { PRICELAKE_VERSION } from '../../src/lake/version.js';
-import type { TableSchema } from '../../src/tables/schemas.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
+import { loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
 import type { DataFile, StagedFile, TableChange, TableState } from '../../src/tables/table.js';
 import { AT } from './fixture.js';
 
