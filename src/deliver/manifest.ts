@@ -6,7 +6,7 @@ import { tablePath } from '../lake/layout.js';
 import type { LogEntry } from '../lake/log-entries.js';
 import { requireFiles } from '../lake/partial.js';
 import { readTable } from '../lake/read.js';
-import { createTableView } from '../lake/views.js';
+import { relateTable } from '../lake/views.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince } from './since.js';
@@ -121,8 +121,10 @@ async function findMissing(lake: Lake, table: TableName, file: DataFile): Promis
 async function readCredits(lake: Lake): Promise<Manifest['attribution']> {
   const db = await Database.open();
   try {
-    await createTableView(db, lake, 'sites', 'sites');
-    return (await readAttributions(db, 'sites')).map(({ siteId, ...site }) => ({ site_id: siteId, ...site }));
+    return (await readAttributions(db, await relateTable(db, lake, 'sites'))).map(({ siteId, ...site }) => ({
+      site_id: siteId,
+      ...site,
+    }));
   } finally {
     await db.close();
   }

@@ -17,6 +17,7 @@ import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
 import { type Stage, stageTable } from './stage.js';
 import { explainSystemFault } from './system-fault.js';
+import { relateTable } from './views.js';
 
 /** The result of a compaction for one table. */
 export interface Compaction {
@@ -39,8 +40,7 @@ const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Writes the rows of files into other files, as Delta commits without a data change. Call it under the lock. Needs the
- * view `sites`.
+ * Writes the rows of files into other files, as Delta commits without a data change. Call it under the lock.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
 export async function compactLake(
@@ -52,7 +52,7 @@ export async function compactLake(
 ): Promise<Compaction[]> {
   let credits: Promise<Attribution[]> | undefined;
   const readCredits = async () => {
-    credits ??= readAttributions(db, 'sites');
+    credits ??= relateTable(db, lake, 'sites').then((sites) => readAttributions(db, sites));
     return describeAttributions(await credits);
   };
   const done: Compaction[] = [];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { readAnalysis } from '../duckdb/analysis-sql.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { readAnalysis } from '../sql/model.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';

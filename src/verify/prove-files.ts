@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { nameColumns } from '../lake/column-difference.js';
 import { describeCodecs, hashDataFile, readFooterFacts } from '../lake/data-file.js';
-import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { listDataFiles } from '../lake/delete-files.js';
-import { type Proof, type Report, type VerifyContext } from './proof.js';
-import { type LoggedFile, type ReplayedTable } from './replayed-table.js';
+import { ignoreMissing, tablePath } from '../lake/layout.js';
+import type { Proof, Report, VerifyContext } from './proof.js';
+import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 
 /** Every data file of the newest versions. */
 export function* listFiles({ tables }: VerifyContext): Generator<{ table: ReplayedTable; file: LoggedFile }> {

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAnalysis } from '../../src/duckdb/analysis-sql.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer, refreshPointer, writeCatalog } from '../../src/lake/publish.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { TableState } from '../../src/tables/table.js';
 import { AT } from './fixture.js';
