@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * npm run build: compiles `src` to `dist`, bundles the command with most of its packages as one CommonJS module, and lets
- * Node keep what it compiles of it (`src/cli/load-program.ts`). Finding, reading and compiling hundreds of modules would
- * take longer than all else before a command begins.
+ * npm run build: compiles `src` to `dist`, and bundles the command with most of its packages as one CommonJS module.
+ * Finding and reading hundreds of modules would take longer than all else before a command begins.
  */
 
 /** Stay packages: native, patched in place (src/duckdb, src/lake), optional, or loaded by few commands. */
@@ -22,9 +21,6 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const inRoot = (name: string) => path.join(root, name);
 /** As deep as `src/cli`: what modules find by their own place is as far from there. */
 const COMMAND = 'dist/cli';
-
-/** For the code cache, which takes some seconds. */
-const CACHE_MS = 120_000;
 
 const SHARED: BuildOptions & { metafile: true } = {
   absWorkingDir: root,
@@ -52,8 +48,6 @@ const chartsApart: Plugin = {
 /** Files are overwritten: other processes may use them, and must not find a script half done. */
 export async function buildDist(): Promise<void> {
   execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
-  const caches = readdirSync(inRoot(COMMAND)).filter((name) => name.includes('.cache'));
-  for (const name of caches) rmSync(inRoot(`${COMMAND}/${name}`));
   const [bundles, entries] = await Promise.all([
     build({
       ...SHARED,
@@ -75,27 +69,14 @@ export async function buildDist(): Promise<void> {
     }),
     build({
       ...SHARED,
-      entryPoints: ['src/cli/main.ts', 'src/cli/cache-code.ts'],
+      entryPoints: ['src/cli/main.ts'],
       format: 'esm',
       external: ['./program.js'],
     }),
   ]);
-  for (const { path: file, text } of bundles.outputFiles) {
-    replaceFile(file, path.basename(file) === 'program.cjs' ? wrapProgram(text) : text);
-  }
+  for (const { path: file, text } of bundles.outputFiles) replaceFile(file, text);
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
   writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences([bundles.metafile, entries.metafile]));
-  execFileSync(process.execPath, [inRoot(`${COMMAND}/cache-code.js`)], { stdio: 'ignore', timeout: CACHE_MS });
-}
-
-/**
- * As Node wraps a CommonJS module, and in ASCII: so it need not be decoded, joined or kept as two bytes a character.
- * esbuild escapes strings itself; in the regular expressions and tagged templates that it leaves, an escape is the same.
- */
-function wrapProgram(source: string): string {
-  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const ascii = source.replace(/[\u0080-\uffff]/g, escapeUnit);
-  return `(function (exports, require, module, __filename, __dirname) {${ascii}\n})`;
 }
 
 function replaceFile(file: string, text: string): void {

@@ -5,13 +5,9 @@ WITH matching AS (FROM 'matching_spreads.sql'),
 ranked AS (
   SELECT
     *,
-    -- Tables of older versions have no grades.
-    row_number() OVER (
-      ORDER BY coalesce(trusted_spread_pct, CASE WHEN grade IS NULL THEN spread_pct END) DESC NULLS LAST, spread_pct DESC,
-        product_id, currency
-    ) AS place
+    row_number() OVER (ORDER BY trusted_spread_pct DESC NULLS LAST, spread_pct DESC, product_id, currency) AS place
   FROM matching
-  WHERE coalesce(grade, 'A') <= coalesce(getvariable('grade')::VARCHAR, 'B')
+  WHERE grade <= coalesce(getvariable('grade')::VARCHAR, 'B')
 )
 SELECT *
 FROM ranked

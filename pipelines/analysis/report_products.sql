@@ -6,7 +6,7 @@ SELECT
   prices.currency,
   prices.offers,
   coalesce(spread.shops, 1) AS shops,
-  coalesce(trusted_spread_pct, CASE WHEN grade IS NULL THEN spread_pct END) AS spread_pct,
+  trusted_spread_pct AS spread_pct,
   grade,
   grade_reason,
   title,

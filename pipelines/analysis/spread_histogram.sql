@@ -3,7 +3,7 @@
 WITH trusted AS (
   SELECT coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
   FROM price_spread
-  WHERE coalesce(grade, 'A') < 'C' AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  WHERE grade < 'C' AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
 )
 SELECT
   least(floor(pct / 5), 20) * 5 AS from_pct,

@@ -2,11 +2,7 @@
 -- Optional variables: currency · min_shops: how many shops count as many (4, or as many as the most-sold product has;
 -- outliers can be found from four shops on)
 WITH selected AS (
-  SELECT
-    *,
-    -- Tables of older versions have no grades.
-    coalesce(grade, 'A') AS known_grade,
-    coalesce(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
+  SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
   FROM price_spread
   WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
 ),
@@ -16,13 +12,13 @@ bounds AS (
 SELECT
   min_shops,
   count(spread_pct) AS spreads,
-  count(*) FILTER (known_grade = 'A') AS grade_a,
-  count(*) FILTER (known_grade = 'B') AS grade_b,
-  count(*) FILTER (known_grade = 'C') AS grade_c,
+  count(*) FILTER (grade = 'A') AS grade_a,
+  count(*) FILTER (grade = 'B') AS grade_b,
+  count(*) FILTER (grade = 'C') AS grade_c,
   coalesce(sum(left_out), 0)::BIGINT AS left_out,
-  count(*) FILTER (known_grade < 'C' AND shops >= min_shops) AS in_many_shops,
-  quantile_cont(trusted_pct, 0.5) FILTER (known_grade < 'C') AS median_pct,
-  quantile_cont(trusted_pct, 0.9) FILTER (known_grade < 'C') AS p90_pct
+  count(*) FILTER (grade < 'C' AND shops >= min_shops) AS in_many_shops,
+  quantile_cont(trusted_pct, 0.5) FILTER (grade < 'C') AS median_pct,
+  quantile_cont(trusted_pct, 0.9) FILTER (grade < 'C') AS p90_pct
 FROM bounds
 LEFT JOIN selected ON true
 GROUP BY min_shops

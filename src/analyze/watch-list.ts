@@ -46,7 +46,7 @@ export async function createWatched(db: Database, options: WatchOptions): Promis
 }
 
 /** Temp table `watch_list`: product_id is null where the product is none, and reason says why. */
-export async function loadWatchList(db: Database, file: string, currency?: string): Promise<void> {
+async function loadWatchList(db: Database, file: string, currency?: string): Promise<void> {
   const delimiter = await findDelimiter(file);
   await createLines(db, file, delimiter);
   // Where semicolons part the columns, prices have a decimal comma.

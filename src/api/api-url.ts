@@ -50,15 +50,11 @@ function refuse(what: string, hint: string): PricelakeError {
   return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
 }
 
-/** Template tag for a path with values in it: `` apiPath`/products/${id}` ``. Each value is percent-encoded. */
-export function apiPath(parts: TemplateStringsArray, ...values: (string | number | bigint)[]): string {
-  return parts.reduce((path, part, index) => `${path}${encodeValue(values[index - 1] ?? '')}${part}`);
-}
-
 /**
- * `/items` and `/api/v1/items` are the same path. Percent-encodes what a path cannot hold; what `apiPath` encoded
- * stays.
- * @throws PricelakeError `usage` for a path that would leave the API (`..`)
+ * The path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that
+ * a path cannot hold are percent-encoded; those that are encoded already stay as they are.
+ *
+ * @throws PricelakeError `usage` for a path that would leave the API (`..`).
  */
 export function resolvePath(path: string): string {
   const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;

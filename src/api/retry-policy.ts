@@ -60,7 +60,7 @@ export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy,
 }
 
 /** Full jitter: uniform between 0 and baseMs · 2^(failures - 1), at most maxMs. */
-export function computeBackoff(failures: number, policy: RetryPolicy, random: number): number {
+function computeBackoff(failures: number, policy: RetryPolicy, random: number): number {
   return Math.round(random * Math.min(policy.maxMs, policy.baseMs * 2 ** (failures - 1)));
 }
 

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { Severity } from '../tables/table.js';
 
 export const SEVERITIES = ['gate', 'error', 'warn'] as const satisfies readonly Severity[];
@@ -38,12 +37,6 @@ export interface Check {
   /** File it was read from. */
   file: string;
 }
-
-/** What may be set per check, under `checks:` of the pipeline file. */
-export const checkSettingSchema = z.strictObject({
-  severity: z.enum([...SEVERITIES, 'off']).optional(),
-  parameters: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
-});
 
 /** By check name. */
 export interface CheckSettings {

@@ -1,6 +1,14 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit-codes.js';
-import { loadProgram } from './load-program.js';
+
+type Program = typeof import('./program.js');
+/** Node has it from 22.8 on. */
+type CompileCache = { enableCompileCache?: (folder: string) => unknown };
+
+const place = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 // Windows can't sync a folder, which commits need.
 if (process.platform === 'win32') {
@@ -11,3 +19,13 @@ if (process.platform === 'win32') {
 process.stderr.on('error', () => {});
 const { runCli } = await loadProgram();
 await runCli(process.argv.slice(2));
+
+/** The bundle that the build makes; in a checkout that is not built, the modules themselves. */
+async function loadProgram(): Promise<Program> {
+  const bundle = place('program.cjs');
+  if (!existsSync(bundle)) return import('./program.js');
+  // Beside the code, where only those who can change the code can change what was compiled of it. In a folder that
+  // can't be written, Node goes on without a cache.
+  (nodeModule as CompileCache).enableCompileCache?.(place('compiled'));
+  return nodeModule.createRequire(import.meta.url)(bundle);
+}

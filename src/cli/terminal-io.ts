@@ -66,12 +66,7 @@ const MARKS: Record<LogLevel, string> = { trace: '·', debug: '·', info: '·', 
 const TONES: Record<LogLevel, keyof Style> = { trace: 'dim', debug: 'dim', info: 'dim', warn: 'warn', error: 'bad' };
 
 /** `· snapshot.done rows=41000 site=12` */
-export function formatLogLine(
-  level: LogLevel,
-  event: string,
-  facts: Record<string, unknown>,
-  style: Style = PLAIN,
-): string {
+function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, style: Style = PLAIN): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${formatFact(value)}`);

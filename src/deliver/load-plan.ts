@@ -1,7 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
+import { isEmptyFile } from '../lake/data-file.js';
 import { readLog } from '../lake/delta-log.js';
-import { readDeltaColumns } from '../lake/delta-schema.js';
-import { isEmptyFile } from '../lake/empty-file.js';
 import type { Lake } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { type Column, loadTableSchema } from '../tables/schemas.js';
@@ -19,9 +18,7 @@ export interface TableLoad {
   since: bigint | undefined;
   /** The run of the copy afterwards. */
   run: bigint;
-  /** Columns of the lake's table, and names of those that it gained since. */
   columns: Column[];
-  gained: string[];
   /** Rows that the copy replaces. `files` hold them all, and others too unless it is `all`. */
   rows: LoadedRows;
   files: DataFile[];
@@ -36,7 +33,7 @@ type LoadedRows =
   | { kind: 'keys'; key: string; runIds: string[] }
   | { kind: 'runs'; runIds: string[]; partitions: PartitionValues[] };
 
-/** Keeps the tables that exist: a lake of an older version lacks newer ones. */
+/** Those of these tables that the lake has: a first run that was stopped while it published has not made all. */
 export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
   const states = await Promise.all(tables.map((table) => readTable(lake, table)));
   const found = states.filter(({ version }) => version >= 0n).map(({ table }) => table);
@@ -58,10 +55,6 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
   if (state.metaData === undefined || run === undefined) {
     throw new PricelakeError('usage', `the lake has no published run yet: there is no ${table} to load`);
   }
-  const has = readDeltaColumns(state.metaData.schemaString);
-  const before = span === undefined || span.from < 0n ? undefined : await readLog(lake, table, { until: span.from });
-  const had = before?.metaData === undefined ? has : readDeltaColumns(before.metaData.schemaString);
-  const columns = loadTableSchema(table).columns.filter(({ name }) => has.has(name));
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
   // The copy lacks a table that did not exist then, so it is loaded whole.
   const isWhole = span === undefined || span.from < 0n;
@@ -70,8 +63,7 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
     tableId: state.metaData.id,
     since: isWhole ? undefined : since,
     run,
-    columns,
-    gained: columns.map(({ name }) => name).filter((name) => !had.has(name)),
+    columns: loadTableSchema(table).columns,
     total: (span?.files ?? files).reduce((sum, { rows }) => sum + rows, 0n),
     ...(isWhole ? { rows: { kind: 'all' }, files } : chooseRows(span)),
   };

@@ -17,8 +17,8 @@ import {
   selectLoads,
   writeApply,
   writeCreate,
-  writeGained,
   writeLoadsTable,
+  writeMissingColumns,
   writePicked,
 } from './load-sql.js';
 import { holdsJson, writeCopyText } from './postgres-copy.js';
@@ -92,7 +92,7 @@ interface Standing {
 }
 
 async function choosePlan({ lake, isFull }: PostgresLoad, table: TableName, standing: Standing | undefined) {
-  const whole = renew(await planLoad(lake, table, undefined));
+  const whole = await planLoad(lake, table, undefined);
   if (isFull || standing === undefined) return whole;
   refuseOther(whole, standing);
   try {
@@ -115,15 +115,11 @@ function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): vo
   );
 }
 
-/** Adds every column that is missing, because a table that is loaded whole may be older than any of them. */
-function renew(load: TableLoad): TableLoad {
-  return { ...load, gained: load.columns.map(({ name }) => name) };
-}
-
 async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, target: LoadTarget, load: TableLoad) {
   const { table, columns } = load;
   const { rows: found } = await client.query('SELECT to_regclass($1) AS name', [nameTable(target, table)]);
-  await runAll(client, found[0]?.name == null ? writeCreate(target, load) : writeGained(target, load));
+  if (found[0]?.name == null) await runAll(client, writeCreate(target, load));
+  else if (load.since === undefined) await runAll(client, writeMissingColumns(target, load));
   if (load.rows.kind === 'none') {
     await runAll(client, writeApply(target, load, ''));
     return 0n;

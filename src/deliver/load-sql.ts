@@ -11,8 +11,6 @@ export interface LoadTarget {
   schema: string | undefined;
   /** False if each statement is a transaction: then one statement changes items. */
   hasTransactions: boolean;
-  /** False if the database lacks `ADD COLUMN IF NOT EXISTS`. */
-  addsIfMissing: boolean;
 }
 
 /** The copy's table that records the run of each table. */
@@ -39,7 +37,7 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
 /** Statements that make a missing table of the copy, with its descriptions. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
-  // Rows that are older than a required column have null there.
+  // A column that a copy gains later may be null, so any but the key may be.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
@@ -48,15 +46,13 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   return splitStatements(writeSql({ ...schema, columns }, target.dialect, options));
 }
 
-export function writeGained(target: LoadTarget, load: TableLoad): string[] {
+/** Statements that add the columns that a copy may lack: another version of pricelake may have made it. */
+export function writeMissingColumns(target: LoadTarget, { table, columns }: TableLoad): string[] {
   const { dialect } = target;
-  const ifMissing = target.addsIfMissing ? 'IF NOT EXISTS ' : '';
-  return load.columns
-    .filter(({ name }) => load.gained.includes(name))
-    .map(
-      (column) =>
-        `ALTER TABLE ${nameTable(target, load.table)} ADD COLUMN ${ifMissing}${dialect.quote(column.name)} ${writeType(column, dialect)}`,
-    );
+  return columns.map(
+    (column) =>
+      `ALTER TABLE ${nameTable(target, table)} ADD COLUMN IF NOT EXISTS ${dialect.quote(column.name)} ${writeType(column, dialect)}`,
+  );
 }
 
 /** Contracts end each statement with a semicolon and a newline, which no description holds. */

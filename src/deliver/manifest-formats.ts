@@ -32,7 +32,7 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
     case 'list':
       return manifest.files.map(({ url }) => `${url}\n`).join('');
     case 'redshift':
-      refuseOlderFiles(manifest);
+      refuseLackingFiles(manifest);
       return `${JSON.stringify({ entries: manifest.files.map(({ url, bytes }) => ({ url, mandatory: true, meta: { content_length: bytes } })) }, null, 1)}\n`;
     case 'snowflake':
       return inLists(listStagePaths(manifest), MAX_FILES.snowflake)
@@ -62,14 +62,14 @@ export function inLists<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
-/** Redshift takes columns by their place, so a file that lacks one would fail or fill others. */
-function refuseOlderFiles({ table, files }: Pick<Manifest, 'table' | 'files'>): void {
-  const older = files.filter((file) => file.missing_columns.length > 0);
-  if (older.length === 0) return;
-  const names = [...new Set(older.flatMap((file) => file.missing_columns))];
+/** Redshift takes columns by their place: a file without one would fail, or fill others. */
+function refuseLackingFiles({ table, files }: Pick<Manifest, 'table' | 'files'>): void {
+  const lacking = files.filter((file) => file.missing_columns.length > 0);
+  if (lacking.length === 0) return;
+  const names = [...new Set(lacking.flatMap((file) => file.missing_columns))];
   throw new PricelakeError(
     'usage',
-    `${older.length} of ${files.length} files of ${table} are older than its ${nameColumns(names)}; Redshift loads columns by their place`,
+    `${lacking.length} of ${files.length} files of ${table} are another program's and lack ${nameColumns(names)}; Redshift loads columns by their place`,
     { hint: '`pricelake compact` rewrites them with all columns.' },
   );
 }

@@ -1,10 +1,13 @@
 import { Database } from '../duckdb/connection.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
+import { isForeignFile, readFooterFacts } from '../lake/data-file.js';
 import type { Lake } from '../lake/lake.js';
+import { tablePath } from '../lake/layout.js';
 import type { LogEntry } from '../lake/log-entries.js';
-import { findOlderFiles } from '../lake/older-files.js';
+import { requireFiles } from '../lake/partial.js';
 import { readTable } from '../lake/read.js';
 import { relateTable } from '../lake/views.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince } from './since.js';
 import { readSpan } from './table-span.js';
@@ -15,7 +18,7 @@ interface ManifestFile {
   bytes: number;
   sha256: string | undefined;
   partition: Record<string, string | null>;
-  /** The file is older than these columns; they are null in its rows. */
+  /** Columns of the table that another program's file lacks: the log has their values, or they are null. */
   missing_columns: string[];
 }
 
@@ -98,9 +101,20 @@ export async function listFiles(
   files: DataFile[],
   base = lake.root,
 ): Promise<ManifestFile[]> {
-  const older = await findOlderFiles(lake, { ...(await readTable(lake, table)), files });
   const { describe } = describeFor(base, table);
-  return files.map((file) => ({ ...describe(file), missing_columns: older.get(file) ?? [] }));
+  await requireFiles(lake, table, files);
+  const listed: ManifestFile[] = [];
+  for (const file of files) listed.push({ ...describe(file), missing_columns: await findMissing(lake, table, file) });
+  return listed;
+}
+
+/** Files of our own have all columns. */
+async function findMissing(lake: Lake, table: TableName, file: DataFile): Promise<string[]> {
+  if (!isForeignFile(file)) return [];
+  const { columns } = await readFooterFacts(tablePath(lake, table, file.path));
+  return loadTableSchema(table)
+    .columns.map(({ name }) => name)
+    .filter((name) => !columns.includes(name));
 }
 
 async function readCredits(lake: Lake): Promise<Manifest['attribution']> {

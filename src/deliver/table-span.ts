@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
+import { isEmptyFile } from '../lake/data-file.js';
 import { readLog } from '../lake/delta-log.js';
-import { isEmptyFile } from '../lake/empty-file.js';
 import { type Lake, tablePath } from '../lake/layout.js';
 import type { LogEntry } from '../lake/log-entries.js';
 import { decodeApplied } from '../lake/table-state.js';

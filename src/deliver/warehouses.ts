@@ -4,7 +4,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Column } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { TableLoad } from './load-plan.js';
-import { type LoadTarget, nameTable, writeApply, writeCreate, writeGained, writeLoadsTable } from './load-sql.js';
+import { type LoadTarget, nameTable, writeApply, writeCreate, writeLoadsTable } from './load-sql.js';
 import { inLists, MAX_FILES, quoteStagePath } from './manifest-formats.js';
 import type { Warehouse } from './warehouse-names.js';
 
@@ -40,7 +40,6 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   postgres: {
     dialect: SQL_DIALECTS.postgres,
     hasTransactions: true,
-    addsIfMissing: true,
     begin: ['BEGIN'],
     commit: ['COMMIT'],
     base: undefined,
@@ -51,13 +50,12 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   redshift: {
     dialect: SQL_DIALECTS.redshift,
     hasTransactions: true,
-    addsIfMissing: false,
     begin: ['BEGIN'],
     commit: ['COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
     stageName: temporary,
-    // COPY needs the length of each Parquet file, which the manifest has, and refuses a manifest without files. It takes
-    // columns by their place in the files, so the staging table has the order of the files, not of the grown table.
+    // The manifest holds the length of each file, which COPY from Parquet needs; COPY refuses one without files. It takes
+    // columns by their place, which is that of the files, not of a copy that has gained some.
     stage: (target, { table, files, columns }, base) => [
       `CREATE TEMP TABLE ${temporary(target, table)} (${writeColumns(target, columns)})`,
       ...files
@@ -72,7 +70,6 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   snowflake: {
     dialect: SQL_DIALECTS.snowflake,
     hasTransactions: true,
-    addsIfMissing: true,
     begin: ['BEGIN'],
     commit: ['COMMIT'],
     base: { pattern: /^@[\w.$~%/-]+$/, example: '@lake_stage' },
@@ -89,7 +86,6 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   bigquery: {
     dialect: SQL_DIALECTS.bigquery,
     hasTransactions: true,
-    addsIfMissing: true,
     begin: ['BEGIN TRANSACTION'],
     commit: ['COMMIT TRANSACTION'],
     base: { pattern: bucket('gs'), example: 'gs://bucket/lake' },
@@ -107,7 +103,6 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: SQL_DIALECTS.databricks,
     // A transaction spans only one statement over one table.
     hasTransactions: false,
-    addsIfMissing: false,
     begin: [],
     commit: [],
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
@@ -151,7 +146,7 @@ export function writeLoadScript(
   const filled = loads.filter(({ rows }) => rows.kind !== 'none');
   return [
     writeLoadsTable(target),
-    ...loads.flatMap((load) => [...writeCreate(target, load), ...writeGained(target, load)]),
+    ...loads.flatMap((load) => writeCreate(target, load)),
     ...filled.flatMap((load) => form.stage(target, load, base)),
     ...form.begin,
     ...loads.flatMap((load) => writeApply(target, load, form.stageName(target, load.table))),

@@ -13,7 +13,7 @@ import {
  * JSON text of a DuckDB value that loses nothing: int64 and wider as exact integers, DECIMAL as its exact number,
  * times as ISO 8601, NaN and infinities as text. Types JSON has no form for become DuckDB's own text.
  */
-export function valueToJson(value: DuckDBValue): string {
+function valueToJson(value: DuckDBValue): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'number') return Number.isFinite(value) ? JSON.stringify(value) : JSON.stringify(String(value));
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);

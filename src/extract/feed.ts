@@ -12,7 +12,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
 import { readFeedPage } from './page.js';
 
-export const FEED_FILE = 'feed.ndjson';
+const FEED_FILE = 'feed.ndjson';
 const PAGE_LIMIT = 1000;
 
 /** What of the feed is landed. */

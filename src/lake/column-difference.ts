@@ -1,9 +1,35 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
+import { SPARK_TYPES, type SparkType } from '../tables/spark-types.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
-import { readDeltaColumns, writeDeltaSchema } from './delta-schema.js';
 import { type Lake, tablePath } from './layout.js';
 import { PRICELAKE_VERSION } from './version.js';
+
+interface DeltaField {
+  name: string;
+  type: SparkType;
+  nullable: boolean;
+  metadata: Record<string, unknown>;
+}
+
+/** The table's contract as Delta's `schemaString`. Every column is nullable there, as it is in DuckDB's files. */
+export function writeDeltaSchema(schema: TableSchema): string {
+  const fields = schema.columns.map(
+    (column): DeltaField => ({
+      name: column.name,
+      type: SPARK_TYPES[column.type],
+      nullable: true,
+      metadata: { comment: column.description },
+    }),
+  );
+  return JSON.stringify({ type: 'struct', fields });
+}
+
+/** Name → type of the columns of a `schemaString`, in order. */
+export function readDeltaColumns(schemaString: string): Map<string, string> {
+  const { fields } = JSON.parse(schemaString) as { fields: DeltaField[] };
+  return new Map(fields.map(({ name, type }) => [name, typeof type === 'string' ? type : JSON.stringify(type)]));
+}
 
 /** Compares a table's columns, by name, with its contract; their order is free. */
 export function compareColumns(schema: TableSchema, schemaString: string): ColumnDifference {
@@ -20,37 +46,38 @@ export function compareColumns(schema: TableSchema, schemaString: string): Colum
   };
 }
 
-/**
- * Refuses tables that a newer version wrote: this one would lose their columns.
- * @throws PricelakeError `lake_invalid`
- */
-export function refuseUnknownColumns(lake: Lake, states: readonly TableState[]): void {
-  for (const { table, difference } of states) {
-    if (difference.unknown.length === 0) continue;
-    throw new PricelakeError(
-      'lake_invalid',
-      `${tablePath(lake, table)}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know its ${nameColumns(difference.unknown)} and would lose their values`,
-      { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.' },
-    );
+export function hasDifference(difference: ColumnDifference): boolean {
+  return Object.values(difference).some(({ length }) => length > 0);
+}
+
+/** A lake has one format: the columns of its tables are those of the contract. @throws PricelakeError `lake_invalid` */
+export function refuseOtherColumns(lake: Lake, states: readonly TableState[]): void {
+  for (const state of states) {
+    if (hasDifference(state.difference)) throw explainDifference(lake, state);
   }
 }
 
-/** Refuses columns of another type. @throws PricelakeError `lake_invalid` */
-export function refuseOtherTypes(lake: Lake, { table, difference }: TableState): void {
-  if (difference.retyped.length === 0) return;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${tablePath(lake, table)}: ${describeOtherTypes(table, difference)}; no value is read as another type`,
-    {
-      hint: '`pricelake rebuild` makes the tables again from the kept raw bytes; or use the version that wrote the lake.',
-    },
-  );
+/** A reader can do without columns that it does not know. @throws PricelakeError `lake_invalid` for anything else */
+export function refuseUnreadable(lake: Lake, state: TableState): void {
+  const difference = { ...state.difference, unknown: [] };
+  if (hasDifference(difference)) throw explainDifference(lake, { ...state, difference });
 }
 
-/** `column price is string, schemas/items.yaml of pricelake 0.1.0 says decimal(18,4)` */
-export function describeOtherTypes(table: TableName, { retyped }: ColumnDifference): string {
+function explainDifference(lake: Lake, { table, difference }: TableState): PricelakeError {
+  const what = `${tablePath(lake, table)}: ${describeDifference(table, difference)}`;
+  const hint =
+    '`pricelake rebuild` makes the tables again from the kept raw bytes; or use the version of pricelake that wrote the lake. Nothing was changed.';
+  return new PricelakeError('lake_invalid', what, { hint });
+}
+
+/** `it lacks column unit; column price is string, schemas/items.yaml of pricelake 0.1.0 says decimal(18,4)` */
+export function describeDifference(table: TableName, { missing, unknown, retyped }: ColumnDifference): string {
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;
-  return retyped.map(({ name, has, wants }) => `column ${name} is ${has}, ${contract} says ${wants}`).join('; ');
+  return [
+    ...(missing.length === 0 ? [] : [`it lacks ${nameColumns(missing)} of ${contract}`]),
+    ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} does not know`]),
+    ...retyped.map(({ name, has, wants }) => `column ${name} is ${has}, ${contract} says ${wants}`),
+  ].join('; ');
 }
 
 /** `column a`, `columns a, b` */

@@ -4,27 +4,25 @@ import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableChange } from '../tables/table.js';
-import { writeCheckpoint } from './checkpoint.js';
-import { cleanLog } from './clean-log.js';
+import { cleanLog, writeCheckpoint } from './checkpoint.js';
+import { isEmptyFile } from './data-file.js';
 import { deleteFiles, removeEmptyFolders } from './delete-files.js';
-import { type MetaData, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
+import { type LogState, type MetaData, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { createExclusively, makeFolder, syncFolder } from './durable.js';
-import { isEmptyFile } from './empty-file.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
-import type { LogState } from './log-state.js';
 import { explainSystemFault } from './system-fault.js';
 import { encodeApplied } from './table-state.js';
 import { PRICELAKE_VERSION } from './version.js';
 
 export interface CommitInfo {
   runId: string;
-  /** What it is, for people: `SYNC`, `OPTIMIZE`. */
+  /** Kind of commit, for people: `SYNC`, `OPTIMIZE`. */
   operation: string;
   at: Date;
-  /** How long the table keeps superseded files from now on; without it, as it did. */
+  /** Time for which the table keeps superseded files from now on; by default the time does not change. */
   retentionMs?: number;
   /** The version that the change was made from: a change by another program behind it is refused. */
   since?: bigint;
@@ -35,8 +33,8 @@ const CONCURRENCY = 16;
 const CHECKPOINT_INTERVAL = 10n;
 
 /**
- * Makes a change the table's next version: prepare → move the staged files in → create the log entry → delete what
- * it removed, unless the table keeps superseded files. Until the log entry exists, a failure puts the staged files back and the table stays as it was.
+ * Makes a change the table's next version: moves the staged files in, creates the log entry, then deletes superseded
+ * files unless the table keeps them. Until the log entry exists, a failure puts the staged files back.
  * @returns the new version, or the current one when the change changes nothing.
  * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
  * from the table's, `lake_invalid`, `disk_full`.
@@ -81,7 +79,7 @@ function checkFiles(state: LogState, change: TableChange): void {
   }
 }
 
-/** A commit that removes nothing would be built on whatever another program did meanwhile. */
+/** Without this, a commit that removes no file would build on a change that another program made meanwhile. */
 function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined): void {
   const intruder = foreign.find(
     ({ version, change }) => since !== undefined && version > since && change !== undefined,
@@ -114,7 +112,7 @@ function writeLines(
     operationParameters: {},
     engineInfo: `pricelake/${PRICELAKE_VERSION}`,
     runId: info.runId,
-    // An entry that is cut between two lines would be a whole one of fewer files.
+    // Without this number, an entry that is cut between two lines would look whole, with fewer files.
     actions: actions.length,
   };
   return [JSON.stringify({ commitInfo }), ...actions, ''].join('\n');
@@ -145,7 +143,7 @@ async function publishVersion(lake: Lake, change: TableChange, version: bigint, 
 /** Renames staged files into the table and syncs every folder that got a name; `moved` shows how far it got. */
 async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
   const limit = pLimit(CONCURRENCY);
-  // Waits for all, also when one fails: what was moved must be known before it is moved back.
+  // Waits for all, even when one fails: only files that are known to have moved can be moved back.
   const each = async <T>(list: Iterable<T>, work: (one: T) => Promise<void>) => {
     const results = await Promise.allSettled([...list].map((one) => limit(() => work(one))));
     for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
@@ -7,12 +8,9 @@ import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
-import { isEmptyFile } from './empty-file.js';
+import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
-import { type Compaction, flattenTables, sortMisplaced } from './flatten.js';
-import { followItems } from './follow-items.js';
 import { type Lake, tablePath } from './layout.js';
-import { findOlderFiles } from './older-files.js';
 import { requireFiles } from './partial.js';
 import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './plan-compaction.js';
 import { refreshPointer } from './publish.js';
@@ -21,21 +19,28 @@ import { type Stage, stageTable } from './stage.js';
 import { explainSystemFault } from './system-fault.js';
 import { relateTable } from './views.js';
 
-export type { Compaction } from './flatten.js';
+/** The result of a compaction for one table. */
+export interface Compaction {
+  table: TableName;
+  version: bigint;
+  filesBefore: number;
+  filesAfter: number;
+  rows: bigint;
+}
 
 /**
- * `misplaced`: files come out of folders, and those of other programs are rewritten. `due`: small files are joined where a partition has many. `always`:
- * both, small files are joined wherever there are two, files that are older than a column of their table get it, and
- * tables without rows get a file.
+ * Each rewrites files of other programs. `foreign`: no others. `due`: small files are joined where a partition has many.
+ * `always`: they are joined wherever there are two, and tables without rows get a file.
  */
-export type CompactionNeed = 'misplaced' | 'due' | 'always';
+export type CompactionNeed = 'foreign' | 'due' | 'always';
 
-/** Names a compaction where files and commits name the run that wrote them. */
+/** Files and commits of a compaction name it as the run that wrote them. */
 const RUN_ID = 'compact';
+/** Footers read side by side. */
+const CONCURRENCY = 16;
 
 /**
- * Rewrites files, Delta commits of the same rows (`dataChange` false). Call it under the lock: the rows are those of
- * the version it starts from, or the commit is refused.
+ * Writes the rows of files into other files, as Delta commits without a data change. Call it under the lock.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
 export async function compactLake(
@@ -50,9 +55,9 @@ export async function compactLake(
     credits ??= relateTable(db, lake, 'sites').then((sites) => readAttributions(db, sites));
     return describeAttributions(await credits);
   };
-  const done = when === 'due' ? [] : await flattenTables(lake, await readTables(lake), io);
+  const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // What is done so far is committed, and lake.json follows with the next sync.
+    // The tables so far are committed, and lake.json follows with the next sync.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
@@ -71,8 +76,6 @@ export async function compactLake(
   return done;
 }
 
-const readTables = (lake: Lake) => Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
-
 /** Files that are rewritten together, one commit after the other. */
 async function planPasses(
   lake: Lake,
@@ -83,20 +86,28 @@ async function planPasses(
 ): Promise<DataFile[][]> {
   const isDue = when === 'always' || (when === 'due' && isCompactionDue(state.files, targetBytes));
   const small = isDue ? planCompaction(loadTableSchema(state.table), state.files, io.now(), targetBytes) : [];
-  const { foreign } = await sortMisplaced(lake, state);
-  const older = when === 'always' ? (await findOlderFiles(lake, state)).keys() : [];
-  const rewritten = [...new Map([...older, ...foreign].map((file) => [file.path, file])).values()];
-  const joined = new Set([...small, ...state.files.filter(isEmptyFile)].map(({ path }) => path));
-  return [
-    small,
-    ...planRewrite(
-      rewritten.filter((file) => !joined.has(file.path)),
-      targetBytes,
-    ),
-  ].filter((pass) => pass.length > 0);
+  const joined = new Set(small.map(({ path }) => path));
+  const foreign = (await findForeignFiles(lake, state)).filter((file) => !joined.has(file.path) && !isEmptyFile(file));
+  return [small, ...planRewrite(foreign, targetBytes)].filter((pass) => pass.length > 0);
 }
 
-/** How files are written. */
+/** Files of other programs. Plain reads don't find them in their folders, or find other columns and types in them. */
+async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
+  const limit = pLimit(CONCURRENCY);
+  const foreign = files.filter(isForeignFile);
+  await requireFiles(lake, table, foreign);
+  const found = foreign.map((file) =>
+    limit(async () => {
+      // A damaged file stays: the next reader reports it.
+      const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
+      // Not every program notes in the log how many rows a file has.
+      return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
+    }),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+/** The form in which files are written. */
 type FileForm = Pick<Stage, 'metadata' | 'targetBytes'>;
 
 async function runPasses(
@@ -152,4 +163,18 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
 
 function countRows(files: readonly DataFile[]): bigint {
   return files.reduce((sum, file) => sum + file.rows, 0n);
+}
+
+/** Derived tables name the version of items that they were made from. The new version has the same rows. */
+async function followItems(
+  lake: Lake,
+  { before, after }: { before: bigint; after: bigint },
+  info: { runId: string; at: Date },
+): Promise<void> {
+  for (const table of TABLE_NAMES) {
+    const { applied } = await readTable(lake, table);
+    if (applied.itemsVersion !== before) continue;
+    const change = { table, add: [], remove: [], applied: { itemsVersion: after } };
+    await commitTable(lake, change, { ...info, operation: 'OPTIMIZE' });
+  }
 }

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../errors/errors.js';
 import { isSystemFault } from './system-fault.js';
 
-/** How DuckDB says that a Parquet file is missing or not as it was written. */
+/** DuckDB's words for a Parquet file that is missing or altered. */
 const DAMAGE =
   /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 

@@ -1,9 +1,21 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { PricelakeError } from '../errors/errors.js';
-import { allocateInt64 } from './allocate-int64.js';
+import type { DataFile } from '../tables/table.js';
 
-/** What a data file must hold. */
+/** True for a file that another program wrote: it may lack columns, or have other types. */
+export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
+
+/**
+ * True if the log says that a file has no rows. A table without rows has one such file, so that globs find its columns
+ * and types.
+ */
+export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
+  return (JSON.parse(stats) as { numRecords?: number }).numRecords === 0;
+}
+
+/** Facts of a data file that its writer knows. */
 export interface Expectation {
   rows: bigint;
   bytes: number;
@@ -12,7 +24,7 @@ export interface Expectation {
 }
 
 /** Parquet's CompressionCodec.ZSTD. */
-export const ZSTD = 6;
+const ZSTD = 6;
 const CHUNK_BYTES = 1 << 20;
 
 /**
@@ -31,7 +43,7 @@ export async function sealDataFile(path: string, expected: Expectation): Promise
   }
 }
 
-/** What the footer of a data file says. */
+/** Facts in the footer of a data file. */
 export interface FooterFacts {
   bytes: number;
   rows: bigint;
@@ -79,7 +91,23 @@ export function describeCodecs(rows: bigint): string {
 
 let loaded: Promise<typeof import('parquetjs-lite')> | undefined;
 
-/** Loads the reader of footers, which takes some 20 ms: a run begins it as soon as it has news. */
+/**
+ * The Thrift reader of parquetjs-lite makes each int64 of a footer with `new Buffer`. As that is deprecated, Node looks
+ * through the stack for who calls, up to ten thousand times a process, which takes longer than all else of a footer.
+ */
+function allocateInt64(): void {
+  const parquet = createRequire(import.meta.url).resolve('parquetjs-lite');
+  const { prototype } = createRequire(parquet)('node-int64') as { prototype: object };
+  Object.defineProperty(prototype, 'buffer', {
+    configurable: true,
+    get: () => Buffer.alloc(8),
+    set(this: object, value: Buffer) {
+      Object.defineProperty(this, 'buffer', { value, writable: true });
+    },
+  });
+}
+
+/** Loads the reader of footers. That takes some 20 ms, so a run begins it as soon as it has news. */
 export async function loadFooterReader() {
   if (loaded === undefined) {
     allocateInt64();

@@ -1,8 +1,11 @@
-import { realpath, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import pLimit from 'p-limit';
 import { hasSystemCode } from '../errors/errors.js';
 import type { TableName } from '../tables/table.js';
+import type { LogState } from './delta-actions.js';
+import { readRetentionMs } from './delta-metadata.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 const CONCURRENCY = 16;
@@ -19,7 +22,7 @@ export async function deleteFiles(lake: Lake, table: TableName, paths: string[])
   }
 }
 
-/** Folders of these paths that a link leads out of the table: what is there is not the lake's to delete. */
+/** Folders of these paths from which a link leads out of the table: files there are not the lake's to delete. */
 async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
   const linked = new Set<string>();
@@ -40,4 +43,24 @@ export async function removeEmptyFolders(folder: string, top: string): Promise<v
       if (!hasSystemCode(error, 'ENOENT')) throw error;
     }
   }
+}
+
+/**
+ * Data files of a table that may be deleted, relative to its folder: its log does not name them, or they were superseded
+ * longer ago than the table keeps them.
+ */
+export async function findExpiredFiles(lake: Lake, state: LogState, at: Date): Promise<string[]> {
+  const keptSince = at.getTime() - readRetentionMs(state.metaData);
+  const found = await listDataFiles(tablePath(lake, state.table));
+  return found.filter((path) => !state.files.has(path) && !((state.tombstones.get(path) ?? 0) > keptSince));
+}
+
+/** Parquet files of a table, relative to its folder. Names that begin with `_` or `.` are not data. */
+export async function listDataFiles(folder: string): Promise<string[]> {
+  const entries: Dirent[] =
+    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !/^[_.]/.test(path));
 }

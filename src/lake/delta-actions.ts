@@ -1,12 +1,12 @@
 import { isSafeNumber, parse as parseLossless } from 'lossless-json';
 import { PricelakeError } from '../errors/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
-import type { DataFile } from '../tables/table.js';
+import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 
 /** `add.tags` key of a data file's checksum. */
 const SHA256_TAG = 'pricelake.sha256';
 
-/** Delta `metaData`: what a table is. */
+/** Delta `metaData`: columns, partitioning and properties of a table. */
 export interface MetaData {
   id: string;
   description?: string;
@@ -17,7 +17,7 @@ export interface MetaData {
   createdTime?: number;
 }
 
-/** Delta `protocol`: what a reader and a writer must know. */
+/** Delta `protocol`: the versions that a reader and a writer must know. */
 export interface Protocol {
   minReaderVersion: number;
   minWriterVersion: number;
@@ -34,13 +34,7 @@ interface AddAction {
   dataChange?: boolean | null;
 }
 
-/** Delta `remove`: a tombstone. */
-export interface Tombstone {
-  path: string;
-  deletionTimestamp: number;
-}
-
-/** Delta `txn`: how far an application got. */
+/** Delta `txn`: the version that an application has come to. */
 export interface Txn {
   version: bigint;
   lastUpdated: number;
@@ -75,7 +69,7 @@ export function parseAction(line: string): Action {
   };
 }
 
-/** Sizes bound what is fetched, and partition values get into SQL. */
+/** Refuses an action that could fetch too many bytes, or bring text into SQL. */
 function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
@@ -134,8 +128,8 @@ export function writeTxn(appId: string, txn: Txn): string {
 }
 
 /**
- * A path in the log is a URI (protocol, "Add File and Remove File"): what DuckDB encoded in a folder's name is
- * encoded once more, `site=a%20b` becomes `site=a%2520b`.
+ * A path in the log is a URI (protocol, "Add File and Remove File"). A name that is encoded on disk is encoded once
+ * more: `site=a%20b` becomes `site=a%2520b`.
  */
 export function encodeLogPath(path: string): string {
   return path
@@ -145,9 +139,27 @@ export function encodeLogPath(path: string): string {
 }
 
 /** The inverse of `encodeLogPath`. @throws PricelakeError `lake_invalid` for a path that does not stay in the table */
-export function decodeLogPath(path: string): string {
+function decodeLogPath(path: string): string {
   const decoded = typeof path === 'string' ? decodeURIComponent(path) : '';
   const fault = findDataPathFault(decoded);
   if (fault === undefined) return decoded;
   throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
+}
+
+/** A table's whole state: the replay of its log. */
+export interface LogState {
+  table: TableName;
+  /** -1n before the first commit. */
+  version: bigint;
+  /** Version of the checkpoint that the replay began at. */
+  checkpoint: bigint | undefined;
+  protocol: Protocol | undefined;
+  metaData: MetaData | undefined;
+  /** By decoded path. */
+  files: Map<string, DataFile>;
+  /** Decoded path → when it was removed, ms since the epoch. */
+  tombstones: Map<string, number>;
+  txn: Map<string, Txn>;
+  /** Commits by other programs among those that were replayed. */
+  foreign: ForeignCommit[];
 }

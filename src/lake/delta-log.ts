@@ -2,29 +2,24 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
-import { type Action, parseAction, readAdd } from './delta-actions.js';
+import { type Action, type LogState, parseAction, readAdd } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, privatePath, tablePath } from './layout.js';
-import type { LogState } from './log-state.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from './layout.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
   return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
 }
 
-/** The lines of a table's newest checkpoint that was written here. */
-export const keptLinesPath = (lake: Lake, table: TableName): string =>
-  privatePath(lake, 'checkpoints', `${table}.jsonl`);
-
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
-/** A replay, and the file of the entry at which it ended: in a log that took its place, that is another one. */
+/** A replay, and the file of the entry at which it ended. If another log takes the place of this one, that file differs. */
 interface Replay {
   state: LogState;
   end: string | undefined;
 }
 
-/** What was replayed of a lake: entries of a log never change, so only those that came since are read. */
+/** Earlier replays of a lake. Entries of a log never change, so only those that came since are read. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
 /** Which part of a log is replayed. */
@@ -56,7 +51,7 @@ export async function readLog(lake: Lake, table: TableName, { since, until }: Lo
   return state;
 }
 
-/** False where entries are gone or not the same, and if a checkpoint may hold more than the entries. */
+/** True if the log goes on from this replay. A newer checkpoint may hold more than the entries do. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));
@@ -81,7 +76,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** Of its own: what was handed out stays as it was. */
+/** A copy, so that a state that was handed out does not change. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn, foreign } = state;
   return {
@@ -96,7 +91,7 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
-    applyActions(state, parseLines(await readLines(path, keptLinesPath(lake, state.table)), path), path);
+    applyActions(state, parseLines(await readLines(path), path), path);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
@@ -106,9 +101,9 @@ async function replayLog(lake: Lake, names: string[], state: LogState): Promise<
   return state;
 }
 
-async function readLines(path: string, keptPath: string): Promise<string[]> {
+async function readLines(path: string): Promise<string[]> {
   try {
-    return await readCheckpoint(path, keptPath);
+    return await readCheckpoint(path);
   } catch (cause) {
     const what = `${path}: the checkpoint is damaged${explain(cause)}`;
     throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
@@ -167,11 +162,11 @@ export async function readEntry(path: string): Promise<Action[]> {
   return parseEntry(path, await readFile(path, 'utf8'));
 }
 
-/** The same of its text. */
+/** The actions in the text of a log entry. */
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  // Entries of ours begin with it.
+  // Our own entries begin with commitInfo.
   const due = actions[0]?.commitInfo?.actions;
   if (typeof due === 'number' && due !== actions.length - 1) {
     const what = `${path}: has ${actions.length - 1} of the ${due} actions that it was written with`;
@@ -180,7 +175,7 @@ export function parseEntry(path: string, text: string): Action[] {
   return actions;
 }
 
-/** Words of ours; those of a parser say nothing to a reader. */
+/** Only our own messages: those of a parser say nothing to a reader. */
 const explain = (cause: unknown) => (cause instanceof PricelakeError ? `: ${cause.message}` : '');
 
 function parseLines(lines: string[], path: string): Action[] {

@@ -3,38 +3,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../errors/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { TableChange } from '../tables/table.js';
-import { compareColumns } from './column-difference.js';
-import type { MetaData } from './delta-actions.js';
-import { writeDeltaSchema } from './delta-schema.js';
-import type { LogState } from './log-state.js';
+import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } from './column-difference.js';
+import type { LogState, MetaData } from './delta-actions.js';
 
 const HOUR_MS = 3_600_000;
 /** Table property: hours that superseded files are kept; absent for none. */
 const RETENTION = 'pricelake.retentionHours';
-/** Table property: there when the table has gained columns that its older files lack. */
-const OLDER_FILES = 'pricelake.olderFiles';
 
-/** How long superseded files of a table are kept, ms. */
+/** Time for which a table keeps superseded files, ms. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** True when the table has gained columns, and files from before that may be left. */
-export function keepsOlderFiles(metaData: MetaData | undefined): boolean {
-  return metaData?.configuration[OLDER_FILES] === 'true';
-}
-
-/** How long tombstones are kept, ms: at least an hour, which keeps another program's VACUUM off our commits. */
+/** Time for which a table keeps tombstones, ms: at least an hour, which keeps another program's VACUUM off our commits. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }
 
 /**
- * The `metaData` that a commit needs, or undefined when the table's own still holds. A table may gain columns: files
- * without them stay, and every reader gives null for them. Anything else about columns and the partitioning may change
+ * The `metaData` that a commit needs, or undefined when the table's own still holds. Columns and partitioning may change
  * only when the commit replaces every file.
- * @throws PricelakeError `config` when files of another partitioning, `lake_invalid` when files with columns that the
- * contract does not know or of another type would stay.
+ * @throws PricelakeError `config` when files of another partitioning, `lake_invalid` when files with other columns would stay.
  */
 export function planMetaData(
   state: LogState,
@@ -42,13 +31,10 @@ export function planMetaData(
   change: TableChange,
   { at, retentionMs }: { at: Date; retentionMs?: number | undefined },
 ): MetaData | undefined {
-  if (change.isRename === true) return undefined;
   const old = state.metaData;
   const filesStay = old !== undefined && state.files.size > change.remove.length;
-  const hasOlderFiles =
-    filesStay && (keepsOlderFiles(old) || compareColumns(schema, old.schemaString).missing.length > 0);
   const wanted = {
-    configuration: planConfiguration(old, hasOlderFiles, retentionMs),
+    configuration: planConfiguration(old, retentionMs),
     description: schema.description,
     schemaString: writeDeltaSchema(schema),
     partitionColumns: findPartitionColumns(state, schema, change),
@@ -66,18 +52,13 @@ export function planMetaData(
 type Wanted = Pick<MetaData, 'configuration' | 'description' | 'schemaString' | 'partitionColumns'>;
 
 /** Without `retentionMs` the table keeps what it has. */
-function planConfiguration(
-  old: MetaData | undefined,
-  hasOlderFiles: boolean,
-  retentionMs = readRetentionMs(old),
-): Record<string, string> {
+function planConfiguration(old: MetaData | undefined, retentionMs = readRetentionMs(old)): Record<string, string> {
   const hours = Math.ceil(retentionMs / HOUR_MS);
-  const { [RETENTION]: _before, [OLDER_FILES]: _older, ...others } = old?.configuration ?? {};
+  const { [RETENTION]: _before, ...others } = old?.configuration ?? {};
   return {
     ...others,
     'delta.deletedFileRetentionDuration': `interval ${Math.max(1, hours)} hours`,
     ...(hours === 0 ? {} : { [RETENTION]: String(hours) }),
-    ...(hasOlderFiles ? { [OLDER_FILES]: 'true' } : {}),
   };
 }
 
@@ -97,14 +78,11 @@ function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void
       { hint },
     );
   }
-  const { unknown, retyped } = compareColumns(schema, old.schemaString);
-  if (unknown.length + retyped.length > 0) {
-    throw new PricelakeError(
-      'lake_invalid',
-      `${schema.table} has other columns than schemas/${schema.table}.yaml: ${[...unknown, ...retyped.map(({ name }) => name)].join(', ')}`,
-      { hint },
-    );
-  }
+  const difference = compareColumns(schema, old.schemaString);
+  if (!hasDifference(difference)) return;
+  throw new PricelakeError('lake_invalid', `${schema.table}: ${describeDifference(schema.table, difference)}`, {
+    hint,
+  });
 }
 
 function isSame(old: MetaData, wanted: Wanted): boolean {

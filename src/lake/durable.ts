@@ -5,7 +5,7 @@ import { type Lake, temporaryPath } from './layout.js';
 
 export { makeFolder, syncFile, syncFolder } from '../io/durable.js';
 
-/** Replaces a file whole, durably. Equal text: no write. */
+/** Replaces a whole file durably, unless its text is equal. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
   const old = await readFile(path, 'utf8').catch(() => undefined);
   if (old === text) return;

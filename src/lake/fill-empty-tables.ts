@@ -8,7 +8,6 @@ import { writeEmptySelect } from '../tables/table-relation.js';
 import { type CommitInfo, commitTable } from './commit.js';
 import { sealDataFile } from './data-file.js';
 import { readLog } from './delta-log.js';
-import { isEmptyFile } from './empty-file.js';
 import { type Lake, privatePath } from './layout.js';
 import { readTable } from './read.js';
 import { writeFileMetadata } from './stage.js';
@@ -31,10 +30,9 @@ export interface Filling {
 export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
   const filled: TableName[] = [];
   for (const table of filling.tables ?? TABLE_NAMES) {
-    const { files, hasOlderFiles } = await readTable(lake, table);
-    if (!files.every(isEmptyFile) || (files.length > 0 && !hasOlderFiles)) continue;
+    if ((await readTable(lake, table)).files.length > 0) continue;
     const add = [await stageEmptyFile(db, lake, table, filling)];
-    await commitTable(lake, { table, add, remove: files, applied: {}, dataChange: false }, filling.commit);
+    await commitTable(lake, { table, add, remove: [], applied: {}, dataChange: false }, filling.commit);
     filled.push(table);
   }
   return filled;

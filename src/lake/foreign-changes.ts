@@ -5,12 +5,12 @@ import { nameCommit } from './foreign-commit.js';
 import { type Lake, tablePath } from './layout.js';
 import type { Pointer } from './pointer.js';
 
-/** Tables that a complete copy repairs; what another program does to the others only a rebuild can undo. */
+/** Tables that a complete copy repairs. Changes of the others only a rebuild can undo. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Commits by other programs that changed what a table says, since the version that the newest run left behind: the one
- * that lake.json names, or up to which changes were repaired. Commits that keep every row (OPTIMIZE, VACUUM) are none.
+ * Commits by other programs that changed rows or columns since the newest run: behind the version that lake.json names,
+ * and behind the last repair. Commits that keep every row (OPTIMIZE, VACUUM) don't count.
  */
 export async function findForeignChanges(
   lake: Lake,
@@ -55,7 +55,7 @@ export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit
   );
 }
 
-/** Up to which version of each table such changes go. */
+/** The newest of these changes, by table. */
 export function markAccepted(changes: readonly ForeignCommit[]): Partial<Record<TableName, bigint>> {
   const marks: Partial<Record<TableName, bigint>> = {};
   for (const { table, version } of changes) marks[table] = larger(marks[table] ?? -1n, version);

@@ -1,13 +1,12 @@
 import type { ForeignCommit } from '../tables/table.js';
-import type { Action } from './delta-actions.js';
-import { readDeltaColumns } from './delta-schema.js';
-import type { LogState } from './log-state.js';
+import { readDeltaColumns } from './column-difference.js';
+import type { Action, LogState } from './delta-actions.js';
 
-/** Commits of ours name us. */
+/** Our own commits name us. */
 const OURS = 'pricelake/';
 const MAX_NAME = 60;
 
-/** The next commit of a log, where another program wrote it; `state` is the table before it. */
+/** Describes the next commit of a log if another program wrote it. `state` is the table before it. */
 export function describeForeign(
   state: LogState,
   version: bigint,
@@ -26,7 +25,7 @@ export function describeForeign(
   };
 }
 
-/** What is in a log that anybody writes: one short line. */
+/** Anybody may write a log, so its texts become one short line. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);

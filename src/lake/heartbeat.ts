@@ -2,7 +2,7 @@ import { type FileHandle, rm, stat } from 'node:fs/promises';
 import type { Io } from '../io/io.js';
 import { ignoreMissing } from './layout.js';
 
-/** How often an owner shows that it is alive. */
+/** Interval at which an owner shows that it is alive. */
 const INTERVAL_MS = 10_000;
 
 /** A held lock. */
@@ -54,7 +54,7 @@ export function startHeartbeat(
   };
 }
 
-/** Whether the lock still is the file that this process made. */
+/** True while the lock is the file that this process made. */
 async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;

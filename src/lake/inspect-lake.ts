@@ -1,31 +1,26 @@
 import { stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { refuseUnknownColumns } from './column-difference.js';
-import { explainBehind } from './compare-published.js';
 import { hashDataFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';
 import { nameCommit } from './foreign-commit.js';
 import { ignoreMissing, type Lake, tablePath } from './layout.js';
-import { type Pointer, readPointer } from './pointer.js';
+import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
-/** A lake that may be damaged: what can be read of it, and what can't. */
+/** The readable and the damaged parts of a lake. */
 export interface Inspection {
-  /** What lake.json says; undefined when it is missing or damaged. */
+  /** Undefined when lake.json is missing or damaged. */
   pointer: Pointer | undefined;
   /** Tables whose log can be replayed, also those that another program changed. */
   states: Map<TableName, TableState>;
-  /** Tables whose log is damaged, or that another program changed: what is wrong, in words. */
+  /** Tables whose log is damaged, or that another program changed → the fault, in words. */
   damaged: Map<TableName, string>;
-  /** What is wrong with lake.json. */
+  /** The fault of lake.json, in words. */
   pointerDamage: string | undefined;
 }
 
-/**
- * Looks at every log and at lake.json, and changes nothing.
- * @throws PricelakeError `lake_invalid` when a newer version wrote the lake.
- */
+/** Looks at every log and at lake.json, and changes nothing. */
 export async function inspectLake(lake: Lake): Promise<Inspection> {
   const read = await tryRead(() => readPointer(lake));
   const pointer = read.value;
@@ -37,14 +32,16 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
     if (state !== undefined) states.set(table, state);
     if (fault !== undefined) damaged.set(table, fault);
   }
-  refuseUnknownColumns(
-    lake,
-    [...states.values()].filter(({ table }) => !damaged.has(table)),
-  );
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-/** What is wrong with a table whose log can be replayed, in words. */
+/** The inspection of a lake whose tables this version does not read. */
+export function inspectNothing(why: string): Inspection {
+  const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
+  return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
+}
+
+/** The fault of a table whose log can be replayed, in words. */
 async function findFault(lake: Lake, state: TableState, pointer: Pointer | undefined): Promise<string | undefined> {
   const { table, version, files } = state;
   const { value: changes, damage } = await tryRead(() => findForeignChanges(lake, [state], pointer));
@@ -58,7 +55,7 @@ async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?:
   try {
     return { value: await read() };
   } catch (error) {
-    const isDamage = error instanceof PricelakeError && error.code === 'lake_invalid' && error.facts.newer !== true;
+    const isDamage = error instanceof PricelakeError && error.code === 'lake_invalid';
     if (isDamage) return { damage: error.message };
     throw error;
   }
@@ -72,7 +69,7 @@ export interface KeptFile {
   sha256?: string | undefined;
 }
 
-/** Why these files are not as their writer left them, in words; undefined when all are. */
+/** The first fault of these files, in words; undefined if all are as their writer left them. */
 export async function findDamagedFile(
   files: readonly KeptFile[],
   locate: (path: string) => string,

@@ -1,19 +1,23 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { explainReadFault, isAddress } from '../errors/path-fault.js';
+import { explainReadFault, isAddress, refuseLink } from '../errors/path-fault.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import { makeFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
-import { refuseLinks } from './refuse-links.js';
 
 export type { Lake } from './layout.js';
 
-/** What an operating system leaves in a folder that is otherwise empty. */
+/** Operating systems leave these in a folder that is otherwise empty. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-const MARKER = '{"format":"pricelake","version":1}\n';
-const formatSchema = z.strictObject({ format: z.literal('pricelake'), version: z.literal(1) });
+/** Raise it when lakes of the version before can't be read any more: `rebuild` then makes their tables again. */
+const FORMAT_VERSION = 1;
+/** Text of the marker, `_pricelake/format.json`. */
+export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
+const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z.int() });
 
 /**
  * Opens a lake, or creates it where `path` is missing or empty.
@@ -32,15 +36,30 @@ export async function openLake(path: string, options: { create: boolean }): Prom
     }
     await refuseForeignFolder(lake);
     await writeMarker(lake);
-  } else if (!formatSchema.safeParse(marker).success) {
-    throw new PricelakeError(
-      'lake_invalid',
-      `${privatePath(lake, 'format.json')}: ${JSON.stringify(marker)} is not a format that this version of pricelake reads`,
-      { hint: 'Use the version of pricelake that wrote the lake, or a newer one.' },
-    );
+  } else {
+    const fault = explainMarker(lake, marker);
+    if (fault !== undefined) throw fault;
   }
   if (options.create) await makeFolder(privatePath(lake, 'tmp'));
   return lake;
+}
+
+const REBUILD_HINT = '`pricelake rebuild` rewrites it, and makes the tables again from the kept raw bytes.';
+
+/** Undefined for the marker of a lake that this version reads. */
+function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
+  const version = markerSchema.safeParse(marker).data?.version;
+  if (version === FORMAT_VERSION) return undefined;
+  const file = privatePath(lake, 'format.json');
+  return version === undefined
+    ? new PricelakeError('lake_invalid', `${file}: ${JSON.stringify(marker)} names no format of a lake`, {
+        hint: REBUILD_HINT,
+      })
+    : new PricelakeError(
+        'lake_invalid',
+        `${file}: the lake has format ${version}, this version of pricelake reads format ${FORMAT_VERSION}`,
+        { hint: `${REBUILD_HINT} Or use the version that wrote the lake.`, version },
+      );
 }
 
 /** @throws PricelakeError `usage` for an address where a folder belongs */
@@ -56,25 +75,30 @@ export async function writeMarker(lake: Lake): Promise<void> {
   await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
 }
 
-/**
- * Opens a lake also where its marker is damaged or gone, as long as runs have landed in it. Nothing is written.
- * @throws PricelakeError `lake_invalid` as openLake does for everything else
- */
-export async function openDamagedLake(path: string): Promise<{ lake: Lake; damage: string | undefined }> {
-  const lake = locateLake(path);
-  try {
-    return { lake: await openLake(path, { create: false }), damage: undefined };
-  } catch (error) {
-    if (!(error instanceof PricelakeError) || !(await isMarkerDamaged(lake)) || !(await hasLandings(lake))) throw error;
-    const file = privatePath(lake, 'format.json');
-    return { lake, damage: error.message.startsWith(file) ? error.message : `${file}: missing` };
-  }
+/** A lake that can be repaired. */
+export interface RepairableLake {
+  lake: Lake;
+  /** The fault of its marker, in words. */
+  damage: string | undefined;
+  /** True where the tables are of another format: nothing but the landing is read. */
+  isOtherFormat: boolean;
 }
 
-/** False for the marker of another format version, which is in order. */
-async function isMarkerDamaged(lake: Lake): Promise<boolean> {
-  const marker = (await readMarker(lake).catch(() => undefined)) as { format?: unknown; version?: unknown } | undefined;
-  return marker?.format !== 'pricelake' || typeof marker.version !== 'number';
+/**
+ * Opens a lake also where its marker is damaged, gone or of another format, as long as runs have landed in it. Nothing
+ * is written.
+ * @throws PricelakeError `lake_invalid` as openLake does for everything else
+ */
+export async function openDamagedLake(path: string): Promise<RepairableLake> {
+  const lake = locateLake(path);
+  try {
+    return { lake: await openLake(path, { create: false }), damage: undefined, isOtherFormat: false };
+  } catch (error) {
+    if (!(error instanceof PricelakeError) || !(await hasLandings(lake))) throw error;
+    const file = privatePath(lake, 'format.json');
+    const damage = error.message.startsWith(file) ? error.message : `${file}: missing`;
+    return { lake, damage, isOtherFormat: error.facts.version !== undefined };
+  }
 }
 
 async function hasLandings(lake: Lake): Promise<boolean> {
@@ -99,9 +123,8 @@ async function readMarker(lake: Lake): Promise<unknown> {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined;
-    const hint = '`pricelake rebuild` rewrites it, and makes the tables from the kept raw bytes.';
-    if (!(cause instanceof SyntaxError)) return explainReadFault(path, hint)(cause as NodeJS.ErrnoException);
-    throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint }, { cause });
+    if (!(cause instanceof SyntaxError)) return explainReadFault(path, REBUILD_HINT)(cause as NodeJS.ErrnoException);
+    throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint: REBUILD_HINT }, { cause });
   }
 }
 
@@ -123,4 +146,37 @@ async function findForeignEntry(lake: Lake): Promise<string | undefined> {
   const inside = await readdir(privatePath(lake)).catch(ignoreMissing);
   const unknown = inside?.find((name) => name !== 'tmp');
   return unknown === undefined ? undefined : join(PRIVATE_FOLDER, unknown);
+}
+
+/** Folders of the lake in which runs write and remove. */
+const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
+/** Private folders that a run begins with. */
+const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
+
+/**
+ * Makes sure that a run writes and removes files in the lake only.
+ * @throws PricelakeError `lake_invalid` for a symbolic link where the lake has a folder, or a file in the place of one
+ */
+export async function refuseLinks(lake: Lake): Promise<void> {
+  const own = (await list(lake.root)).filter(({ name }) => OWN.includes(name));
+  const inside = await list(privatePath(lake));
+  const deeper = [...(await list(privatePath(lake, 'landing'))), ...(await list(privatePath(lake, 'webhooks')))];
+  const link = [...own, ...inside, ...deeper].find((entry) => entry.isSymbolicLink());
+  if (link !== undefined) throw refuseLink(join(link.parentPath, link.name));
+  for (const table of own.filter(({ name }) => name !== PRIVATE_FOLDER)) {
+    const log = join(table.parentPath, table.name, '_delta_log');
+    if ((await lstat(log).catch(ignoreMissing))?.isSymbolicLink() === true) throw refuseLink(log);
+  }
+  const file = [...own, ...inside.filter(({ name }) => FOLDERS.includes(name))].find((entry) => !entry.isDirectory());
+  if (file === undefined) return;
+  throw new PricelakeError('lake_invalid', `${join(file.parentPath, file.name)}: it is no folder`, {
+    hint: 'Move it away: pricelake makes the folder that belongs there.',
+  });
+}
+
+async function list(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return [];
+    throw error;
+  });
 }

@@ -5,9 +5,9 @@ import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { explainReadFault } from '../errors/path-fault.js';
 import type { Io } from '../io/io.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
+import { refuseLinks } from './lake.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';
-import { refuseLinks } from './refuse-links.js';
 import { explainSystemFault } from './system-fault.js';
 
 export type { LakeLock } from './heartbeat.js';
@@ -170,7 +170,7 @@ export async function readLock(lake: Lake, io: Io): Promise<LockState | undefine
   return { pid, host, since, beatAt: beat.mtime, alive };
 }
 
-/** Removes what contenders that died left beside the lock. */
+/** Removes files that dead contenders left beside the lock. */
 export async function clearLockLeftovers(lake: Lake): Promise<void> {
   const now = Date.now();
   for (const name of await readdir(privatePath(lake))) {

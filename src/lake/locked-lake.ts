@@ -2,10 +2,10 @@ import path from 'node:path';
 import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { refuseUnknownColumns } from './column-difference.js';
+import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage } from './damage.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
-import { type Inspection, inspectLake } from './inspect-lake.js';
+import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
 import { type Lake, openDamagedLake, openLake } from './lake.js';
 import { lockLake } from './lock.js';
 import { explainMemory } from './memory-fault.js';
@@ -25,9 +25,9 @@ export interface LockedLake {
 }
 
 /**
- * Opens a lake for work on what it holds: locks it, puts right what a crash left, and lets go of all afterwards.
+ * Locks a lake, clears what a crash left, does the work and lets go of the lake.
  * @param memory the limit of DuckDB, in bytes
- * @throws PricelakeError `lake_invalid` when there is no lake, a newer version wrote it or another program changed it,
+ * @throws PricelakeError `lake_invalid` when there is no lake, it has another format or another program changed it,
  * `lake_locked`.
  */
 export function withLockedLake<T>(
@@ -51,7 +51,7 @@ async function lockAndWork<T>(
   const open = async () => {
     const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
     refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
-    refuseUnknownColumns(lake, states);
+    refuseOtherColumns(lake, states);
     await recoverLake(lake, io);
   };
   return holdLake(lake, io, signal, { open, work, memory });
@@ -61,8 +61,9 @@ async function lockAndWork<T>(
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
- * The same for a lake of which logs, lake.json or its marker may be damaged: it is locked and looked at, and stays as it is.
- * @throws PricelakeError `lake_invalid` when there is no lake, or a newer version wrote it, `lake_locked`.
+ * Does the same for a lake of which logs, lake.json or its marker may be damaged or of another format: it is locked and
+ * looked at, and stays as it is.
+ * @throws PricelakeError `lake_invalid` when there is no lake, `lake_locked`.
  */
 export function withDamagedLake<T>(
   lakePath: string,
@@ -72,11 +73,12 @@ export function withDamagedLake<T>(
   memory?: number | undefined,
 ): Promise<T> {
   return explainSystemFault(lakePath, async () => {
-    const { lake, damage: markerDamage } = await openDamagedLake(lakePath);
+    const { lake, damage: markerDamage, isOtherFormat } = await openDamagedLake(lakePath);
+    const inspect = async () => (isOtherFormat ? inspectNothing(markerDamage ?? '') : inspectLake(lake));
     const open = async () => {};
     return holdLake(lake, io, signal, {
       open,
-      work: async (locked) => work(locked, { ...(await inspectLake(lake)), markerDamage }),
+      work: async (locked) => work(locked, { ...(await inspect()), markerDamage }),
       memory,
     });
   });

@@ -9,10 +9,7 @@ export function isOutOfMemory(error: unknown): error is Error {
   );
 }
 
-/**
- * Runs `work`; where it needs more memory than DuckDB may use, the error says what it was doing, the limit, and what to
- * set.
- */
+/** Runs `work`. If DuckDB needs more memory than it may use, the error says what it did, the limit, and what to set. */
 export async function explainMemory<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -8,10 +8,10 @@ import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 
 const partialSchema = z.strictObject({ remote: z.string() });
 
-/** A lake of which this folder has the logs, and data files as they are needed: the others are on the remote. */
+/** Marks a folder that has the logs of a lake, but only some of its data files: the others are on the remote. */
 export type Partial = z.infer<typeof partialSchema>;
 
-/** While it is there, a data file that is missing is no damage. */
+/** While this file exists, a missing data file is no damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
 /** Undefined for a folder that has all files of its lake. @throws PricelakeError `lake_invalid` where the marker is damaged */

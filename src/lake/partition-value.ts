@@ -8,7 +8,7 @@ import type { ValueCount } from './slices.js';
 /** Column by which DuckDB parts the rows; it names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
-/** Texts by their hash: as the name of a folder one may be too long, and DuckDB takes some for null. */
+/** Texts are parted by their hash: a text may be too long for the name of a folder, and DuckDB takes some for null. */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
   const keys = partitionBy.map((name, index) => {
@@ -65,8 +65,8 @@ function isText(schema: TableSchema, name: string): boolean {
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
- * A partition value as Delta's log has it (protocol, "Partition Value Serialization"): DuckDB's text, but instants
- * in ISO 8601.
+ * A partition value as Delta's log has it (protocol, "Partition Value Serialization"): DuckDB's text, and instants in
+ * ISO 8601.
  * @throws PricelakeError `config` for a text that some reader takes for null.
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {

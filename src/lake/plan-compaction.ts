@@ -7,9 +7,8 @@ export const MANY_FILES = 16;
 export const TARGET_BYTES = 128 * 1024 * 1024;
 
 /**
- * The small files of a table that are to be joined, partition by partition: of a partition that gets no more rows (a
- * day that is over) and of a table without days all, of the day that goes on only when they are many. A file goes into
- * one file with the others of its partition.
+ * The small files of a table that are to be joined, partition by partition: all of a partition that gets no more rows (a
+ * day that is over) and of a table without days; those of today only if there are many.
  */
 export function planCompaction(
   schema: TableSchema,
@@ -38,13 +37,10 @@ function isDay(schema: TableSchema, column: string): boolean {
   return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
 }
 
-/**
- * The files of an older version, so that a new one can be written with all columns: passes that each take from every
- * partition as many as make one file.
- */
-export function planRewrite(older: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
+/** Divides files that are to be written again: each pass takes from every partition as many as make one file. */
+export function planRewrite(files: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
   const passes: DataFile[][] = [];
-  for (let rest = [...older]; rest.length > 0; ) {
+  for (let rest = [...files]; rest.length > 0; ) {
     const pass = groupFiles(rest).flatMap((group) => takeUpToTarget(group, targetBytes, 1));
     passes.push(pass);
     rest = rest.filter((file) => !pass.includes(file));
@@ -67,7 +63,7 @@ function groupFiles(files: readonly DataFile[]): DataFile[][] {
   return [...groups.values()];
 }
 
-/** The smallest ones first; what is left waits for the next compaction. */
+/** Takes the smallest ones first. The rest waits for the next compaction. */
 function takeUpToTarget(group: DataFile[], targetBytes: number, least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;

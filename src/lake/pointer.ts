@@ -4,9 +4,8 @@ import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import { explainReadFault } from '../errors/path-fault.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
-import { TABLE_NAMES } from '../tables/table.js';
-import type { Lake } from './layout.js';
-import { PRICELAKE_VERSION } from './version.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
+import { type Lake, tablePath } from './layout.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
@@ -37,26 +36,29 @@ const pointerSchema = z.object({
   ),
 });
 
-/** `lake.json`: what the newest run published. Paths of files are relative to the lake. */
+/** `lake.json`: the versions and files that the newest run published. Paths are relative to the lake. */
 export type Pointer = z.infer<typeof pointerSchema>;
 
 /**
  * Reads `lake.json`; undefined before the first publication.
- * @throws PricelakeError `lake_invalid` when it is damaged, or a newer version wrote it.
+ * @throws PricelakeError `lake_invalid` when it is damaged or of another format.
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, 'lake.json');
   const text = await readFile(path, 'utf8').catch(explainReadFault(path, REBUILD_HINT));
   if (text === undefined) return undefined;
   try {
-    const json = JSON.parse(text);
-    refuseUnknownTables(path, json?.tables);
-    const pointer = pointerSchema.parse(json);
+    const pointer = pointerSchema.parse(JSON.parse(text));
     refuseOuterFiles(path, pointer);
     return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    throw new PricelakeError('lake_invalid', `${path}: damaged`, { hint: REBUILD_HINT }, { cause });
+    throw new PricelakeError(
+      'lake_invalid',
+      `${path}: damaged, or of another format`,
+      { hint: REBUILD_HINT },
+      { cause },
+    );
   }
 }
 
@@ -73,12 +75,24 @@ function refuseOuterFiles(where: string, { tables }: Pointer): void {
   }
 }
 
-function refuseUnknownTables(path: string, tables: object | undefined): void {
-  const unknown = Object.keys(tables ?? {}).filter((name) => !(TABLE_NAMES as readonly string[]).includes(name));
-  if (unknown.length === 0) return;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${path}: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table ${unknown.join(', ')}`,
-    { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.', newer: true },
-  );
+/** A table as its log says it is. */
+interface Logged {
+  table: TableName;
+  version: bigint;
+  /** Paths of its files, relative to its folder. */
+  paths: Iterable<string>;
+}
+
+/** The fault of a log that is behind lake.json, in words: entries are gone, or cut between two lines. */
+export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
+  const published = pointer?.tables[logged.table];
+  if (published === undefined || published.version < logged.version) return undefined;
+  const where = tablePath(lake, logged.table);
+  if (published.version > logged.version) {
+    return `${where}: its log ends at version ${logged.version}, lake.json names version ${published.version}`;
+  }
+  const named = new Set(published.files.map(({ path }) => path));
+  const paths = [...logged.paths].map((path) => `${logged.table}/${path}`);
+  if (paths.length === named.size && paths.every((path) => named.has(path))) return undefined;
+  return `${where}: version ${logged.version} of its log has ${paths.length} files, lake.json names ${named.size}, or others`;
 }

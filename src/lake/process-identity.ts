@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Who a process is, so that another one can tell whether it is still alive. */
+/** Identifies a process, so that another one can see if it is alive. */
 export interface ProcessIdentity {
   pid: number;
   host: string;
@@ -11,7 +11,7 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
-/** Where Linux tells of processes; other systems have none. */
+/** Linux lists processes here; other systems have no such folder. */
 const PROC = '/proc';
 
 /** This process. */
@@ -20,7 +20,7 @@ export function identifyProcess(proc = PROC): ProcessIdentity {
   return { pid: process.pid, host: hostname(), place: identifyPlace(proc), startedAt };
 }
 
-/** Whether a process is alive; undefined if that can't be seen from here (another host, another container). */
+/** True if a process is alive; undefined if that can't be seen from here (another host, another container). */
 export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { readAnalysis } from '../sql/model.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type Attribution, writeAttributions } from './attribution.js';
-import { writeCatalog } from './catalog.js';
 import { writeDurably } from './durable.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import type { Lake } from './layout.js';
@@ -56,9 +59,8 @@ async function readTables(lake: Lake): Promise<TableState[]> {
 }
 
 /**
- * Rewrites `catalog.sql`, `lake.json`, and with `attributions` `ATTRIBUTION.md`, where they are not as the tables say: after
- * a commit that changed files and no rows, or a crash, or where they were damaged. The facts of the newest run stay.
- * Nothing before the first publication.
+ * Rewrites `catalog.sql`, `lake.json`, and with `attributions` `ATTRIBUTION.md` from the tables, after a commit of the
+ * same rows, a crash or damage. The facts of the newest run stay. Does nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);
@@ -96,4 +98,21 @@ function describeTable(state: TableState) {
       sha256: file.sha256,
     })),
   };
+}
+
+const HEADER = `-- Views over exactly the files that the newest run published. Written by pricelake after every run.
+-- Paths are relative, so that the folder can be moved or mounted elsewhere: run it with the lake as working directory,
+--   cd lake && duckdb -init catalog.sql
+`;
+
+/** `catalog.sql`: a view for each table and one of price spells, for any DuckDB from 1.2 on. */
+export function writeCatalog(states: TableState[]): string {
+  const views = states.map((state) => {
+    const { description } = loadTableSchema(state.table);
+    const files = state.files.map((file) => toRelationFile(file, `${state.table}/${file.path}`));
+    const relation = tableRelation(state.table, files, state);
+    return `\n-- ${description}\nCREATE OR REPLACE VIEW ${quoteIdentifier(state.table)} AS SELECT * FROM ${relation};\n`;
+  });
+  const spells = `\nCREATE OR REPLACE VIEW price_spells AS\n${readAnalysis('price_spells').trim()};\n`;
+  return HEADER + views.join('') + spells;
 }

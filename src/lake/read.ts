@@ -1,12 +1,11 @@
 import { loadTableSchema } from '../tables/schemas.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
 import { compareColumns } from './column-difference.js';
+import { isForeignFile } from './data-file.js';
 import { readLog } from './delta-log.js';
-import { keepsOlderFiles } from './delta-metadata.js';
 import type { Lake } from './layout.js';
 import { decodeApplied } from './table-state.js';
 
-/** Of a table that is not there yet. */
 const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] };
 
 /**
@@ -16,15 +15,16 @@ const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] 
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   const state = await readLog(lake, table);
   const { metaData } = state;
+  const files = [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const difference =
     metaData === undefined ? NO_DIFFERENCE : compareColumns(loadTableSchema(table), metaData.schemaString);
   return {
     table,
     version: state.version,
-    files: [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    files,
     applied: decodeApplied(state.txn),
     difference,
-    hasOlderFiles: difference.missing.length > 0 || keepsOlderFiles(metaData),
+    hasOlderFiles: files.some(isForeignFile),
     checkpoint: state.checkpoint,
     foreign: state.foreign,
   };

@@ -4,19 +4,16 @@ import { join } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import { explainBehind } from './compare-published.js';
-import { deleteFiles } from './delete-files.js';
+import { deleteFiles, findExpiredFiles } from './delete-files.js';
 import { REBUILD_HINT, readLog } from './delta-log.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { clearLockLeftovers } from './lock.js';
-import { readPointer } from './pointer.js';
+import { explainBehind, readPointer } from './pointer.js';
 import { rebuildPath } from './swap-lake.js';
-import { findExpiredFiles } from './vacuum.js';
 
 /**
- * Clears what a crash left: staged and temporary files, data files that no version needs (a commit that did not happen,
- * a removal that was not finished, or files kept until now), and a rebuild that was not finished. Idempotent; call it
- * under the lock. The landing is not touched.
+ * Clears what a crash left: staged and temporary files, data files that no version needs, and an unfinished rebuild.
+ * Idempotent; call it under the lock. The landing is not touched.
  * @throws PricelakeError `lake_invalid` when a log is damaged or older than `lake.json`; then nothing is deleted.
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {

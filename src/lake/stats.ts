@@ -1,16 +1,15 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 
-/** What DuckDB's RETURN_STATS says of one column of a file: texts by name (min, max, null_count, has_nan). */
+/** DuckDB's RETURN_STATS for one column of a file: texts by name (min, max, null_count, has_nan). */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
 /** Longest text in min and max, in code points: as Spark's writer cuts it. */
 const PREFIX_LENGTH = 32;
 
 /**
- * Delta statistics of a file as JSON text (protocol, "Per-file Statistics"). Numbers are copied digit by digit: ids
- * above 2^53 stay exact. Bounds are never tighter than the data: texts are cut with the maximum raised, times are
- * rounded outwards to milliseconds. Left out: what DuckDB does not know exactly, and partition columns (the log has
- * their values).
+ * Delta statistics of a file as JSON text (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so ids
+ * above 2^53 stay exact. Bounds are never tighter than the data. Partition columns, and bounds that DuckDB does not know
+ * exactly, are left out.
  */
 export function writeStats(
   schema: TableSchema,

@@ -14,7 +14,7 @@ export function rebuildPath(lake: Lake): string {
   return privatePath(lake, 'rebuild');
 }
 
-/** While it is there, a swap is under way; it names the tables that the new lake has. */
+/** While this file exists, a swap is under way. It names the tables that the new lake has. */
 function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }
@@ -40,7 +40,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   await makeFolder(aside);
   for (const table of TABLE_NAMES) {
     const isNew = await exists(tablePath(rebuilt, table));
-    // One that is no longer there is in its place already.
+    // A rebuilt table that is gone has taken its place already.
     if (!isNew && tables.includes(table)) continue;
     if (await exists(tablePath(lake, table))) {
       await rm(join(aside, table), { recursive: true, force: true });
@@ -60,9 +60,9 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
 }
 
 /**
- * The tables that the new lake has. Where nothing says so, it may have had every one: none is taken away that it does
- * not replace.
- * @throws PricelakeError `lake_invalid` for an order that a newer version may have written
+ * The tables that the new lake has. If the order is damaged, that may be all: no table is taken away that the new lake
+ * does not replace.
+ * @throws PricelakeError `lake_invalid` for an order of another version
  */
 function readOrder(lake: Lake, text: string): readonly TableName[] {
   let order: unknown;

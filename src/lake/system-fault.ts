@@ -1,6 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
 
-/** What of the machine ends a run, whatever it was doing. DuckDB reports the system's text, not its code. */
+/** A fault of the machine, which ends any run. DuckDB reports the system's text, not its code. */
 interface SystemFault {
   code: ErrorCode;
   systemCodes: readonly string[];
@@ -36,7 +36,7 @@ const FAULTS: readonly SystemFault[] = [
 
 /** The fault of the machine that an error shows, if any. */
 function findFault(error: unknown): SystemFault | undefined {
-  // A connection that wants a file descriptor fails as one that can't be made; all else is named already.
+  // A connection without a file descriptor fails like one that can't be made. All other errors have a name already.
   if (error instanceof PricelakeError) return FAULTS.find(({ code }) => code === 'open_files' && isOutOfFiles(error));
   return FAULTS.find(
     ({ systemCodes, texts }) =>
@@ -48,7 +48,7 @@ function isOutOfFiles(error: PricelakeError): boolean {
   return error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
 }
 
-/** True for what is no damage of the file that could not be read. */
+/** True if the machine is at fault, not the file that could not be read. */
 export function isSystemFault(error: unknown): boolean {
   return findFault(error) !== undefined;
 }

@@ -3,7 +3,7 @@ import type { Applied, CopiedDatasets } from '../tables/table.js';
 /** Delta's `txn` entries, application id → version (int64): each is part of the commit that makes it true. */
 type Txn = ReadonlyMap<string, { version: bigint }>;
 
-/** Application ids are what lakes on disk have: none may change. */
+/** Lakes on disk have these ids, so none may change. */
 const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   run: 'pricelake.run',
   cursor: 'pricelake.cursor',
@@ -16,15 +16,15 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   accepted: 'pricelake.accepted',
 };
 
-/** The number of the run that a commit notes, by its own entries; undefined where it notes none. */
+/** Application id of the number of the run that wrote a commit. */
 export const RUN_APP_ID = APP_IDS.run;
 
-/** How many datasets a list has that the items are a copy of; 0 or absent is all that the key can read. */
+/** Number of datasets in the list that the items are a copy of; 0 or absent means all that the key can read. */
 const LISTED = 'pricelake.datasets';
-/** With a dataset's id behind it: 1 where the items are a copy of it, 0 where the key can't read it any more. */
+/** Followed by a dataset's id: 1 if the items are a copy of it, 0 if the key can't read it any more. */
 const DATASET = 'pricelake.dataset.';
 
-/** What a table's commits have noted. */
+/** The notes of a table's commits. */
 export function decodeApplied(txn: Txn): Applied {
   const read = (name: keyof typeof APP_IDS) => txn.get(APP_IDS[name])?.version;
   return {

@@ -2,7 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { refuseOtherTypes } from './column-difference.js';
+import { refuseUnreadable } from './column-difference.js';
 import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
@@ -20,7 +20,7 @@ export async function createTableViews(
 
 /**
  * Creates a view `name` of a published table; a file that is missing or no Parquet file is an error of DuckDB.
- * @throws PricelakeError `lake_invalid` when a column is of another type than the contract says.
+ * @throws PricelakeError `lake_invalid` when the table has other columns than its contract.
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
   const rows = await relateTable(db, lake, table);
@@ -30,7 +30,7 @@ export async function createTableView(db: Database, lake: Lake, table: TableName
 /** SQL of a relation: the rows of a published table. */
 export async function relateTable(db: Database, lake: Lake, table: TableName): Promise<string> {
   const state = await readTable(lake, table);
-  refuseOtherTypes(lake, state);
+  refuseUnreadable(lake, state);
   await requireFiles(lake, table, state.files);
   if (state.files.length > MANY_FILES) await db.forgetFooters();
   const files = state.files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));

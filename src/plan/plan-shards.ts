@@ -68,7 +68,7 @@ export function planExports(
  * Plans one export of everything, or one of each website's listed items and one of all removed items. Every item is in
  * exactly one of them, so no row is billed twice.
  */
-export function planShards(
+function planShards(
   { dataset, items, listed }: Counts,
   allowance: Pick<Allowance, 'calls' | 'quota'>,
   above = SPLIT_ABOVE,

@@ -37,6 +37,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
+      // Columns that the table lacks are null in its rows; those of another type are not read as what they are not.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }

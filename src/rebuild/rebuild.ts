@@ -2,9 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
+import { makeFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import type { Inspection } from '../lake/inspect-lake.js';
 import { type Lake, openLake, writeMarker } from '../lake/lake.js';
+import { privatePath } from '../lake/layout.js';
 import { type DamagedLake, type LockedLake, withDamagedLake } from '../lake/locked-lake.js';
 import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
@@ -66,9 +68,8 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan);
     if (!acceptLoss) refuseLosses(losses);
-    // From here on the lake changes. A damaged marker or pointer would stop the steps below, so they are repaired
-    // first.
-    await writeMarker(lake);
+    // From here on the lake changes: first what a damaged pointer would stop.
+    await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
     else await rm(rebuildPath(lake), { recursive: true, force: true });
@@ -80,10 +81,14 @@ export function rebuildLake(
         ? await swapTables(old, rebuilt, plan, io)
         : await replaceTables(old, rebuilt, plan, landed.open?.runId, io);
     await rm(rebuilt.root, { recursive: true, force: true });
+    // The last step: until then, tables of another format may stand under a marker that says so.
+    await writeMarker(lake);
     return {
       runs: plan.runs.map(({ runId }) => runId),
       tables,
-      damage: [markerDamage, pointerDamage, ...damaged.values(), ...faults].filter((what) => what !== undefined),
+      damage: [...new Set([markerDamage, pointerDamage, ...damaged.values(), ...faults])].filter(
+        (what) => what !== undefined,
+      ),
       carried: old.carried,
       lost: [...losses, ...(await describeLostLedger(old))],
     };

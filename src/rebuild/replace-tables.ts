@@ -2,6 +2,7 @@ import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { Io } from '../io/io.js';
 import { describeAttributions, readAttributions } from '../lake/attribution.js';
+import { hasDifference } from '../lake/column-difference.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import type { Lake } from '../lake/lake.js';
@@ -35,13 +36,18 @@ export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   const runId = last?.runId ?? '';
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
-    // Results of checks stay as the runs found them, if they can be read.
-    if (table === 'check_results' && (await old.open(table)) === 'whole') continue;
     const before = await readTable(lake, table);
+    // Findings of the checks of a run stay as they were, if they can be read.
+    const keepsRows = table === 'check_results' && (await old.open(table)) === 'whole';
+    if (keepsRows && !hasDifference(before.difference)) continue;
     const after = await readTable(rebuilt, table);
     if (before.version < 0n && after.version < 0n) continue;
     const moved = after.files.map((file) => ({ ...file, stagedAt: tablePath(rebuilt, table, file.path) }));
-    const add: StagedFile[] = table === 'runs' ? await stageLedger(old, rebuilt) : moved;
+    const add: StagedFile[] = keepsRows
+      ? await stageKept(old, table)
+      : table === 'runs'
+        ? await stageLedger(old, rebuilt)
+        : moved;
     const { run: _run, itemsVersion, ...others } = after.applied;
     const newItems = swapped.find((done) => done.table === 'items')?.version ?? 0n;
     const applied = { ...others, itemsVersion: itemsVersion === undefined ? undefined : newItems };
@@ -65,6 +71,11 @@ const COUNTED_ANEW = [
   'pricelake_version',
   'duckdb_version',
 ];
+
+function stageKept({ db, lake }: OldTables, table: TableName): Promise<StagedFile[]> {
+  const select = `SELECT ${columnsOf(table).text} FROM ${quoteIdentifier(table)}`;
+  return stageTable(db, lake, { table, runId: 'rebuild', select });
+}
 
 async function stageLedger(old: OldTables, rebuilt: Lake): Promise<StagedFile[]> {
   return stageTable(old.db, old.lake, { table: 'runs', runId: 'rebuild', select: await selectLedger(old, rebuilt) });

@@ -6,8 +6,10 @@ import type { Severity } from '../tables/table.js';
 const money = z.string().nullable();
 const time = z.date().nullable();
 const text = z.string().nullable();
-/** A lake of an older version may lack the column. */
-const newer = <T>(type: z.ZodType<T>, missing: T) => type.nullish().transform((value) => value ?? missing);
+const countOrZero = z
+  .bigint()
+  .nullable()
+  .transform((value) => value ?? 0n);
 
 export const overviewRow = z.object({
   items: z.bigint(),
@@ -31,13 +33,13 @@ export const runRow = z.object({
   finished_at: z.date(),
   seconds: z.number(),
   caught_up: z.boolean(),
-  caught_up_at: newer<Date | null>(z.date(), null),
-  listing_unknown: newer(z.bigint(), 0n),
-  stale_items: newer(z.bigint(), 0n),
-  reason: newer(z.string(), ''),
+  caught_up_at: time,
+  listing_unknown: countOrZero,
+  stale_items: countOrZero,
+  reason: z.string(),
   calls: z.bigint(),
   export_rows: z.bigint(),
-  export_rows_landed: newer<bigint | null>(z.bigint(), null),
+  export_rows_landed: z.bigint(),
   overage: z.boolean(),
   bytes_received: z.bigint(),
   received: z.bigint(),
@@ -45,14 +47,14 @@ export const runRow = z.object({
   rejected: z.bigint(),
   deduplicated: z.bigint(),
   adds_up: z.boolean(),
-  differences: newer(z.bigint(), 0n),
-  gone: newer(z.bigint(), 0n),
-  sampled: newer(z.bigint(), 0n),
-  sample_mismatches: newer(z.bigint(), 0n),
-  all_sampled: newer(z.bigint(), 0n),
-  all_mismatches: newer(z.bigint(), 0n),
-  products_compared: newer(z.bigint(), 0n),
-  products_different: newer(z.bigint(), 0n),
+  differences: z.bigint(),
+  gone: z.bigint(),
+  sampled: z.bigint(),
+  sample_mismatches: z.bigint(),
+  all_sampled: z.bigint(),
+  all_mismatches: z.bigint(),
+  products_compared: z.bigint(),
+  products_different: z.bigint(),
   duckdb_version: z.string(),
 });
 export type Run = z.infer<typeof runRow>;
@@ -62,7 +64,7 @@ export const checkRow = z.object({
   severity: z.custom<Severity>((value) => ['gate', 'error', 'warn'].includes(value as string)),
   description: z.string(),
   violations: z.bigint(),
-  let_through: newer(z.boolean(), false),
+  let_through: z.boolean(),
   sample: z.string(),
   checked_at: z.date(),
 });
@@ -124,7 +126,7 @@ export const categoryRow = z.object({
 });
 export type Category = z.infer<typeof categoryRow>;
 
-/** Trusted figures. Lakes of older versions have only the figures of all offers. */
+/** The trusted figures; those of all offers where too few can be trusted. */
 export const spreadRow = z
   .object({
     product_id: z.string(),
@@ -142,9 +144,9 @@ export const spreadRow = z
     spread_pct: z.number(),
     cheapest_shop: text,
     dearest_shop: text,
-    grade: text,
+    grade: z.string(),
     grade_reason: text,
-    left_out: z.bigint().nullable(),
+    left_out: z.bigint(),
     trusted_shops: z.bigint().nullable(),
     trusted_min: money,
     trusted_median: money,
@@ -156,7 +158,6 @@ export const spreadRow = z
   })
   .transform((row) => ({
     ...row,
-    left_out: row.left_out ?? 0n,
     ...(row.trusted_min === null
       ? {}
       : {

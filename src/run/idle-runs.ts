@@ -52,16 +52,16 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** Older versions have written fewer columns. */
 const rowSchema = z
-  .looseObject(
+  .strictObject(
     Object.fromEntries(
-      loadTableSchema('runs').columns.map(({ name, type }) => [name, (TYPES[type] ?? z.unknown()).nullish()]),
+      loadTableSchema('runs').columns.map(({ name, type, nullable }) => {
+        const known = TYPES[type] ?? z.unknown();
+        return [name, nullable ? known.nullable() : known];
+      }),
     ),
   )
-  .refine(
-    ({ run_number, run_id, mode }) => run_number != null && run_id != null && RUN_MODES.some((one) => one === mode),
-  );
+  .refine(({ mode }) => RUN_MODES.some((one) => one === mode));
 
 const parseRow = (line: string) => rowSchema.parse(JSON.parse(line)) as RunRow;
 

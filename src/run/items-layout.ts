@@ -1,6 +1,6 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
-import { isEmptyFile } from '../lake/empty-file.js';
+import { isEmptyFile } from '../lake/data-file.js';
 import { countRows } from '../lake/slices.js';
 import type { Stage } from '../lake/stage.js';
 import { loadTableSchema } from '../tables/schemas.js';
@@ -17,7 +17,7 @@ const MOST_SITES = 2_000;
  * Websites that have files of their own at most, unless the pipeline asks for it. With more, a file holds the items of
  * many, in the order of websites.
  */
-export function limitSites(items: bigint): number {
+function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 

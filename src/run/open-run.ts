@@ -21,7 +21,14 @@ import { TypingQueue } from '../typing/typing-queue.js';
 import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
 import { refuseOtherPartitions } from './items-layout.js';
-import { acceptTables, placeFiles, planRepairs, type Repairs, readStates, type Tables } from './open-tables.js';
+import {
+  acceptTables,
+  planRepairs,
+  type Repairs,
+  readStates,
+  rewriteForeignFiles,
+  type Tables,
+} from './open-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
 /** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
@@ -117,7 +124,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     });
     const { db, workFolder } = session;
     await db.run('SET preserve_insertion_order = false');
-    const tables = await placeFiles(db, lake, found, repairs, io);
+    const tables = await rewriteForeignFiles(db, lake, found, repairs, io);
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;

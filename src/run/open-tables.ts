@@ -1,9 +1,9 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
-import { refuseOtherTypes, refuseUnknownColumns } from '../lake/column-difference.js';
+import { refuseOtherColumns } from '../lake/column-difference.js';
 import { compactLake } from '../lake/compact.js';
-import { isMisplaced } from '../lake/flatten.js';
+import { isForeignFile } from '../lake/data-file.js';
 import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChanges } from '../lake/foreign-changes.js';
 import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
@@ -18,7 +18,7 @@ export type Tables = Record<TableName, TableState>;
 /** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
-/** Every table. @throws PricelakeError `lake_invalid` for columns of another version that this one can't continue with. */
+/** Every table. @throws PricelakeError `lake_invalid` for other columns than the contract has */
 export async function readTables(lake: Lake): Promise<Tables> {
   return acceptTables(lake, await readStates(lake));
 }
@@ -45,16 +45,21 @@ export async function planRepairs(lake: Lake, states: readonly TableState[], { s
 }
 
 export function acceptTables(lake: Lake, states: TableState[]): Tables {
-  refuseUnknownColumns(lake, states);
-  for (const state of states) refuseOtherTypes(lake, state);
+  refuseOtherColumns(lake, states);
   return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
-/** Older versions and other writers leave files in folders, where plain reads err: before anything else they come out. */
-export async function placeFiles(db: Database, lake: Lake, found: Tables, repairs: Repairs, io: Io): Promise<Tables> {
+/** Plain reads err on files of other programs: before anything else they are written again. */
+export async function rewriteForeignFiles(
+  db: Database,
+  lake: Lake,
+  found: Tables,
+  repairs: Repairs,
+  io: Io,
+): Promise<Tables> {
   // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
   if (Object.keys(repairs).length > 0) return found;
-  if (!Object.values(found).some(({ files }) => files.some(isMisplaced))) return found;
-  await compactLake(db, lake, 'misplaced', io);
+  if (!Object.values(found).some(({ files }) => files.some(isForeignFile))) return found;
+  await compactLake(db, lake, 'foreign', io);
   return readTables(lake);
 }

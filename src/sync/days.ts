@@ -1,5 +1,5 @@
 import { selectDailySpreads } from '../analyze/daily-spread.js';
-import { isEmptyFile } from '../lake/empty-file.js';
+import { isEmptyFile } from '../lake/data-file.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../lake/table-change.js';
 import { isCommitted, type Run } from '../run/open-run.js';
 import type { Relation } from '../sql/relation.js';

@@ -19,7 +19,7 @@ export type RunsRow = {
   listing_unknown: bigint | null;
   feed_skew_us: bigint | null;
   calls: bigint;
-  calls_refused: bigint | null;
+  calls_refused: bigint;
   export_rows: bigint;
   export_rows_landed: bigint;
   export_rows_lost: bigint;

@@ -92,8 +92,6 @@ export interface TableChange {
   applied: Partial<Applied>;
   /** False where the same rows only moved to other files (compaction); default true. */
   dataChange?: boolean;
-  /** True where the same files only get other names: columns and properties of the table stay as they are. */
-  isRename?: boolean;
 }
 
 /** What a run will commit, by table; nothing of it is visible yet. */
@@ -120,7 +118,7 @@ export interface Applied {
   query: bigint | undefined;
   /** Of price_spread_daily: days since 1970 up to which it is made; 0 where it is not kept. */
   day: bigint;
-  /** The first of these days; older lakes lack it. */
+  /** The first of these days. */
   firstDay: bigint | undefined;
   /** The version up to which changes by other programs have been repaired. */
   accepted: bigint | undefined;
@@ -130,7 +128,7 @@ export interface Applied {
 export interface CopiedDatasets {
   /** True where a list was asked for; false where it is all that the key can read. */
   isList: boolean;
-  /** Ids of the datasets that were copied whole, in order; older lakes of all datasets note none. */
+  /** Ids of the datasets that were copied whole, in order; none of a lake that copies all. */
   ids: readonly bigint[];
 }
 
@@ -142,7 +140,7 @@ export interface TableState {
   files: DataFile[];
   applied: Applied;
   difference: ColumnDifference;
-  /** True when some of the files may be older than a column of the contract, and lack it. */
+  /** True when another program wrote some of the files: they may lack columns, or have other types. */
   hasOlderFiles: boolean;
   /** Version of the checkpoint that the log was read from. */
   checkpoint: bigint | undefined;
@@ -163,9 +161,9 @@ export interface ForeignCommit {
   raisesProtocol: boolean;
 }
 
-/** How the columns of a published table differ from its contract, schemas/<table>.yaml. */
+/** Differences between the columns of a published table and its contract, schemas/<table>.yaml. */
 export interface ColumnDifference {
-  /** Columns that the contract has gained since: the next commit adds them, and older rows have null in them. */
+  /** Columns that the table lacks. */
   missing: string[];
   /** Columns that the contract does not know. */
   unknown: string[];

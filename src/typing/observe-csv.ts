@@ -41,7 +41,7 @@ export async function observeCsv(
 }
 
 /** Every column has a name of its own, by SQL's rules for names; one without a name is named by its position. */
-export function nameColumns(header: readonly (string | null)[]): string[] {
+function nameColumns(header: readonly (string | null)[]): string[] {
   const taken = new Set<string>();
   return header.map((cell, index) => {
     const own = cell === null || cell === '' ? `column_${index + 1}` : cell.replaceAll('\0', '');
@@ -63,7 +63,7 @@ function readRow(columns: readonly string[], cells: readonly (string | null)[], 
 }
 
 /** The object that a cell is the JSON text of, or undefined. */
-export function readObject(cell: string): object | undefined {
+function readObject(cell: string): object | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {
     return JSON.parse(cell) as object;

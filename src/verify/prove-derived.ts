@@ -23,7 +23,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     for (const derived of listDerived()) {
       const { table, reads, byProduct, hash } = derived;
-      // The next run makes tables that an earlier version's lake lacks.
+      // A first run that was stopped while it published has not made every table.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { nameColumns } from '../lake/column-difference.js';
 import { describeCodecs, hashDataFile, readFooterFacts } from '../lake/data-file.js';
+import { listDataFiles } from '../lake/delete-files.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
-import { listDataFiles } from '../lake/vacuum.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 
@@ -41,7 +41,7 @@ async function compareBytes(path: string, file: LoggedFile): Promise<string | un
 export const footerProof: Proof = {
   name: 'footers',
   claims:
-    'The footer of every file, read by parquetjs-lite, has the rows of the log, the columns that its table had then, and zstd.',
+    'The footer of every file, read by parquetjs-lite, has the rows of the log, the columns of its table, and zstd.',
   async prove(context, report) {
     let count = 0n;
     const lacking = new Map<string, number>();
@@ -63,7 +63,7 @@ export const footerProof: Proof = {
   },
 };
 
-/** Returns columns that the file lacks because it is older. */
+/** Returns the columns that another program's file lacks. */
 async function compareFooter(
   context: VerifyContext,
   table: ReplayedTable,
@@ -80,14 +80,14 @@ async function compareFooter(
   const contract = table.schema.columns.map(({ name }) => name);
   const isOurs = file.sha256 !== undefined;
   // Other programs keep partition columns in the log alone, and choose their order and codec.
-  const due = isOurs ? (file.columns ?? contract.filter((name) => footer.columns.includes(name))) : footer.columns;
+  const due = isOurs ? contract : footer.columns;
   if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows; the log says ${rows}`);
   if (footer.rowsInGroups !== footer.rows) fail(`its row groups have ${footer.rowsInGroups} of ${footer.rows} rows`);
   if (footer.columns.join() !== due.join()) fail(`has columns ${footer.columns.join()}`);
   if (isOurs && footer.codecs.join() !== describeCodecs(footer.rows))
     fail(`is compressed by codecs ${footer.codecs.join()}, not by zstd alone`);
-  const known = isOurs ? footer.columns : [...footer.columns, ...Object.keys(file.partitionValues)];
-  return contract.filter((name) => !known.includes(name));
+  const known = [...footer.columns, ...Object.keys(file.partitionValues)];
+  return isOurs ? [] : contract.filter((name) => !known.includes(name));
 }
 
 export const orphanProof: Proof = {

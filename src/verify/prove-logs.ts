@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-difference.js';
+import { compareColumns, describeDifference, hasDifference } from '../lake/column-difference.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readPointer } from '../lake/pointer.js';
 import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
@@ -15,13 +15,8 @@ export const logProof: Proof = {
     const notes: string[] = [];
     for (const state of context.tables.values()) {
       const { table, schema, schemaString } = state;
-      const drift = compareColumns(schema, schemaString);
-      if (drift.unknown.length > 0)
-        report({ table, what: `has ${nameColumns(drift.unknown)} of a newer version of pricelake` });
-      if (drift.retyped.length > 0) report({ table, what: describeOtherTypes(table, drift) });
-      if (drift.missing.length > 0) {
-        notes.push(`${table} is of an older version: its next commit adds ${nameColumns(drift.missing)}`);
-      }
+      const difference = compareColumns(schema, schemaString);
+      if (hasDifference(difference)) report({ table, what: describeDifference(table, difference) });
       notes.push(...compareForeign(state, pointer?.tables[table]?.version ?? -1n, report));
       await compareCheckpointPointer(context, state, report);
     }

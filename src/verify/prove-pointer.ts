@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
-import { writeCatalog } from '../lake/catalog.js';
+import { MARKER } from '../lake/lake.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/pointer.js';
-import { writePointer } from '../lake/publish.js';
+import { writeCatalog, writePointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
@@ -61,7 +61,7 @@ async function compareMarker({ lake }: VerifyContext, report: Report): Promise<v
   const text = await readFile(privatePath(lake, 'format.json'), 'utf8').catch(ignoreMissing);
   const file = '_pricelake/format.json';
   if (text === undefined) report({ file, what: 'is missing' });
-  else if (text.trim() !== '{"format":"pricelake","version":1}') report({ file, what: 'is damaged' });
+  else if (text.trim() !== MARKER.trim()) report({ file, what: 'is damaged' });
 }
 
 async function comparePointer(context: VerifyContext, states: TableState[] | undefined, report: Report): Promise<void> {

@@ -80,9 +80,7 @@ async function readCommit(folder: string, name: string): Promise<Action[]> {
 function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: string) => void): void {
   checkCommit(state, actions, fail);
   for (const { metaData } of actions) if (metaData != null) applyMetaData(state, metaData);
-  const columns = state.schemaString === '' ? undefined : listColumns(state.schemaString);
   const rows = { added: 0, removed: 0 };
-  const renamed = findRenamed(state, actions);
   for (const action of actions) {
     const path = action.remove == null ? undefined : decodePath(action.remove.path);
     if (path !== undefined) {
@@ -97,25 +95,15 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
     if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
       fail('asks for a newer reader or writer than pricelake is');
     }
-    applyAction(state, action, renamed.get(action.add?.tags?.['pricelake.sha256'] ?? '') ?? columns);
+    applyAction(state, action);
   }
   if (rows.added !== rows.removed)
     fail(`says that its data did not change, but ${rows.removed} rows became ${rows.added}`);
   state.commits += 1;
 }
 
-/** Checksum → columns of the files that a commit removes, because it may add the same file under another name. */
-function findRenamed(state: ReplayedTable, actions: Action[]): Map<string, string[] | undefined> {
-  const removed = actions.flatMap(({ remove }) => (remove == null ? [] : [state.files.get(decodePath(remove.path))]));
-  return new Map(removed.flatMap((file) => (file?.sha256 === undefined ? [] : [[file.sha256, file.columns]])));
-}
-
 function countRows(stats: string | null | undefined): number {
   return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
-}
-
-function listColumns(schemaString: string): string[] {
-  return (JSON.parse(schemaString) as { fields: { name: string }[] }).fields.map(({ name }) => name);
 }
 
 function applyMetaData(state: ReplayedTable, metaData: NonNullable<Action['metaData']>): void {
@@ -133,8 +121,7 @@ function decodePath(path: string): string {
   return decoded;
 }
 
-/** `columns` are the table's in this version; unknown for a checkpoint, whose files may be older. */
-function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action, columns?: string[]): void {
+function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action): void {
   if (remove != null) {
     const path = decodePath(remove.path);
     state.files.delete(path);
@@ -149,7 +136,6 @@ function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Actio
       partitionValues,
       stats: stats ?? '{}',
       sha256: tags?.['pricelake.sha256'],
-      columns,
     };
     state.files.set(path, file);
     state.superseded.delete(path);
@@ -190,8 +176,7 @@ async function compareCheckpoint(
 
 function canonical(value: unknown): string {
   const entries = value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
-  return JSON.stringify(entries, (key, member) => {
-    if (key === 'columns') return undefined; // a checkpoint has none
+  return JSON.stringify(entries, (_key, member) => {
     if (typeof member === 'bigint') return String(member);
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -19,8 +19,6 @@ export interface LoggedFile {
   /** JSON text from the log. */
   stats: string;
   sha256: string | undefined;
-  /** The table's columns when the file was added; undefined if only a checkpoint shows the file. */
-  columns: string[] | undefined;
 }
 
 /** A table as its log describes it. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-export const MAX_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 
 /** `idle` has no request, `asking` sends one, and the body of `taken` is being verified and written. */
 type Stage = 'idle' | 'asking' | 'taken';

@@ -15,7 +15,7 @@ const MAX_WAIT_MS = 30 * MINUTE_MS;
  * `nextRunAt`.
  * @param failures failed runs since the last good one
  */
-export function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
+function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
   if (failures === 0) return delayMs;
   const backoff = Math.min(MINUTE_MS * 2 ** (failures - 1), MAX_WAIT_MS);
   return Math.max(delayMs, backoff, (nextRunAt?.getTime() ?? 0) - now.getTime());

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { apiPath, buildQuery, parseBaseUrl, resolvePath } from '../../src/api/api-url.js';
+import { buildQuery, parseBaseUrl, resolvePath } from '../../src/api/api-url.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 
 test('a base URL may have a prefix and a closing slash', () => {
@@ -55,13 +55,6 @@ test('a path is the same with and without /api/v1', () => {
   expect(resolvePath('items')).toBe('/api/v1/items');
 });
 
-test('values in a path are percent-encoded', () => {
-  expect(resolvePath(apiPath`/products/${'bosch/gsr 18?#%+ü'}`)).toBe(
-    '/api/v1/products/bosch%2Fgsr%2018%3F%23%25%2B%C3%BC',
-  );
-  expect(resolvePath(apiPath`/items/${9007199254740993n}/history`)).toBe('/api/v1/items/9007199254740993/history');
-});
-
 test('what a path cannot hold is percent-encoded, and nothing twice', () => {
   expect(resolvePath('/products/ü x?a#b%2F%zz')).toBe('/api/v1/products/%C3%BC%20x%3Fa%23b%2F%25zz');
   expect(resolvePath('/products/👟')).toBe('/api/v1/products/%F0%9F%91%9F');
@@ -69,7 +62,7 @@ test('what a path cannot hold is percent-encoded, and nothing twice', () => {
 
 test('a path cannot leave the API', () => {
   for (const id of ['..', '.']) {
-    expect(captureError(() => resolvePath(apiPath`/products/${id}`))).toMatchObject({
+    expect(captureError(() => resolvePath(`/products/${id}`))).toMatchObject({
       code: 'usage',
       message: expect.stringContaining(`"/products/${id}"`),
     });

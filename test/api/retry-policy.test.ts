@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import { computeBackoff, DEFAULT_RETRY, decideRetry, Trouble } from '../../src/api/retry-policy.js';
+import { DEFAULT_RETRY, decideRetry, Trouble } from '../../src/api/retry-policy.js';
 
 const FAULT = { kind: 'fault', repeatable: true } as const;
 const LIMITED = { kind: 'rate_limited', repeatable: true } as const;
 
 test('backoff doubles under full jitter and ends at the maximum', () => {
-  const waits = [1, 2, 3, 7, 8, 1000].map((failures) => computeBackoff(failures, DEFAULT_RETRY, 0.5));
-  expect(waits).toEqual([250, 500, 1000, 15_000, 15_000, 15_000]);
-  expect(computeBackoff(3, DEFAULT_RETRY, 0)).toBe(0);
+  const policy = { ...DEFAULT_RETRY, attempts: 2000 };
+  const wait = (faults: number, random: number) => decideRetry(FAULT, { faults, rateLimited: 0 }, policy, random);
+  const waits = [1, 2, 3, 7, 8, 1000].map((faults) => wait(faults, 0.5));
+  expect(waits).toEqual([250, 500, 1000, 15_000, 15_000, 15_000].map((waitMs) => ({ retry: true, waitMs })));
+  expect(wait(3, 0)).toEqual({ retry: true, waitMs: 0 });
 });
 
 test('faults are retried until the attempts are used up', () => {

@@ -7,7 +7,7 @@ import { describeJson, describeSparkSchema } from '../../src/contracts/json-sche
 import { writeSql } from '../../src/contracts/sql.js';
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { writeDeltaSchema } from '../../src/lake/delta-schema.js';
+import { writeDeltaSchema } from '../../src/lake/column-difference.js';
 import { COLUMN_TYPES, loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { writeEmptySelect } from '../../src/tables/table-relation.js';

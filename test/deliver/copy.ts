@@ -1,6 +1,6 @@
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
-import { type LoadTarget, writeApply, writeCreate, writeGained } from '../../src/deliver/load-sql.js';
+import { type LoadTarget, writeApply, writeCreate } from '../../src/deliver/load-sql.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { tablePath } from '../../src/lake/layout.js';
@@ -11,7 +11,6 @@ export const TARGET: LoadTarget = {
   dialect: SQL_DIALECTS.ddl,
   schema: undefined,
   hasTransactions: true,
-  addsIfMissing: true,
 };
 
 export function relate(lake: Lake, table: TableName, files: readonly DataFile[]): string {
@@ -27,7 +26,7 @@ export async function loadTable(
   since: bigint | undefined,
 ): Promise<TableLoad> {
   const load = await planLoad(lake, table, since);
-  for (const sql of [...writeCreate(TARGET, load), ...writeGained(TARGET, load)]) await copy.run(sql);
+  for (const sql of writeCreate(TARGET, load)) await copy.run(sql);
   const rows = load.files.length === 0 ? `${table} WHERE false` : relate(lake, table, load.files);
   await copy.run(`CREATE OR REPLACE VIEW stage_${table} AS FROM ${rows}`);
   for (const sql of writeApply(TARGET, load, `stage_${table}`)) await copy.run(sql);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FEED_FILE, landFeed } from '../../src/extract/feed.js';
+import { landFeed } from '../../src/extract/feed.js';
 import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../../src/io/limits.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
@@ -94,7 +94,7 @@ describe('the feed', () => {
     const before = asked().length;
     await expect(landFeed(service.client, next, [part], true, service.io)).rejects.toMatchObject({ code: 'contract' });
     expect(asked()[before]).toBe(last);
-    expect(new Set(await readLanded(next, FEED_FILE)).size).toBe(2 * (before - 1));
+    expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(2 * (before - 1));
   });
 
   test('that grows as fast as it is read is read up to where it was, and as of then', async () => {

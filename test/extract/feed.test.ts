@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { listParts } from '../../src/extract/dataset-client.js';
-import { FEED_FILE, type FeedPart, landFeed } from '../../src/extract/feed.js';
+import { type FeedPart, landFeed } from '../../src/extract/feed.js';
 import type { Landing } from '../../src/landing/landing.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
@@ -34,7 +34,7 @@ describe('the feed', () => {
     expect(asked(service)).toEqual([LAST - 8n, LAST - 5n, LAST - 2n]);
     expect(service.urls[0]).toContain('limit=1000');
     expect(landed).toMatchObject({ changes: 8, cursor: LAST });
-    const lines = await readLanded(landing, FEED_FILE);
+    const lines = await readLanded(landing, 'feed.ndjson');
     expect(lines[0]).toBe(`{"id":${LAST - 7n}, "kind":"NEW"}`);
     expect(lines).toHaveLength(8);
     expect(landing.journal.all('feed.page').map((page) => page.rows)).toEqual([3, 3, 2]);
@@ -42,7 +42,7 @@ describe('the feed', () => {
     expect(landing.journal.all('feed.part')).toEqual([]);
     const end = landing.journal.last('feed.done');
     expect(end).toEqual({ type: 'feed.done', cursor: LAST, complete: true, at: '2026-11-20T12:00:00.000Z', calls: 3 });
-    expect(landed).toMatchObject({ complete: true, at: end?.at, file: path.join(landing.folder, FEED_FILE) });
+    expect(landed).toMatchObject({ complete: true, at: end?.at, file: path.join(landing.folder, 'feed.ndjson') });
     expect(landed?.bytes).toBe(landing.journal.last('feed.page')?.end);
     expect(service.io.events).toContainEqual({
       level: 'debug',
@@ -107,7 +107,7 @@ describe('the feed', () => {
     const landed = await landFeed(service.client, next, partOf(service, LAST - 8n), true, service.io);
     expect(asked(service)).toEqual([LAST - 2n]);
     expect(landed).toMatchObject({ changes: 8, cursor: LAST });
-    expect(new Set(await readLanded(next, FEED_FILE)).size).toBe(8);
+    expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(8);
   });
 
   test('that is landed whole is not asked for again', async () => {
@@ -243,7 +243,7 @@ describe('the feeds of several datasets', () => {
       .map((url) => new URL(url, 'http://x').searchParams)
       .map((query) => `${query.get('dataset')} after ${query.get('after')}`);
   const ids = async (landing: Landing) =>
-    (await readLanded(landing, FEED_FILE)).map((line) => (JSON.parse(line) as { id: number }).id);
+    (await readLanded(landing, 'feed.ndjson')).map((line) => (JSON.parse(line) as { id: number }).id);
 
   test('are read one after the other; the common cursor is where the feed stood before', async () => {
     const service = await startFeeds({ 1: [10n, 12n, 14n, 16n], 2: [11n, 13n] });

@@ -8,8 +8,8 @@ HEAD = """# Readers and writers that were tried
 
 Made by `npm run interop`, which writes lakes from the sandbox, lets other programs write to some of them, and reads
 every table with every reader in one line. A number is the rows that were read, equal to ours in value and type. What
-differs is named; `–` was not read, since that way of reading can't be right there: superseded files, files older than a
-column or files in folders are Delta's to tell apart. Polars 2.1 fails with a ShapeError where some files of a Delta table
+differs is named; `–` was not read, since that way of reading can't be right there: superseded files, and
+files in folders, are Delta's to tell apart. Polars 2.1 fails with a ShapeError where some files of a Delta table
 hold their partition column and others don't, as after another program's OPTIMIZE; our next `sync` ends that.
 """
 

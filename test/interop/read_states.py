@@ -17,7 +17,7 @@ from readers import DELTA, PLAIN, compare_reading, describe, read_catalog, to_ro
 FOLDER = pathlib.Path(sys.argv[1]).resolve()
 SPARK = "--spark" in sys.argv
 STATES = [json.loads(line) for line in (FOLDER / "states.ndjson").read_text().splitlines()]
-TABLES = sorted(path.stem for path in (FOLDER / "evolved" / "expected").glob("*.parquet"))
+TABLES = sorted(path.stem for path in (FOLDER / "retained" / "expected").glob("*.parquet"))
 # What another program left is not pointed at yet.
 CATALOG_LATER = ("OPTIMIZE", "VACUUM", "DELETE")
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes lakes (hard values; those that runs leave: of an upgraded version, compacted, with a retention, with tables
+# Writes lakes (hard values; those that runs leave: compacted, with a retention, with tables
 # without rows; and those that other programs write to) and reads every table of them with other readers: pandas,
 # pyarrow, Polars, delta-rs, DuckDB (PyPI) and Apache Spark (PyPI and Maven Central, needs Java 17; --no-spark leaves it
 # out). --page writes docs/reference/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.

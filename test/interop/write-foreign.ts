@@ -7,7 +7,6 @@ import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { useHiveFolders } from '../lake/hive-folders.js';
 import { openWorld, readItems, readTruth, type World } from '../sync/world.js';
 import { copyState, keepState, stateFolder, withDatabase } from './keep-state.js';
 
@@ -34,7 +33,6 @@ const commands: { state: string; command: string; result: string; ok: boolean }[
 const world = await openWorld({ items: 200, sites: 6, faults: ['export:malformed@1'] });
 try {
   await copyAndChange(world);
-  await readFolders(world);
   const writes = engines.flatMap(planWrites);
   for (const { lake, from } of writes) if (from === undefined) await cp(world.lakePath, lake, { recursive: true });
   await writeFile(join(folder, 'writes.json'), JSON.stringify(writes));
@@ -68,20 +66,6 @@ async function copyAndChange(world: World): Promise<void> {
     await world.sync();
   }
   await keepState(folder, 'current', world.lakePath, { title: 'after three runs', plain: true });
-}
-
-/** As older versions laid a lake out, and after the next run. */
-async function readFolders(world: World): Promise<void> {
-  const current = world.lakePath;
-  renew(world, current);
-  await useHiveFolders(world.lakePath);
-  await copyState(folder, 'current', 'folders', world.lakePath, {
-    title: 'as an older version laid it out',
-    plain: false,
-  });
-  await run('folders', 'sync', () => world.sync());
-  await keepState(folder, 'folders, synced', world.lakePath, { title: 'the same, after `sync`', plain: true });
-  world.lakePath = current;
 }
 
 function planWrites(engine: string): Write[] {

@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { convertToCheckpoint, keepLines, readCheckpoint } from '../../src/lake/checkpoint-file.js';
+import { convertToCheckpoint, readCheckpoint } from '../../src/lake/checkpoint-file.js';
 import { makeFolder, openDatabase } from './fixture.js';
 
 /** One action of each kind, with every field that a checkpoint has a column for. */
@@ -76,25 +76,4 @@ test('one database serves all checkpoints of the process, also behind one that c
   } finally {
     vi.restoreAllMocks();
   }
-});
-
-test('kept lines of a checkpoint are read in its place, unless they are damaged or of another one', async () => {
-  const path = await convert(ACTIONS);
-  const copy = `${path}.jsonl`;
-  const keep = (from: string, lines: string[]) => keepLines(from, lines, `${copy}.new`, copy);
-  await keep(path, ['{"kept":1}', '{"kept":2}']);
-  expect(await readCheckpoint(path, copy)).toEqual(['{"kept":1}', '{"kept":2}']);
-
-  const whole = await readFile(copy, 'utf8');
-  for (const damaged of [whole.replace('2', '3'), whole.slice(0, -2), whole.split('\n')[0] as string, '']) {
-    await writeFile(copy, damaged);
-    expect(await readCheckpoint(path, copy)).toHaveLength(ACTIONS.length);
-  }
-  await keep(await convert(ACTIONS.slice(1)), ['{"kept":1}']);
-  expect(await readCheckpoint(path, copy)).toHaveLength(ACTIONS.length);
-  expect(await readCheckpoint(path, join(path, 'none'))).toHaveLength(ACTIONS.length);
-
-  // A file is where the folder should be.
-  await keepLines(path, ['{"kept":1}'], `${copy}.new`, join(path, 'none'));
-  await expect(readFile(`${copy}.new`)).rejects.toThrow('ENOENT');
 });

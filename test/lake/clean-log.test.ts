@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { cleanLog } from '../../src/lake/clean-log.js';
+import { cleanLog } from '../../src/lake/checkpoint.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';

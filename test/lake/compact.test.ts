@@ -6,7 +6,6 @@ import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { logPath } from '../../src/lake/delta-log.js';
 import { type Lake, tablePath } from '../../src/lake/layout.js';
-import { findOlderFiles } from '../../src/lake/older-files.js';
 import { isCompactionDue, planCompaction, planRewrite } from '../../src/lake/plan-compaction.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer } from '../../src/lake/publish.js';
@@ -18,7 +17,6 @@ import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/tab
 import { readDeltaTable } from '../sync/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 import { optimize } from './foreign-writer.js';
-import { useHiveFolders } from './hive-folders.js';
 
 const MB = 1024 * 1024;
 const HISTORY = loadTableSchema('history');
@@ -56,7 +54,7 @@ test('large files are left alone, and no file grows far beyond 128 MB', () => {
   expect(isCompactionDue(files('2026-11-19', 100, 64 * MB))).toBe(false);
 });
 
-test('files that are older than a column are all rewritten, of a partition at a time as many as make one file', () => {
+test('files of other programs are all rewritten, of a partition at a time as many as make one file', () => {
   const [a, b] = [files('2026-11-19', 3, 100 * MB), files('2026-11-20', 2)];
   const passes = planRewrite([...a, ...b]).map((pass) => pass.map(({ path }) => path));
   expect(passes).toEqual([[a[0], ...b], [a[1]], [a[2]]].map((pass) => pass.map((file) => file?.path)));
@@ -189,7 +187,7 @@ test('a compaction that is stopped begins no further table', async () => {
 test('what is due is joined where a partition has many files, and nothing where none has', async () => {
   const { lake, db } = await makeManyFiles();
   expect(await compactLake(db, lake, 'due', io)).toEqual([]);
-  expect(await compactLake(db, lake, 'misplaced', io)).toEqual([]);
+  expect(await compactLake(db, lake, 'foreign', io)).toEqual([]);
   const published = await readPointer(lake);
   for (let part = 0; part < 15; part += 1) {
     await write(db, lake, {
@@ -208,86 +206,29 @@ test('small files are joined up to the target that is asked for', async () => {
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
 });
 
-/** Writes a data file again as a version would have written it that did not know a column. */
-async function dropColumn(db: Database, lake: Lake, table: TableName, file: DataFile, column: string): Promise<void> {
-  const path = tablePath(lake, table, file.path);
-  await db.run(`CREATE OR REPLACE TABLE older AS SELECT * EXCLUDE (${column}) FROM read_parquet('${path}')`);
-  await db.run(`COPY older TO '${path}' (FORMAT parquet, COMPRESSION zstd)`);
-}
-
-/** The first file of each of a table's partitions, and the second ones. */
-async function readFirstAndSecond(lake: Lake): Promise<[DataFile[], DataFile[]]> {
-  const { files } = await readTable(lake, 'items');
-  const isSecond = (file: DataFile) =>
-    files.findIndex(({ partitionValues }) => partitionValues.site_id === file.partitionValues.site_id) <
-    files.indexOf(file);
-  return [files.filter((file) => !isSecond(file)), files.filter(isSecond)];
-}
-
-test('what is due stays in its folders; what is misplaced leaves them, and is not joined', async () => {
-  const { lake: before, db } = await makeManyFiles();
-  await useHiveFolders(before.root);
-  const lake = { ...before };
-  expect(await compactLake(db, lake, 'due', io)).toEqual([]);
-  const isInFolder = async () => (await readTable(lake, 'items')).files.map(({ path }) => path.includes('/'));
-  expect(await isInFolder()).toEqual(Array(6).fill(true));
-  expect(await compactLake(db, lake, 'misplaced', io)).toMatchObject([
-    { table: 'history', filesBefore: 6, filesAfter: 6, rows: 6n },
-    { table: 'items', filesBefore: 6, filesAfter: 6, rows: 18n },
-  ]);
-  expect(await isInFolder()).toEqual(Array(6).fill(false));
-});
-
 test('files of other programs are rewritten as ours, with their partition columns, also where no file is small', async () => {
   const { lake: before, db } = await makeManyFiles();
   const rows = await readRows(db, 'items');
   await optimize(before.root, 'items');
   const lake = { ...before };
   const done = { table: 'items', version: 3n, filesBefore: 3, filesAfter: 3, rows: 18n };
-  expect(await compactLake(db, lake, 'misplaced', io, { targetBytes: 1 })).toEqual([done]);
+  expect(await compactLake(db, lake, 'foreign', io, { targetBytes: 1 })).toEqual([done]);
   expect((await readTable(lake, 'items')).files.every(({ sha256 }) => sha256 !== undefined)).toBe(true);
   await createTableViews(db, lake);
   expect(await readRows(db, 'items')).toEqual(rows);
 });
 
-test('only who compacts always gets columns into files that are older than them, by joining those that are small', async () => {
-  const { lake, db } = await makeManyFiles();
-  const { files } = await readTable(lake, 'items');
-  for (const file of files.slice(0, 2)) await dropColumn(db, lake, 'items', file, 'gtin14');
-  for (const when of ['due', 'misplaced'] as const) expect(await compactLake(db, lake, when, io)).toEqual([]);
-  expect((await findOlderFiles(lake, await readTable(lake, 'items'))).size).toBe(2);
-  const [, items] = await compactLake(db, lake, 'always', io);
-  expect(items).toEqual({ table: 'items', version: 2n, filesBefore: 6, filesAfter: 3, rows: 18n });
-  expect((await findOlderFiles(lake, await readTable(lake, 'items'))).size).toBe(0);
-});
-
-test('older files that are not small are rewritten, as many of a partition at a time as make one file', async () => {
-  const { lake, db } = await makeManyFiles();
-  const [first, second] = await readFirstAndSecond(lake);
-  for (const file of [...first.slice(0, 2), ...second.slice(0, 1)]) {
-    await dropColumn(db, lake, 'items', file, 'gtin14');
-  }
-  const done = { table: 'items', version: 3n, filesBefore: 6, filesAfter: 6, rows: 9n };
-  expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([done]);
-  const state = await readTable(lake, 'items');
-  expect([state.version, (await findOlderFiles(lake, state)).size]).toEqual([3n, 0]);
-});
-
 test('only who compacts always gets files for tables without rows; one that has such a file keeps it', async () => {
   const { lake, db } = await makeManyFiles();
   const versionOf = async (table: TableName) => (await readTable(lake, table)).version;
-  for (const when of ['due', 'misplaced'] as const) {
+  for (const when of ['due', 'foreign'] as const) {
     await compactLake(db, lake, when, io);
     expect(await versionOf('rejects')).toBe(-1n);
   }
   await compactLake(db, lake, 'always', io, { targetBytes: 1 });
   expect(await Promise.all(TABLE_NAMES.map(versionOf))).not.toContain(-1n);
   expect((await readPointer(lake))?.tables.rejects?.files).toHaveLength(1);
-  const [file] = (await readTable(lake, 'rejects')).files;
-  if (file === undefined) throw new Error('no file');
-  await dropColumn(db, lake, 'rejects', file, 'raw');
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
-  expect((await readTable(lake, 'rejects')).files).toEqual([file]);
 });
 
 test('commits of a compaction say so', async () => {
@@ -304,7 +245,7 @@ test('where nothing is done nothing is published', async () => {
   const { lake, db } = await makeManyFiles();
   const catalog = join(lake.root, 'catalog.sql');
   await rm(catalog);
-  for (const when of ['due', 'misplaced'] as const) expect(await compactLake(db, lake, when, io)).toEqual([]);
+  for (const when of ['due', 'foreign'] as const) expect(await compactLake(db, lake, when, io)).toEqual([]);
   await expect(stat(catalog)).rejects.toThrow('ENOENT');
   await compactLake(db, lake, 'always', io);
   await stat(catalog);
@@ -325,9 +266,9 @@ test('a table that is behind items stays behind: it follows what a compaction do
   expect((await readTable(lake, 'products')).applied.itemsVersion).toBe(2n);
 });
 
-test('a table that is due is not joined by who only puts files in their places', async () => {
+test('a table that is due is not joined by who only rewrites files of other programs', async () => {
   const { lake, db } = await makeManyFiles();
   for (let part = 0; part < 15; part += 1)
     await write(db, lake, { select: select('items', { ...ITEM, site_id: '1' }) });
-  expect(await compactLake(db, lake, 'misplaced', io)).toEqual([]);
+  expect(await compactLake(db, lake, 'foreign', io)).toEqual([]);
 });

@@ -1,23 +1,22 @@
 import { expect, test } from 'vitest';
 import {
   compareColumns,
-  describeOtherTypes,
-  nameColumns,
-  refuseOtherTypes,
-  refuseUnknownColumns,
+  describeDifference,
+  readDeltaColumns,
+  refuseOtherColumns,
+  refuseUnreadable,
+  writeDeltaSchema,
 } from '../../src/lake/column-difference.js';
-import type { MetaData } from '../../src/lake/delta-actions.js';
-import { keepsOlderFiles, planMetaData, readRetentionMs, readTombstoneMs } from '../../src/lake/delta-metadata.js';
-import { readDeltaColumns, writeDeltaSchema } from '../../src/lake/delta-schema.js';
-import type { LogState } from '../../src/lake/log-state.js';
+import type { LogState, MetaData } from '../../src/lake/delta-actions.js';
+import { planMetaData, readRetentionMs, readTombstoneMs } from '../../src/lake/delta-metadata.js';
 import { PRICELAKE_VERSION } from '../../src/lake/version.js';
-import type { TableSchema } from '../../src/tables/schemas.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
+import { loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
 import type { DataFile, StagedFile, TableChange, TableState } from '../../src/tables/table.js';
 import { AT } from './fixture.js';
 
 const HOUR = 3_600_000;
 const schema = loadTableSchema('items');
+const CONTRACT = `schemas/items.yaml of pricelake ${PRICELAKE_VERSION}`;
 const file = (path: string, partitionValues: Record<string, string | null> = { site_id: '1' }): StagedFile => ({
   path,
   stagedAt: path,
@@ -52,9 +51,8 @@ const change = (more: Partial<TableChange> = {}): TableChange => ({
 const plan = (state: LogState, wanted = change(), retentionMs?: number, contract: TableSchema = schema) =>
   planMetaData(state, contract, wanted, { at: AT, retentionMs });
 const create = (retentionMs?: number): MetaData => plan(stateOf(undefined), change(), retentionMs) as MetaData;
-/** The contract before it had its last columns. */
-const older = (count = 1): TableSchema => ({ ...schema, columns: schema.columns.slice(0, -count) });
-const olderData = () => ({ ...create(), schemaString: writeDeltaSchema(older()) });
+/** The contract without its last columns. */
+const without = (count = 1): TableSchema => ({ ...schema, columns: schema.columns.slice(0, -count) });
 
 test('a new table says what it is', () => {
   const metaData = create();
@@ -80,11 +78,7 @@ test('superseded files are kept in whole hours; tombstones for one at least', ()
     { 'delta.deletedFileRetentionDuration': 'interval 1 hours', 'pricelake.retentionHours': '1' },
     { 'delta.deletedFileRetentionDuration': 'interval 2 hours', 'pricelake.retentionHours': '2' },
   ]);
-  expect([readRetentionMs(undefined), readTombstoneMs(undefined), keepsOlderFiles(undefined)]).toEqual([
-    0,
-    HOUR,
-    false,
-  ]);
+  expect([readRetentionMs(undefined), readTombstoneMs(undefined)]).toEqual([0, HOUR]);
 });
 
 test('a commit rewrites what a table is only if something differs, and keeps its id, its date and foreign properties', () => {
@@ -98,27 +92,6 @@ test('a commit rewrites what a table is only if something differs, and keeps its
   });
   expect(plan(stateOf({ ...old, description: 'x' }))).toEqual(old);
   expect(plan(stateOf({ ...old, partitionColumns: ['currency'] }), change({ add: [file('a')] }))).toEqual(old);
-  // A rename leaves all as it is.
-  expect(plan(stateOf({ ...old, description: 'x' }), change({ isRename: true }))).toBeUndefined();
-  expect(plan(stateOf({ ...old, description: 'x' }), change({ isRename: false }))).toEqual(old);
-});
-
-test('a table that gains columns notes that files without them stay, until all are replaced', () => {
-  const [a, b] = [file('a'), file('b')];
-  const gained = plan(stateOf(olderData(), [a, b]), change({ remove: [a] }));
-  expect(gained).toMatchObject({
-    schemaString: writeDeltaSchema(schema),
-    configuration: { 'pricelake.olderFiles': 'true' },
-  });
-  expect(keepsOlderFiles(gained)).toBe(true);
-  expect(plan(stateOf(gained, [a, b]), change({ add: [a] }))).toBeUndefined();
-  const replaced = plan(stateOf(gained, [a, b]), change({ add: [file('c')], remove: [a, b] }));
-  expect(replaced?.configuration).not.toHaveProperty('pricelake.olderFiles');
-  expect(keepsOlderFiles(replaced)).toBe(false);
-  expect(plan(stateOf(olderData(), [a]), change({ remove: [a] }))?.configuration).not.toHaveProperty(
-    'pricelake.olderFiles',
-  );
-  expect(plan(stateOf(create(), [a, b]), change({ remove: [a] }))).toBeUndefined();
 });
 
 test('another partitioning is refused while files of the old one stay', () => {
@@ -140,38 +113,37 @@ test('another partitioning is refused while files of the old one stay', () => {
   expect(() => plan(stateOf(create()), odd)).toThrow(new TypeError('items: staged by site_id and by '));
 });
 
-test('files with columns that the contract lacks, or of other types, may not stay', () => {
+test('files with other columns than the contract has may not stay', () => {
   const a = file('a');
   const stays = (metaData: MetaData, contract = schema) => plan(stateOf(metaData, [a]), change(), undefined, contract);
   const [last, before] = [schema.columns.at(-1)?.name, schema.columns.at(-2)?.name];
-  expect(() => stays(create(), older(2))).toThrow(
+  expect(() => stays(create(), without(2))).toThrow(
     expect.objectContaining({
       code: 'lake_invalid',
-      message: `items has other columns than schemas/items.yaml: ${before}, ${last}`,
+      message: `items: it has columns ${before}, ${last}, which ${CONTRACT} does not know`,
       facts: { hint: 'Go back to the old setting, or run `pricelake rebuild`.' },
     }),
   );
-  const retyped = { ...create(), schemaString: create().schemaString.replace('"decimal(18,4)"', '"double"') };
-  expect(() => stays(retyped)).toThrow('items has other columns than schemas/items.yaml: price');
+  const lacking = { ...create(), schemaString: writeDeltaSchema(without()) };
+  expect(() => stays(lacking)).toThrow(`items: it lacks column ${last} of ${CONTRACT}`);
+  expect(plan(stateOf(lacking, [a]), change({ remove: [a] }))?.schemaString).toBe(writeDeltaSchema(schema));
 });
 
 test('columns are compared by name and type, in any order', () => {
   const { columns } = schema;
   const mixed = { ...schema, columns: columns.toReversed() };
   expect(compareColumns(schema, writeDeltaSchema(mixed))).toEqual({ missing: [], unknown: [], retyped: [] });
-  const other = writeDeltaSchema(older()).replace('"decimal(18,4)"', '"double"').replace('"item_id"', '"x"');
+  const other = writeDeltaSchema(without()).replace('"decimal(18,4)"', '"double"').replace('"item_id"', '"x"');
   const found = compareColumns(schema, other);
   expect(found).toEqual({
     missing: ['item_id', columns.at(-1)?.name],
     unknown: ['x'],
     retyped: [{ name: 'price', has: 'double', wants: 'decimal(18,4)' }],
   });
-  const said = `column price is double, schemas/items.yaml of pricelake ${PRICELAKE_VERSION} says decimal(18,4)`;
-  expect(describeOtherTypes('items', found)).toBe(said);
-  expect(describeOtherTypes('items', { ...found, retyped: [...found.retyped, ...found.retyped] })).toBe(
-    `${said}; ${said}`,
+  expect(describeDifference('items', found)).toBe(
+    `it lacks columns item_id, ${columns.at(-1)?.name} of ${CONTRACT}; it has column x, which ${CONTRACT} does not know; ` +
+      `column price is double, ${CONTRACT} says decimal(18,4)`,
   );
-  expect([nameColumns(['a']), nameColumns(['a', 'b'])]).toEqual(['column a', 'columns a, b']);
 });
 
 test('a Delta schema has all columns nullable, with their descriptions, and lists as types of their own', () => {
@@ -190,28 +162,18 @@ test('a Delta schema has all columns nullable, with their descriptions, and list
   expect(columns.get('datasets')).toMatch(/^\{"type":"array","elementType":"string"/);
 });
 
-test('a table with columns of a newer version is refused by name', () => {
-  const state = (unknown: string[]) =>
-    ({ table: 'items', difference: { missing: [], unknown, retyped: [] } }) as unknown as TableState;
-  refuseUnknownColumns({ root: '/lake' }, [state([])]);
-  expect(() => refuseUnknownColumns({ root: '/lake' }, [state([]), state(['a', 'b'])])).toThrow(
-    expect.objectContaining({
-      code: 'lake_invalid',
-      message: `/lake/items: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know its columns a, b and would lose their values`,
-      facts: { hint: 'Use the version that wrote the lake, or a newer one. Nothing was changed.' },
-    }),
-  );
-});
-
-test('a table with columns of another type is refused with both types', () => {
-  const state = (retyped: object[]) =>
-    ({ table: 'items', difference: { missing: [], unknown: [], retyped } }) as unknown as TableState;
-  refuseOtherTypes({ root: '/lake' }, state([]));
-  expect(() => refuseOtherTypes({ root: '/lake' }, state([{ name: 'price', has: 'double', wants: 'string' }]))).toThrow(
-    expect.objectContaining({
-      code: 'lake_invalid',
-      message: `/lake/items: column price is double, schemas/items.yaml of pricelake ${PRICELAKE_VERSION} says string; no value is read as another type`,
-      facts: { hint: expect.stringContaining('pricelake rebuild') },
-    }),
+test('a table with other columns is refused; a reader does without those that it does not know', () => {
+  const lake = { root: '/lake' };
+  const state = (more: object) =>
+    ({ table: 'items', difference: { missing: [], unknown: [], retyped: [], ...more } }) as unknown as TableState;
+  refuseOtherColumns(lake, [state({})]);
+  for (const difference of [{ missing: ['a'] }, { retyped: [{ name: 'price', has: 'double', wants: 'string' }] }]) {
+    const refusal = { code: 'lake_invalid', facts: { hint: expect.stringMatching(/^`pricelake rebuild` makes/) } };
+    expect(() => refuseOtherColumns(lake, [state({}), state(difference)])).toThrow(expect.objectContaining(refusal));
+    expect(() => refuseUnreadable(lake, state(difference))).toThrow(expect.objectContaining(refusal));
+  }
+  refuseUnreadable(lake, state({ unknown: ['a'] }));
+  expect(() => refuseOtherColumns(lake, [state({ unknown: ['a'] })])).toThrow(
+    `/lake/items: it has column a, which ${CONTRACT} does not know`,
   );
 });

@@ -1,6 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { logPath } from '../../src/lake/delta-log.js';
 import { type Filling, fillEmptyTables } from '../../src/lake/fill-empty-tables.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath, tablePath } from '../../src/lake/layout.js';
@@ -8,7 +7,6 @@ import { readTable } from '../../src/lake/read.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
-import { META_DATA, PROTOCOL, writeEntry } from './log-writer.js';
 
 const filling: Filling = { commit: { runId: 'r', operation: 'FILL', at: AT }, metadata: { credits: 'CC BY' } };
 
@@ -65,19 +63,4 @@ test('a table that has lost its rows keeps its partitioning; one with rows is le
   await write(db, lake, { select: noRows, partitionBy, remove: await readFiles(lake) });
   await fillEmptyTables(db, lake, { ...filling, tables: ['items'], partitionBy: { items: ['site_id'] } });
   expect((await readFiles(lake)).map(({ partitionValues }) => partitionValues)).toEqual([{ currency: null }]);
-});
-
-test('a file without rows that is older than a column is replaced, and nothing is noted as changed', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  const schema = JSON.parse(META_DATA.schemaString) as { fields: { name: string }[] };
-  schema.fields = schema.fields.filter(({ name }) => name !== 'gtin14');
-  await writeEntry(lake, 0n, [PROTOCOL, { metaData: { ...META_DATA, schemaString: JSON.stringify(schema) } }]);
-  const older = { path: 'empty.parquet', partitionValues: { site_id: null }, size: 10, modificationTime: 1 };
-  await writeEntry(lake, 1n, [{ add: { ...older, dataChange: true, stats: '{"numRecords":0}' } }]);
-  expect(await fillEmptyTables(db, lake, { ...filling, tables: ['items'] })).toEqual(['items']);
-  const [file, ...others] = await readFiles(lake);
-  expect([file?.path === 'empty.parquet', others]).toEqual([false, []]);
-  const entry = await readFile(logPath(lake, 'items', 2n, 'json'), 'utf8');
-  expect(entry.match(/"dataChange":false/g)).toHaveLength(2);
-  expect(entry).not.toContain('"dataChange":true');
 });

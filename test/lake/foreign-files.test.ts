@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { compactLake } from '../../src/lake/compact.js';
 import { openLake } from '../../src/lake/lake.js';
 import { refreshPointer } from '../../src/lake/publish.js';
 import { createTableViews } from '../../src/lake/views.js';
 import type { TableName } from '../../src/tables/table.js';
-import { openWorld, testIo, type World } from '../sync/world.js';
+import { openWorld, type World } from '../sync/world.js';
 import { optimize } from './foreign-writer.js';
 
 let world: World;
@@ -52,20 +51,6 @@ test('catalog.sql reads files without partition columns, too', async () => {
     await db.run(`SET file_search_path = '${world.lakePath}'`);
     await db.run(catalog);
     expect(await readRows(db)).toEqual(before);
-  } finally {
-    await db.close();
-  }
-});
-
-test('compaction gives files that another program wrote their partition columns back', async () => {
-  const lake = await openLake(world.lakePath, { create: false });
-  await withViews((db) => compactLake(db, lake, 'always', testIo));
-  expect(await withViews(readRows)).toEqual(before);
-  const db = await Database.open();
-  try {
-    const row = await db.row(`SELECT count(*) AS n, count(site_id) AS sites
-      FROM read_parquet('${lake.root}/items/*.parquet')`);
-    expect(row?.n).toBe(row?.sites);
   } finally {
     await db.close();
   }

@@ -1,16 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ignoreMissing, privatePath, tablePath, temporaryPath } from '../../src/lake/layout.js';
+import { ignoreMissing, temporaryPath } from '../../src/lake/layout.js';
 import { makeFolder } from './fixture.js';
-
-test('a lake has a folder a table, and one of its own beside them', () => {
-  const lake = { root: '/lake' };
-  expect(tablePath(lake, 'items')).toBe('/lake/items');
-  expect(tablePath(lake, 'items', '_delta_log', 'a.json')).toBe('/lake/items/_delta_log/a.json');
-  expect(privatePath(lake)).toBe('/lake/_pricelake');
-  expect(privatePath(lake, 'landing', 'r')).toBe('/lake/_pricelake/landing/r');
-});
 
 test('a temporary file has a new name each time, that of the file to be behind it', () => {
   const names = [1, 2].map(() => temporaryPath({ root: '/lake' }, '/lake/items/a.parquet'));

@@ -88,16 +88,16 @@ test('a rebuild that was cut off while it took its place is finished first', asy
   });
 });
 
-test('tables that another program changed, or a newer version wrote, are refused, and shown to a repair', async () => {
+test('tables that another program changed, or that have other columns, are refused, and shown to a repair', async () => {
   const changed = await makeLake();
   await writeEntry(changed, 1n, [remove('a.parquet', 5)], { engineInfo: 'other 1', operation: 'DELETE' });
-  const newer = await makeLake();
+  const other = await makeLake();
   const schema = JSON.parse(META_DATA.schemaString) as { fields: object[] };
   schema.fields.push({ name: 'brand_id', type: 'long', nullable: true, metadata: {} });
-  await writeEntry(newer, 1n, [{ metaData: { ...META_DATA, schemaString: JSON.stringify(schema) } }]);
+  await writeEntry(other, 1n, [{ metaData: { ...META_DATA, schemaString: JSON.stringify(schema) } }]);
   for (const [lake, message] of [
     [changed, 'another program wrote version 1 (DELETE by other 1), which changed rows'],
-    [newer, 'does not know its column brand_id'],
+    [other, 'it has column brand_id, which schemas/items.yaml'],
   ] as const) {
     await expect(withLockedLake(lake.root, realIo, never, async () => {})).rejects.toThrow(message);
     await expectReleased(lake);

@@ -1,8 +1,8 @@
 /** Log entries written by hand: no file that they name has to exist. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { writeDeltaSchema } from '../../src/lake/column-difference.js';
 import { logPath } from '../../src/lake/delta-log.js';
-import { writeDeltaSchema } from '../../src/lake/delta-schema.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeFolder } from './fixture.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { decodeLogPath, encodeLogPath } from '../../src/lake/delta-actions.js';
+import { encodeLogPath, parseAction } from '../../src/lake/delta-actions.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
@@ -54,7 +54,7 @@ test('folder names: hostile and very long partition values survive in names, the
 test('paths are encoded for the log and decoded back', () => {
   for (const path of ['site_id=1/x.parquet', 'b=a%20b/ü ?#.parquet', 'x=1/y=%/z.parquet']) {
     expect(encodeLogPath(path)).toMatch(/^[\x21-\x7e]+$/);
-    expect(decodeLogPath(encodeLogPath(path))).toBe(path);
+    expect(parseAction(JSON.stringify({ remove: { path: encodeLogPath(path) } })).remove?.path).toBe(path);
   }
 });
 

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readPointer } from '../../src/lake/pointer.js';
-import { PRICELAKE_VERSION } from '../../src/lake/version.js';
+import { explainBehind, type Pointer, readPointer } from '../../src/lake/pointer.js';
 import { makeBareLake } from './log-writer.js';
 
 const file = { path: 'items/a.parquet', rows: 9007199254740991, bytes: 5 };
@@ -61,23 +60,39 @@ test.each([
   ]),
   ['of half a run', JSON.stringify({ ...POINTER, runNumber: 1.5 })],
   ['without files', JSON.stringify({ ...POINTER, tables: { items: { version: 3, rows: 1 } } })],
+  ['of tables that are not known', JSON.stringify({ ...POINTER, tables: { ...POINTER.tables, brands: {} } })],
   ['without tables', JSON.stringify({ ...POINTER, tables: undefined })],
 ])('a pointer that is %s is damaged, and says how to write it again', async (_what, text) => {
   await expect(read(text as string)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: expect.stringMatching(/lake\.json: damaged$/),
+    message: expect.stringMatching(/lake\.json: damaged, or of another format$/),
     facts: { hint: expect.stringContaining('pricelake rebuild') },
     cause: expect.any(Error),
   });
 });
 
-test('a pointer to tables of a newer version is refused by their names', async () => {
-  const tables = { ...POINTER.tables, brands: {}, shops: {} };
-  await expect(read(JSON.stringify({ ...POINTER, tables }))).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: expect.stringContaining(
-      `lake.json: a newer version wrote it; pricelake ${PRICELAKE_VERSION} does not know table brands, shops`,
-    ),
-    facts: { newer: true, hint: expect.stringContaining('Nothing was changed.') },
-  });
+const lake = { root: '/lake' };
+const pointerTo = (version: bigint, ...paths: string[]) =>
+  ({ tables: { items: { version, files: paths.map((path) => ({ path })) } } }) as unknown as Pointer;
+const explain = (version: bigint, paths: string[], pointer?: Pointer) =>
+  explainBehind(lake, { table: 'items', version, paths }, pointer);
+
+test('a log that lake.json does not name, or that is ahead of it, has not fallen behind', () => {
+  expect(explain(0n, [])).toBeUndefined();
+  expect(explain(0n, [], { tables: {} } as Pointer)).toBeUndefined();
+  expect(explain(4n, ['b'], pointerTo(3n, 'items/a'))).toBeUndefined();
+});
+
+test('a log whose last entries are gone has', () => {
+  expect(explain(2n, [], pointerTo(3n))).toBe('/lake/items: its log ends at version 2, lake.json names version 3');
+});
+
+test('a log of the same version has when its files are not the same', () => {
+  const pointer = pointerTo(3n, 'items/a', 'items/b');
+  expect(explain(3n, ['b', 'a'], pointer)).toBeUndefined();
+  for (const paths of [['a'], ['a', 'c'], ['a', 'b', 'c'], []]) {
+    expect(explain(3n, paths, pointer)).toBe(
+      `/lake/items: version 3 of its log has ${paths.length} files, lake.json names 2, or others`,
+    );
+  }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Bound } from '../../src/plan/allowance.js';
-import { type Counts, planShards, SPLIT_ABOVE } from '../../src/plan/plan-shards.js';
+import { type Counts, planExports, SPLIT_ABOVE } from '../../src/plan/plan-shards.js';
 
 const FREE = { calls: undefined, quota: undefined };
 const ADD_UP = 'the websites of /facets add up to 900 listed items of';
@@ -17,7 +17,7 @@ const listed = (change: object): Counts => ({ ...COUNTS, listed: { ...COUNTS.lis
 
 describe('exports of a snapshot', () => {
   test('are one by website for the listed items and one for the removed ones of all, the largest first', () => {
-    const { shards, reason } = planShards(COUNTS, FREE, 999n);
+    const { shards, reason } = planExports([COUNTS], FREE, 999n);
     expect(shards).toEqual([
       { name: 'site-2', status: 'active', site: 2n, rows: 600n },
       { name: 'site-9007199254740993', status: 'active', site: 9_007_199_254_740_993n, rows: 250n },
@@ -28,7 +28,7 @@ describe('exports of a snapshot', () => {
     expect(reason).toBe('1000 items are more than 999: an export by website');
   });
 
-  test.each<[string, Counts, Parameters<typeof planShards>[1], string]>([
+  test.each<[string, Counts, Parameters<typeof planExports>[1], string]>([
     ['there are few items', { items: 999n }, FREE, '999 items are no more than 999'],
     ['nobody counted the websites', { items: 1_000n }, FREE, 'the websites are not counted'],
     ['the counts of the websites do not add up', listed({ items: 901n }), FREE, `${ADD_UP} 901`],
@@ -41,18 +41,18 @@ describe('exports of a snapshot', () => {
       'rows beyond the quota may be billed by export',
     ],
   ])('are one when %s', (_case, counts, allowance, reason) => {
-    expect(planShards(counts, allowance, 999n)).toEqual({
+    expect(planExports([counts], allowance, 999n)).toEqual({
       shards: [{ name: 'all', status: 'all', site: undefined, rows: counts.items }],
       reason,
     });
   });
 
   test('are split where calls and rows just suffice', () => {
-    expect(planShards(COUNTS, { calls: bound(40n), quota: bound(1_000n) }, 999n).shards).toHaveLength(4);
+    expect(planExports([COUNTS], { calls: bound(40n), quota: bound(1_000n) }, 999n).shards).toHaveLength(4);
   });
 
   test('of a million items are one', () => {
-    expect(planShards({ items: 1_000_000n }, FREE).shards).toHaveLength(1);
+    expect(planExports([{ items: 1_000_000n }], FREE).shards).toHaveLength(1);
     expect(SPLIT_ABOVE).toBe(1_000_000n);
   });
 });

@@ -61,6 +61,7 @@ export async function renderWorld(rows: WorldRows, selection: Partial<ReportSele
 const RUN: Row = {
   pipeline: text('prices'),
   mode: text('feed'),
+  reason: text('the feed reaches back far enough'),
   started_at: time('2026-11-20T08:59:00Z'),
   finished_at: time('2026-11-20T09:00:00Z'),
   seconds: '60',

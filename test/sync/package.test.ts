@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import * as nodeModule from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -60,6 +61,25 @@ describe('the package', () => {
       const shipped = await readdir(path.join(installed, 'pipelines', folder));
       expect(shipped).toEqual(await readdir(path.join(ROOT, 'pipelines', folder)));
     }
+  });
+
+  test('runs no script of its own when it is installed', async () => {
+    const { scripts } = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'));
+    expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining([expect.stringMatching(/install$/)]));
+  });
+
+  test('keeps compiled code beside its own where Node can do that, and runs where the folder can not be written', async () => {
+    const compiled = path.join(installed, 'dist', 'cli', 'compiled');
+    await pricelake(['--version']);
+    const isKept = await stat(compiled).then(
+      () => true,
+      () => false,
+    );
+    expect(isKept).toBe('enableCompileCache' in nodeModule);
+    await rm(compiled, { recursive: true, force: true });
+    await writeFile(compiled, 'no folder');
+    expect(await pricelake(['--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
+    await rm(compiled);
   });
 
   test('tells its version and its help where it is installed', async () => {

@@ -4,7 +4,6 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { MAX_CONNECTIONS } from '../../src/webhook/connections.js';
 import { buildEvent, HOUR_MS, NOW, SECRET, Site, sign } from './delivery.js';
 
 let site: Site;
@@ -213,7 +212,7 @@ describe('whoever holds many connections', () => {
     ['has asked and asks for nothing more', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('and %s shuts nobody out: the oldest one is closed', async (_name, said) => {
     site = await Site.open();
-    const sockets = await hold(MAX_CONNECTIONS + 40, said);
+    const sockets = await hold(256 + 40, said);
     expect(await site.post(buildEvent('evt_1'))).toBe(204);
     await Promise.all(sockets.slice(0, 40).map(endOf));
     expect(sockets.slice(45).filter(({ closed }) => closed)).toEqual([]);
@@ -223,7 +222,7 @@ describe('whoever holds many connections', () => {
     site = await Site.open();
     const body = buildEvent('evt_1');
     const sender = await beginTaken(body);
-    await hold(MAX_CONNECTIONS + 40);
+    await hold(256 + 40);
     const answered = once(sender, 'response');
     sender.end(body);
     const [answer] = await answered;

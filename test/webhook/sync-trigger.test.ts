@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { planWait, type RunEnd, SyncTrigger } from '../../src/webhook/sync-trigger.js';
+import { type RunEnd, SyncTrigger } from '../../src/webhook/sync-trigger.js';
 import { createLogIo, NOW } from './delivery.js';
 
 const DELAY_MS = 10_000;
@@ -107,10 +107,13 @@ describe('runs for events', () => {
   });
 });
 
-test('the wait is what the service said, where that is longer', () => {
-  const nextRunAt = new Date(NOW.getTime() + 100 * MINUTE_MS);
-  expect(planWait(DELAY_MS, 1, nextRunAt, NOW)).toBe(100 * MINUTE_MS);
-  expect(planWait(DELAY_MS, 3, new Date(NOW.getTime() - 1), NOW)).toBe(4 * MINUTE_MS);
-  expect(planWait(5 * MINUTE_MS, 1, undefined, NOW)).toBe(5 * MINUTE_MS);
-  expect(planWait(0, 0, nextRunAt, NOW)).toBe(0);
+test('the wait is what the service said, where that is longer', async () => {
+  const world = start();
+  world.trigger.want();
+  const at = (minutes: number) => new Date(NOW.getTime() + minutes * MINUTE_MS);
+  for (const minutes of [100, -1, -1]) await pass(world, { outcome: 'later', nextRunAt: at(minutes) });
+  await pass(world, { outcome: 'done', nextRunAt: at(100) });
+  world.trigger.want();
+  await pass(world, { outcome: 'done' });
+  expect(world.waits.map(({ ms }) => ms / MINUTE_MS)).toEqual([1 / 6, 100, 2, 4, 1 / 6]);
 });

@@ -1,10 +1,10 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source f7e4f103bc54662c.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source c5bce39451bd92f7.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct
 FROM price_spread
 WHERE
-  COALESCE(grade, 'A') < 'C' AND (
+  grade < 'C' AND (
     :currency IS NULL OR currency = :currency
   );
 -- step: spread_histogram

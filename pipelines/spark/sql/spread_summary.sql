@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 8b23a77ace6bab54.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source af15729432ad0be7.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,
@@ -38,7 +38,6 @@ SELECT
   unit_min,
   unit_max,
   unit_spread_pct,
-  COALESCE(grade, 'A') AS known_grade,
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
 FROM price_spread
 WHERE
@@ -52,18 +51,18 @@ SELECT
   min_shops,
   COUNT(spread_pct) AS spreads,
   COUNT(*) FILTER(WHERE
-    known_grade = 'A') AS grade_a,
+    grade = 'A') AS grade_a,
   COUNT(*) FILTER(WHERE
-    known_grade = 'B') AS grade_b,
+    grade = 'B') AS grade_b,
   COUNT(*) FILTER(WHERE
-    known_grade = 'C') AS grade_c,
+    grade = 'C') AS grade_c,
   CAST(COALESCE(SUM(left_out), 0) AS BIGINT) AS left_out,
   COUNT(*) FILTER(WHERE
-    known_grade < 'C' AND shops >= min_shops) AS in_many_shops,
+    grade < 'C' AND shops >= min_shops) AS in_many_shops,
   GET(
     TRANSFORM(
       ARRAY(ARRAY_SORT(COLLECT_LIST(trusted_pct) FILTER(WHERE
-        known_grade < 'C'))),
+        grade < 'C'))),
       sorted -> GET(
         TRANSFORM(
           ARRAY(CAST(ARRAY_SIZE(sorted) - 1 AS DOUBLE) * CAST(0.5 AS DOUBLE)),
@@ -89,7 +88,7 @@ SELECT
   GET(
     TRANSFORM(
       ARRAY(ARRAY_SORT(COLLECT_LIST(trusted_pct) FILTER(WHERE
-        known_grade < 'C'))),
+        grade < 'C'))),
       sorted -> GET(
         TRANSFORM(
           ARRAY(CAST(ARRAY_SIZE(sorted) - 1 AS DOUBLE) * CAST(0.9 AS DOUBLE)),

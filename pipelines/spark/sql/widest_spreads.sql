@@ -146,11 +146,11 @@ SELECT
   category_name,
   category_path,
   ROW_NUMBER() OVER (
-    ORDER BY COALESCE(trusted_spread_pct, CASE WHEN grade IS NULL THEN spread_pct END) DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
+    ORDER BY trusted_spread_pct DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
   ) AS place
 FROM widest_spreads__matching AS matching
 WHERE
-  COALESCE(grade, 'A') <= COALESCE(CAST(:grade AS STRING), 'B');
+  grade <= COALESCE(CAST(:grade AS STRING), 'B');
 -- step: widest_spreads__chosen
 SELECT
   product_id,

@@ -1,6 +1,5 @@
 import { valueToText } from '../../duckdb/value-json.js';
 import { countOf, formatCount } from '../../formats/count.js';
-import { nameColumns } from '../../lake/column-difference.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import type { DatasetSelection } from '../../tables/table.js';
@@ -27,7 +26,6 @@ export function formatStatus(status: ShownStatus, width: number | undefined): st
     formatSizes(status),
     formatWebhooks(status),
     ...status.brokenExports.map(explainBroken),
-    ...status.drift.map(formatDrift),
   ];
   const facts = lines.filter((line) => line !== '').map((line) => `${wrapText(toPlainLine(line), width, '  ')}\n`);
   const tables = formatTables(status.tables, width);
@@ -120,11 +118,6 @@ function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
   if (waiting === 0 && setAside === 0) return '';
   const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
   return `webhook events for the next sync: ${formatCount(waiting)}${unread}`;
-}
-
-function formatDrift({ table, missing, unknown }: Status['drift'][number]): string {
-  if (unknown.length > 0) return `a newer version wrote ${table}, with ${nameColumns(unknown)}: sync with that version`;
-  return `an older version wrote ${table}, without ${nameColumns(missing)}: the next run that writes the table adds ${missing.length === 1 ? 'it' : 'them'}, NULL in older rows`;
 }
 
 function formatTables(tables: Status['tables'], width: number | undefined): string {

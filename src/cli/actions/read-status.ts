@@ -10,7 +10,6 @@ import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
-import { readTable } from '../../lake/read.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { findRetryAt } from '../../plan/broken-exports.js';
 import type { CachedLake } from '../../remote/cached-lake.js';
@@ -58,8 +57,6 @@ export async function readStatus(
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
-    /** Tables that another version of pricelake wrote. */
-    drift: await readDrift(lake),
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
     ...(await inspectActivity(lake, remote === undefined ? await readLock(lake, io) : remote.holder)),
     webhooks: await countFiles(lake.root),
@@ -78,13 +75,6 @@ async function readListing(db: Database, idle: RunRow | undefined) {
   const unknown = last?.listing_unknown ?? 0n;
   if (last === undefined || typeof unknown !== 'bigint' || unknown === 0n) return undefined;
   return { run: BigInt(String(last.run_number)), unknown, reason: String(last.reason) };
-}
-
-async function readDrift(lake: Lake) {
-  const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
-  return states
-    .filter(({ difference }) => Object.values(difference).some(({ length }) => length > 0))
-    .map(({ table, difference }) => ({ table, ...difference }));
 }
 
 function listTables(pointer: Pointer | undefined) {

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
-import { openDamagedLake } from '../../lake/lake.js';
+import { openDamagedLake, openLake } from '../../lake/lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
 import type { Finding } from '../../verify/proof.js';
@@ -27,7 +27,9 @@ export async function runVerify(request: Arguments<typeof verify>, context: Comm
   const { sample, items } = request;
   const { lake: path, settings } = await findTarget(request, process.env);
   const { io, signal, json, output, style } = context;
-  const { lake } = await openDamagedLake(path);
+  const { lake, isOtherFormat } = await openDamagedLake(path);
+  // Proofs of a format that is not known would be none.
+  if (isOtherFormat) await openLake(path, { create: false });
   await refusePartial(lake);
   const session = await openSession({ signal, memoryLimit: settings?.lake.memory });
   try {

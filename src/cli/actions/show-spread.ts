@@ -107,11 +107,6 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
 /** One decimal is enough for a share. `!` marks prices far from all others. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   const marked = Number(read('outliers')) > 0;
-  // A lake of an older version has no trusted figures until its next run.
-  if (name.startsWith('trusted_') && read('grade') === null) {
-    const plain = name.slice('trusted_'.length);
-    return show(plain, read(plain), read);
-  }
   if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
   if (name === 'spread_pct' && typeof value === 'number') return `${value.toFixed(1)} ${marked ? '!' : ' '}`;
   if (name === 'outliers') return marked ? value : null;

@@ -80,7 +80,7 @@ export const rebuild = declareCommand({
     ['pricelake rebuild --lake /data/lake', 'The same without a key: repair damaged files'],
   ],
   notes:
-    'Raw bytes are kept for landing.keep. The tables stay as they are until all new ones are made; then they are replaced one by one. Logs, lake.json and format.json may be damaged: the raw bytes are enough.',
+    'Raw bytes are kept for landing.keep. The tables stay as they are until all new ones are made; then they are replaced one by one. Logs, lake.json and format.json may be damaged or of another format: the raw bytes are enough.',
 });
 
 const FILE_SIZE: Form<number> = { what: 'a size such as 64MB or 1GB', parse: parseSize, placeholder: 'SIZE' };
@@ -94,7 +94,7 @@ export const compact = declareCommand({
   },
   examples: [['pricelake compact --lake /data/lake', 'One file for each closed day of history']],
   notes:
-    'sync does this by itself if a partition has more than 16 small files. compact also rewrites files that lack a new column of their table, and moves files that older versions kept in folders. It makes Delta commits of the same rows (dataChange false).',
+    'sync does this by itself if a partition has more than 16 small files. compact also rewrites files that another program wrote. It makes Delta commits of the same rows (dataChange false).',
 });
 
 export const restore = declareCommand({

@@ -102,9 +102,7 @@ function renderRuns(runs: readonly Run[]): Html {
 
 function renderExportRows({ export_rows, export_rows_landed, overage }: Run): Content {
   const notes = [
-    ...(export_rows_landed === null || export_rows_landed === export_rows
-      ? []
-      : [`${formatCount(export_rows_landed)} landed`]),
+    ...(export_rows_landed === export_rows ? [] : [`${formatCount(export_rows_landed)} landed`]),
     ...(overage ? ['with overage'] : []),
   ];
   return html`${formatCount(export_rows)}${notes.map((note) => html` <small class="attention">${note}</small>`)}`;

@@ -237,8 +237,7 @@ const widestColumns = (places: ReadonlyMap<string, number>): Column<Spread>[] =>
   },
   {
     label: 'Grade',
-    sortBy: ({ grade }) => grade ?? '',
-    cell: ({ grade, grade_reason }) =>
-      grade === null ? '–' : html`${grade} <small>${foreign(grade_reason, 120)}</small>`,
+    sortBy: ({ grade }) => grade,
+    cell: ({ grade, grade_reason }) => html`${grade} <small>${foreign(grade_reason, 120)}</small>`,
   },
 ];

@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../duckdb/quote.js';
 import type { RowFormat } from './row-file.js';
 
-export const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
+const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
 
 /**
  * The document does not show how export rows name their fields (section 2, Export row): nested like Item, or flat as

@@ -28,9 +28,6 @@ CREATE TABLE pick (n INTEGER, kind TINYINT, observed_at TIMESTAMP);
 CREATE TABLE scrapes (model_id BIGINT, scraped_at TIMESTAMP);
 `;
 
-/** Names are CHANGE_KINDS of the contract, in this order. */
-export const KIND = { NEW: 0, CHANGED: 1, REMOVED: 2, RELISTED: 3 } as const;
-
 /** Everything random is a hash, so a seed gives the same bytes again. */
 export const CREATE_MACROS = `
 -- Hashed once more: of several arguments DuckDB only joins the hashes by XOR, so draws would go hand in hand.
