@@ -1,13 +1,12 @@
-import path from 'node:path';
 import { fetchAllowance } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
+import { openLanding } from '../journal/landings.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { openSession } from '../lake/session.js';
-import { Journal } from '../landing/journal.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import { type SampleComparison, sampleItems } from './compare-sample.js';
 
@@ -28,14 +27,14 @@ export async function compareItemSample(
   const runId = `verify-${io.now().toISOString()}`;
   const session = await openSession({ lake, runId, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder: folder } = session;
-  const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+  const begin = { runNumber: 0n, runId, at: io.now().toISOString(), pipeline: pipeline.name, cursorFrom: null };
+  const landing = await openLanding(folder, begin);
   try {
     await fetchAllowance(client, pipeline.budget);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
-    const landing = { runNumber: 0n, runId, folder, journal };
     return await sampleItems({ db, landing, client, typing, io }, size, await readKnownUntil(lake, db));
   } finally {
-    await journal.close();
+    await landing.journal.close();
     await client.close();
     await session.close();
   }

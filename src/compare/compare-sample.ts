@@ -40,7 +40,7 @@ export async function chooseRunSample(
 /** Compares a run's sample with the lake, value by value. */
 export async function compareSample(run: Run, sample: LandedSample | undefined): Promise<SampleComparison> {
   if (sample === undefined) return NO_SAMPLE;
-  const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
+  const lowWatermark = run.landing.journal.state.watermark?.changedAt ?? null;
   const comparison = await compareLanded(run, sample, lowWatermark).catch((error: unknown) =>
     skipSample(error, run.io),
   );

@@ -28,8 +28,7 @@ export async function estimateFeed(
   if (!isOne && !isNew && !(await hasNews(client, starts))) return { changes: { count: 0n, calls: 1, exact: true } };
   const waiting: WaitingFeed[] = [];
   for (const { dataset, from } of starts) {
-    const landed = journal.all('feed.page').findLast((page) => page.dataset === dataset)?.nextCursor;
-    const after = landed ?? from;
+    const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? from;
     const [part] = listParts(client, [dataset]);
     // It begins about where the feed ends when the run does.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });

@@ -16,7 +16,7 @@ export async function estimateHistories(
   if (pipeline.source.history !== 'items') return undefined;
   const isFirst = tables.items.version < 0n;
   // An unfinished run comes before them.
-  if (!isFirst && journal.entries.length > 0) return undefined;
+  if (!isFirst && journal.state.stage !== 'none') return undefined;
   const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
   const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
   if (missing === 0) return undefined;

@@ -11,7 +11,7 @@ import type { EstimateSource } from './estimate-source.js';
 /** What a poll takes to establish which items are listed: a call for the counts, and where they may hide something, pages. */
 export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
   const { db, client, selection, journal } = source;
-  if (journal.last('listing.done') !== undefined) return undefined;
+  if (journal.state.listing.done !== undefined) return undefined;
   await createItemViews(db, []);
   await db.run('CREATE OR REPLACE TABLE pending_changes AS SELECT * FROM history WHERE false');
   await createListingItems(db, undefined, []);

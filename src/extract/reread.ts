@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
+import type { Landing } from '../journal/landings.js';
 import { landSingleItems } from './land-single-items.js';
 import { skipSample } from './sample.js';
 
@@ -9,7 +9,7 @@ const MOST = 500;
 
 /** True where pages or an export brought items: single items may be ahead of them. */
 export function hasReadLists({ journal }: Landing): boolean {
-  return journal.last('hydrate.again') === undefined && journal.all('hydrate.page').some(({ rows }) => rows > 1);
+  return !journal.state.hydration.isReadAgain && journal.state.hydration.hasLists;
 }
 
 /**
@@ -28,5 +28,5 @@ export async function landRereads(
   if (itemIds.length === 0 || itemIds.length > MOST || !isAffordable) return;
   await journal.append({ type: 'hydrate.again', items: itemIds.length, calls: client.calls() });
   const part = { client, dataset: undefined };
-  await landSingleItems(part, landing, 'hydrate.page', itemIds, io).catch((error: unknown) => skipSample(error, io));
+  await landSingleItems(part, landing, 'hydrate', itemIds, io).catch((error: unknown) => skipSample(error, io));
 }

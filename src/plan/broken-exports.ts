@@ -1,17 +1,5 @@
 import { PricelakeError } from '../errors/errors.js';
-
-/** An export that broke off in all attempts of one run or more, its last ones. */
-export interface BrokenExport {
-  /** The shard's name, or that of an export of changed items. */
-  name: string;
-  /** Runs in which it did, one after the other. */
-  runs: number;
-  /** Rows that its attempts announced: they may have been paid for. */
-  rows: bigint;
-  /** When the last one broke off. */
-  at: Date;
-  reason: string;
-}
+import type { BrokenExport } from '../journal/memory.js';
 
 /** What an attempt lost. */
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason'>;

@@ -1,8 +1,9 @@
+import type { Dataset } from '../journal/landed-entry.js';
 import type { Allowance } from './allowance.js';
 import { countLeft } from './allowance.js';
 
 /** A part of the copy that the service is asked for by itself: a dataset, or undefined for all that the key can read. */
-export type Dataset = bigint | undefined;
+export type { Dataset };
 
 /**
  * A part of a snapshot that one export brings (section 4, /export). Shards of a snapshot are disjoint at one moment, but

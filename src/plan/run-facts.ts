@@ -1,7 +1,7 @@
 import type { PricelakeError } from '../errors/errors.js';
+import type { BrokenExport } from '../journal/memory.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
-import type { BrokenExport } from './broken-exports.js';
 import type { ModeChoice, UnknownListing } from './choose-mode.js';
 import type { Counts, Dataset, Shard } from './plan-shards.js';
 
@@ -105,12 +105,12 @@ export interface LandedFacts {
   /** Names of the shards that are complete. */
   exported: readonly string[];
   /** What was polled of each part. */
-  polls: ReadonlyMap<Dataset, PolledPart>;
+  polls: ReadonlyMap<Dataset, PolledPages>;
   isFeedDone: boolean;
 }
 
 /** Pages of items of a part that have landed. */
-export interface PolledPart {
+export interface PolledPages {
   /** Those of all its items. */
   wholePages: number;
   /** Rows and pages of the last round, of items that changed since; null for all items. */

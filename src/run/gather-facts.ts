@@ -1,22 +1,21 @@
 import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import type { Database } from '../duckdb/connection.js';
-import { readPolledParts } from '../extract/poll-journal.js';
-import { readLowWatermark } from '../extract/watermark.js';
 import { settleAll } from '../io/settle-all.js';
+import { findDone, listEnded } from '../journal/exports.js';
+import { type IdleRun, type LakeMemory, listIdleRuns } from '../journal/memory.js';
+import type { RunState } from '../journal/run-state.js';
 import { createTableViews } from '../lake/views.js';
-import type { JournalEntries } from '../landing/journal.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
-import type { UnknownListing } from '../plan/choose-mode.js';
+import type { ModeChoice, UnknownListing } from '../plan/choose-mode.js';
 import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
 import { readLakeSelection } from './dataset-selection.js';
-import { readIdleRuns } from './idle-runs.js';
-import type { RunRow } from './ledger.js';
 import type { Run } from './open-run.js';
 
 /** What facts are gathered from: a run at work, or a look at the next one. */
 export interface FactSource
   extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'db' | 'tables' | 'client' | 'repairs'> {
-  journal: Pick<JournalEntries, 'entries' | 'all' | 'last'>;
+  /** The run so far. */
+  journal: { readonly state: RunState };
+  memory: { readonly state: LakeMemory };
   /** True where the journal names the try that the facts are for. */
   isAtWork: boolean;
 }
@@ -40,7 +39,7 @@ export async function gatherFacts(source: FactSource, planning: Promise<PlannedR
 /** What changes while a run lands: the time, what is left of the plan, and what its journal says. */
 export function readProgress(source: FactSource, planned: PlannedRun | undefined) {
   const { io, client, journal } = source;
-  const lowWatermark = readLowWatermark(journal);
+  const { watermark: lowWatermark } = journal.state;
   return {
     now: io.now(),
     account: planned && readAccount(planned, BigInt(client.calls())),
@@ -61,31 +60,30 @@ function readAccount({ plan, gate }: PlannedRun, callsMade: bigint): AccountFact
   };
 }
 
-/** Journal entries of what a copy has landed. */
-const COPY_ENTRIES: readonly JournalEntry['type'][] = ['export.done', 'export.cut', 'poll.page'];
-
-function readLanded({ journal, isAtWork }: FactSource): LandedFacts {
-  const { entries } = journal;
-  const tries = [...journal.all('begin'), ...journal.all('try')].map(({ at }) => new Date(at));
-  const lastOf = (wanted: JournalEntry['type']) => entries.findLastIndex(({ type }) => type === wanted);
+function readLanded({ journal: { state }, isAtWork }: FactSource): LandedFacts {
+  const { decision, triedAt, exports, pages, polls, feed } = state;
+  const tried = isAtWork ? triedAt.before : triedAt.last;
   return {
-    decision: journal.last('decision'),
-    isDecidedNow: isAtWork && lastOf('decision') > lastOf('try'),
-    triedAt: tries.at(isAtWork ? -2 : -1),
-    hasWatermark: journal.last('watermark') !== undefined,
-    hasCopy: entries.some(({ type }) => COPY_ENTRIES.includes(type)),
-    shards: journal.last('shards')?.shards.map(({ site, dataset, ...shard }) => {
-      return { ...shard, dataset, site: site ?? undefined };
-    }),
-    exported: journal.all('export.done').map(({ shard }) => shard),
-    polls: readPolledParts(journal),
-    isFeedDone: journal.last('feed.done') !== undefined,
+    decision: decision && pickDecision(decision),
+    isDecidedNow: isAtWork && decision?.isOfThisTry === true,
+    triedAt: tried === undefined ? undefined : new Date(tried),
+    hasWatermark: state.watermark !== undefined,
+    hasCopy: listEnded(exports).length > 0 || pages.poll.pages > 0,
+    shards: exports.planned?.map(({ site, dataset, ...shard }) => ({ ...shard, dataset, site: site ?? undefined })),
+    exported: [...exports.attempts.keys()].filter((shard) => findDone(exports, shard) !== undefined),
+    polls,
+    isFeedDone: feed.done !== undefined,
   };
 }
 
-async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: FactSource): Promise<LakeFacts> {
-  const idleRuns = await readIdleRuns(lake);
-  const begin = journal.last('begin');
+function pickDecision({ mode, reason, added }: ModeChoice): ModeChoice {
+  return { mode, reason, ...(added === undefined ? {} : { added }) };
+}
+
+async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
+  const { lake, tables, db, selection, memory, repairs } = source;
+  const { state } = source.journal;
+  const idleRuns = listIdleRuns(memory.state);
   const cursor = tables.history.applied.cursor;
   const copied = tables.items.applied.datasets.ids;
   // Only they show that there are others.
@@ -94,7 +92,7 @@ async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: 
   return {
     hasItems: tables.items.version >= 0n,
     hasCursor: cursor !== undefined,
-    cursor: begin === undefined ? cursor : (begin.cursorFrom ?? undefined),
+    cursor: state.stage === 'none' ? cursor : (state.begin.cursorFrom ?? undefined),
     rows: await countKnownRows({ lake, tables, db, selection }),
     selection: readLakeSelection(tables.items),
     copied,
@@ -134,7 +132,7 @@ async function countKnownRows({
  */
 async function findLastRuns(
   db: Database,
-  idleRuns: readonly RunRow[],
+  idleRuns: readonly IdleRun[],
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
@@ -151,7 +149,7 @@ async function findLastRuns(
 }
 
 /** Reads the doubt that runs left since one last established which items are listed. Idle runs are the newest. */
-async function findUnknownListing(db: Database, idleRuns: readonly RunRow[]): Promise<UnknownListing | undefined> {
+async function findUnknownListing(db: Database, idleRuns: readonly IdleRun[]): Promise<UnknownListing | undefined> {
   const row = await db.row(
     `WITH known AS (SELECT coalesce(max(run_number) FILTER (listing_unknown = 0), 0) AS run_number FROM runs)
     SELECT arg_max(listing_unknown, run_number) AS items, epoch_ms(min(started_at)) AS since,

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Check } from '../check/check.js';
 import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
@@ -8,13 +7,11 @@ import { type RunScope, runChecks } from '../check/run.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { writeDurably } from '../lake/durable.js';
-import { type Lake, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews, FEW_ROWS } from '../lake/views.js';
 import { selectColumns } from '../merge/batch.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import type { Tables } from '../run/open-tables.js';
 import { NEWS_TABLES } from '../run/read-tables.js';
 import type { Candidate, CheckResult, TableName } from '../tables/table.js';
@@ -56,7 +53,7 @@ export async function auditRun(
     io.log('warn', 'gate.waived', { checks: names });
   }
   // A try that was interrupted after the decision is gone on with: the journal remembers it.
-  const passed = new Set(landing.journal.all('waived').flatMap(({ checks }) => checks));
+  const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
@@ -70,7 +67,7 @@ async function viewTables(run: Run, candidate: Candidate, checks: readonly Check
   const whole = new Set([...NEWS_TABLES, ...read(checks.filter(({ withinRun }) => withinRun !== 'run_id'))]);
   const others = new Set(read(checks).filter((table) => !whole.has(table)));
   // What an earlier try has committed is among its rows.
-  const tables = [...whole, ...[...others].filter((table) => isCommitted(run, table))];
+  const tables = [...whole, ...[...others].filter((table) => run.standing[table] === 'committed')];
   await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS, tables });
   for (const table of others) {
     if (tables.includes(table)) continue;
@@ -80,7 +77,7 @@ async function viewTables(run: Run, candidate: Candidate, checks: readonly Check
 }
 
 /** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
-async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidate): Promise<Omit<RunScope, 'side'>> {
+async function openScope({ db, memory, tables, repairs }: Run, candidate: Candidate): Promise<Omit<RunScope, 'side'>> {
   const { items } = tables;
   const changed = await db.row('SELECT count(*) AS n FROM merged_items');
   const hasFewChanges =
@@ -93,23 +90,20 @@ async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidat
   const changedTables = new Set<TableName>([...changes.map(({ table }) => table), 'check_results', 'runs']);
   if (!hasFewChanges) return { kept: new KeptCounts(undefined, listFiles(tables)), hasFewChanges, changedTables };
   await db.define('view', 'items_after', `SELECT ${selectColumns('items')} FROM merged_items`);
-  const text = await readFile(countsPath(lake), 'utf8').catch(() => undefined);
-  return { kept: new KeptCounts(text, listFiles(tables)), hasFewChanges, changedTables };
+  return { kept: new KeptCounts(memory.state.counts, listFiles(tables)), hasFewChanges, changedTables };
 }
 
 /** After the run has published: the next one counts on from here. */
-export async function keepCounts({ lake }: Pick<Run, 'lake'>, { kept }: Audit): Promise<void> {
+export async function keepCounts({ lake, memory }: Pick<Run, 'lake' | 'memory'>, { kept }: Audit): Promise<void> {
   const states = await Promise.all(kept.tables.map((table) => readTable(lake, table)));
   const text = kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state]))));
-  await writeDurably(lake, countsPath(lake), text);
+  if (text !== memory.state.counts) await memory.append({ type: 'counts', text });
 }
 
 const listFiles =
   (tables: Partial<Tables>): ListFiles =>
   (table) =>
     tables[table]?.files.map(({ path }) => path);
-
-const countsPath = (lake: Lake) => privatePath(lake, 'check-counts.json');
 
 /** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {

@@ -3,8 +3,8 @@ import { compareListingStates, type DatasetNames } from '../compare/compare-list
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
+import { sumLanded } from '../journal/run-state.js';
 import { createTableViews, FEW_ROWS, isSmall } from '../lake/views.js';
-import { foldProgress, LANDED_KINDS, sumLanded } from '../landing/run-progress.js';
 import { createItemViews, createRereads, type Tally } from '../merge/batch.js';
 import { createNewChanges, createPendingChanges, findAhead } from '../merge/changes.js';
 import { type Comparison, compareItems } from '../merge/compare-rows.js';
@@ -24,7 +24,7 @@ import { type SupersededDiffs, supersedeDiffs } from '../merge/supersede-diffs.j
 import { hasTooManySites } from '../run/items-layout.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import { NEWS_TABLES } from '../run/read-tables.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { setDatasetNames } from '../typing/dataset-names.js';
@@ -134,7 +134,7 @@ export async function normalizeRun(
     rejects: typedRows === good ? undefined : selectRejects([...itemFiles, ...changeFiles], at),
     // Counted as the bytes landed, not from the tables: the row equation compares the two.
     tally: {
-      received: sumLanded(foldProgress(run.landing.journal.entries), LANDED_KINDS).rows,
+      received: sumLanded(run.landing.journal.state).rows,
       written,
       rejected: typedRows - good,
       deduplicated: good - written,
@@ -148,7 +148,7 @@ export async function normalizeRun(
  * time is threads that wait for each other.
  */
 function isSmallRun({ tables, landing }: Run): boolean {
-  const { rows } = sumLanded(foldProgress(landing.journal.entries), LANDED_KINDS);
+  const { rows } = sumLanded(landing.journal.state);
   return tables.items.files.length > 0 && isSmall(tables.items.files) && rows <= FEW_ROWS;
 }
 
@@ -235,7 +235,7 @@ function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): MergeBase {
     isKept: run.db.keptRows('items') !== undefined,
   };
   // Whole rows that an earlier try has committed are part of the lake.
-  if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', ...lake };
+  if (lowWatermark === undefined || run.standing.items === 'committed') return { kind: 'lake', ...lake };
   if (version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };
   return { kind: 'reload', ...lake, isRewritten: hasTooManySites(run.pipeline, run.tables.items) };

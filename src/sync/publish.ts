@@ -1,16 +1,16 @@
 import { removeBackfill } from '../backfill/land-histories.js';
 import { listLandedEvents } from '../extract/events.js';
 import { settleAll } from '../io/settle-all.js';
+import { pruneLandings } from '../journal/landings.js';
+import type { Publishable } from '../journal/run-state.js';
 import { describeAttributions } from '../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import { publishPointer } from '../lake/publish.js';
 import { stageTable } from '../lake/stage.js';
-import { pruneLandings } from '../landing/landing.js';
 import { selectColumns } from '../merge/batch.js';
-import { clearIdleRuns } from '../run/idle-runs.js';
 import { loadRows, type RunRow } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
 import type { Staged } from './stage.js';
@@ -19,9 +19,15 @@ import type { Staged } from './stage.js';
  * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
-export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+export async function publishRun(
+  run: Run,
+  { begin: { runId, runNumber } }: Publishable,
+  staged: Staged,
+  rows: RunRow[],
+  checks: CheckResult[],
+): Promise<void> {
   const { lake, io, landing, pipeline } = run;
-  const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
+  const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
   await stageLedger(run, staged, checks);
   const totalRows = BigInt(Object.keys(staged.candidate).length);
   let committed = 0n;
@@ -43,19 +49,19 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
   };
   for (const tables of COMMIT_STEPS) await settleAll(tables.map(commit));
   await fillTables(run, staged, info);
-  await clearIdleRuns(lake);
+  await run.memory.append({ type: 'published', runNumber });
   await publishPointer(lake, {
     pipeline: pipeline.name,
-    runId: landing.runId,
-    runNumber: landing.runNumber,
+    runId,
+    runNumber,
     cursor: rows.at(-1)?.cursor_to ?? null,
     at: info.at,
     attributions: staged.attributions,
   });
-  io.log('debug', 'pointed', { runId: landing.runId });
+  io.log('debug', 'pointed', { runId });
   // Before the end: a run that is killed here does it again.
-  await removeEvents(lake.root, listLandedEvents(landing), landing.runId, io);
-  await removeBackfill(landing, lake.root);
+  await removeEvents(lake.root, listLandedEvents(landing), runId, io);
+  await removeBackfill(landing, lake.root, run.memory);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
 }
@@ -82,7 +88,7 @@ async function stageLedger(run: Run, staged: Staged, checks: CheckResult[]): Pro
   }));
   await loadRows(db, 'next_check_results', 'check_results', checked);
   const stage = async (table: TableName) => {
-    if (isCommitted(run, table)) return;
+    if (run.standing[table] === 'committed') return;
     const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
     const add = await stageTable(db, lake, { table, runId, select });
     staged.candidate[table] = { table, add, remove: [], applied: { run: runNumber } };

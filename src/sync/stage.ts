@@ -10,7 +10,7 @@ import { selectColumns } from '../merge/batch.js';
 import { chooseItemsLayout } from '../run/items-layout.js';
 import type { Extract } from '../run/landed-run.js';
 import { loadRows } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import { NEWS_TABLES } from '../run/read-tables.js';
 import type { Candidate, CopiedDatasets, StagedFile, TableName } from '../tables/table.js';
 import type { Batch } from './normalize.js';
@@ -77,7 +77,7 @@ async function stageTables(
   const addIn =
     (session: Database): AddTable =>
     async (table, select, remove, applied = {}, maxRows) => {
-      if (isCommitted(run, table)) return;
+      if (run.standing[table] === 'committed') return;
       const files = select === undefined || maxRows === 0n ? [] : await stage(session, table, select, maxRows);
       run.io.log('debug', 'staged', { table, files: files.length });
       for (const { rows, bytes } of files) step.add(rows, bytes);
@@ -153,7 +153,7 @@ function noteDatasets(
 /** Stages the service's own products if the pipeline asks for them. Needs table `landed_service_products`. */
 export async function stageServiceProducts(run: Run, { candidate, attributions }: Staged): Promise<void> {
   const table = 'service_products';
-  if (run.pipeline.source.products === 'none' || isCommitted(run, table)) return;
+  if (run.pipeline.source.products === 'none' || run.standing[table] === 'committed') return;
   const select = `SELECT ${selectColumns(table)} FROM landed_service_products`;
   const metadata = describeAttributions(attributions);
   const add = await stageTable(run.db, run.lake, describeStage(run, table, select, metadata));
@@ -168,7 +168,7 @@ async function addDaily(
   stage: (select: string) => Promise<StagedFile[]>,
 ): Promise<boolean> {
   const table = 'price_spread_daily';
-  if (isCommitted(run, table)) return false;
+  if (run.standing[table] === 'committed') return false;
   const change = await stageDaily({
     db: run.db,
     lake: run.lake,

@@ -6,6 +6,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { reportStep } from '../io/report-step.js';
 import { settleAll } from '../io/settle-all.js';
+import { listIdleRuns } from '../journal/memory.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
@@ -20,10 +21,9 @@ import type { Remote } from '../remote/remote.js';
 import { withRemote } from '../remote/with-remote.js';
 import { closeRun, dropIdleRun } from '../run/close-run.js';
 import { type Deadline, NO_DEADLINE } from '../run/deadline.js';
-import { addIdleRun, readIdleRuns } from '../run/idle-runs.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RunRow } from '../run/ledger.js';
-import { isCommitted, type OpenOptions, openRun, type Run } from '../run/open-run.js';
+import { type OpenOptions, openRun, type Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import { auditRun, keepCounts } from './audit.js';
 import { extractDatasets, extractRun } from './extract.js';
@@ -120,7 +120,7 @@ async function runSteps(
   };
   const ahead: Promise<void>[] = [];
   try {
-    if (run.landing.journal.last('merged') !== undefined && isCommitted(run, 'items')) run.typing.leaveItems();
+    if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
     const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
@@ -134,7 +134,7 @@ async function runSteps(
     );
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
-    const tally = await settleTally(run, batch.tally);
+    const settled = await settleTally(run, batch.tally);
     // It has the variables that typing has set: rows of a view are typed again where they are read.
     const side = await run.db.fork();
     // The service answers while the tables are made.
@@ -152,14 +152,14 @@ async function runSteps(
       facets: counts,
       usage: await countUsage(run),
     };
-    const row = await describeRun(run, extract, tally, batch, found);
-    const rows = [...(await readIdleRuns(run.lake, run.tables.runs.applied.run)), row];
+    const row = await describeRun(run, extract, settled.tally, batch, found);
+    const rows = [...listIdleRuns(run.memory.state, run.tables.runs.applied.run), row];
     const audit = await step('audit', () => auditRun(run, side, staged.candidate, rows, { waived: publishHeld }));
     const { checks } = audit;
     pause();
     await remote?.saveLanding();
     await step('publish', async () => {
-      await publishRun(run, staged, rows, checks);
+      await publishRun(run, settled, staged, rows, checks);
       await keepCounts(run, audit);
       await remote?.publish();
     });
@@ -186,7 +186,7 @@ function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
 async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunReport> {
   const row = await describeRun(run, extract, batch?.tally, batch);
   await dropIdleRun(run);
-  await addIdleRun(run.lake, row);
+  await run.memory.append({ type: 'idle', row });
   await refreshPointer(run.lake, await readCredits(run));
   return { published: false, resumed: run.resumed, row, checks: [] };
 }

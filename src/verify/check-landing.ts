@@ -11,8 +11,6 @@ export interface LandingCheck {
   faults: { file: string; what: string }[];
   /** Files that the journal names. */
   files: number;
-  /** Pieces of files that an older version landed without a checksum: their length alone was compared. */
-  unchecked: number;
   /** Undefined where the journal does not say that the run has ended. */
   endedAt: string | undefined;
 }
@@ -38,7 +36,7 @@ const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
  * whole, in order and as they were written, and files have their length and checksum.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
-  const check: LandingCheck = { faults: [], files: 0, unchecked: 0, endedAt: undefined };
+  const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
   const fail = (file: string, what: string) => check.faults.push({ file, what });
   const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
     fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
@@ -57,7 +55,6 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
       fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
       continue;
     }
-    check.unchecked += pieces.filter(({ sha256 }) => sha256 === undefined).length;
     const what = await compareFile(join(folder, file), pieces);
     if (what !== undefined) fail(file, what);
   }
@@ -79,8 +76,9 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
       fail(`line ${index + 1} is not JSON`);
       return lines;
     }
-    if (claimed !== undefined && claimed !== sum) {
-      fail(`line ${index + 1} or one before it is not as it was written: its checksum differs`);
+    if (claimed !== sum) {
+      const why = claimed === undefined ? 'it has no checksum' : 'its checksum differs';
+      fail(`line ${index + 1} or one before it is not as it was written: ${why}`);
       return lines;
     }
   }
@@ -134,8 +132,8 @@ async function compareFile(path: string, pieces: readonly Piece[]): Promise<stri
   let start = 0;
   for (const { end, sha256 } of pieces) {
     const stop = end ?? info.size;
-    const found = sha256 === undefined ? undefined : await hashBytes(path, start, stop);
-    if (found !== sha256) return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
+    if ((await hashBytes(path, start, stop)) !== sha256)
+      return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
     start = stop;
   }
   return undefined;

@@ -7,23 +7,32 @@ import { ignoreMissing, privatePath } from '../lake/layout.js';
 import type { Proof } from './proof.js';
 import { createReplayedViews } from './table-views.js';
 
-const FILE = 'check-counts.json';
+const FILE = 'memory.ndjson';
 
 export const countProof: Proof = {
   name: 'counts',
   claims: 'What runs counted on, check by check, is what the check finds over all rows.',
   async prove(context, report) {
-    const text = await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing);
+    const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
     // What is of other files is not counted on.
-    const kept = readKeptCounts(text, await loadChecks(), (table) => context.tables.get(table)?.files.keys());
+    const kept = readKeptCounts(findCounts(memory), await loadChecks(), (table) =>
+      context.tables.get(table)?.files.keys(),
+    );
     await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
     for (const { planned, violations } of kept) {
       context.signal.throwIfAborted();
       const found = await countRows(context.db, planned);
       if (found.violations === violations) continue;
-      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Delete the file: the next run counts all rows`;
+      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Remove its lines of type "counts": the next run counts all rows`;
       report({ table: 'items', file: `_pricelake/${FILE}`, what });
     }
     return { count: BigInt(kept.length), of: 'checks' };
   },
 };
+
+/** Of the last line that tells them; a last line that was cut short tells nothing. */
+function findCounts(memory: string): string | undefined {
+  const lines = memory.split('\n').slice(0, -1);
+  const told = lines.findLast((line) => line.startsWith('{"type":"counts"'));
+  return told && (JSON.parse(told) as { text?: string }).text;
+}

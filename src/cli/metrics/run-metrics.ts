@@ -1,11 +1,11 @@
 import { recallPlan } from '../../account/seen-plan.js';
 import { Database } from '../../duckdb/connection.js';
+import { listIdleRuns, readMemory } from '../../journal/memory.js';
 import type { Lake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import type { Budget } from '../../plan/allowance.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
-import { readIdleRuns } from '../../run/idle-runs.js';
 import type { RunReport } from '../../sync/sync.js';
 import type { WatchedRun } from '../watch/watch-run.js';
 import type { Metric } from './prometheus-text.js';
@@ -22,8 +22,9 @@ export interface LakeFacts {
 
 export async function readLakeFacts(lake: Lake, budget: Budget): Promise<LakeFacts> {
   const pointer = await readPointer(lake);
-  const idle = (await readIdleRuns(lake)).at(-1);
-  const seen = await recallPlan(lake);
+  const memory = await readMemory(lake);
+  const idle = listIdleRuns(memory).at(-1);
+  const seen = recallPlan(memory);
   const left = seen === undefined ? undefined : allowance(seen.plan, budget);
   const rows = left?.rows ?? left?.quota;
   return {
