@@ -3,7 +3,7 @@ import { tablePath } from '../../src/lake/layout.js';
 import { findOlderFiles } from '../../src/lake/older-files.js';
 import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
-import { listOpenFiles } from '../landing/folder.js';
+import { listOpenFiles } from '../journal/folder.js';
 import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 test('a file is older than the columns of its table that its footer lacks', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
 import { ProductParts } from '../../src/sync/product-parts.js';
 import { makeLevel } from '../../src/sync/stage-derived.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 /** Products and their items in each part that `makeLevel` makes of the items of a SELECT. */
 async function makeInParts(items: string, { byProduct = true, partItems = 30n } = {}): Promise<string[][]> {
