@@ -52,7 +52,7 @@ export async function writeOlderLake(
   } finally {
     await db.close();
   }
-  for (const name of ['landing', 'idle-runs.ndjson']) {
+  for (const name of ['landing', 'memory.ndjson']) {
     const source = path.join(from, '_pricelake', name);
     if (existsSync(source)) cpSync(source, path.join(to, '_pricelake', name), { recursive: true });
   }
