@@ -1,15 +1,16 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
+import { isPublishable } from '../journal/run-state.js';
 import { landSingleItems } from './land-single-items.js';
 import { skipSample } from './sample.js';
 
 /** More items than that wait for the next run: lists have caught up with the feed by then. */
 const MOST = 500;
 
-/** True where pages or an export brought items: single items may be ahead of them. */
-export function hasReadLists({ journal }: Landing): boolean {
-  return !journal.state.hydration.isReadAgain && journal.state.hydration.hasLists;
+/** True where pages or an export brought items: single items may be ahead of them. A settled run adds no rows. */
+export function hasReadLists({ journal: { state } }: Landing): boolean {
+  return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**

@@ -5,15 +5,7 @@ export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'sett
 export type RunStage = (typeof RUN_STAGES)[number];
 
 /** Entries by what they mean to a run. Those that move it alone are kinds of their own. */
-export const ENTRY_KINDS = [
-  ...['begin', 'note', 'ask', 'land', 'datasets', 'read', 'hydrate.done'],
-  ...['compare', 'merged', 'tally', 'waived', 'held', 'end'],
-] as const as readonly EntryKind[];
-export type EntryKind =
-  | ('begin' | 'note' | 'ask' | 'land' | 'datasets' | 'read' | 'hydrate.done')
-  | ('compare' | 'merged' | 'tally' | 'waived' | 'held' | 'end');
-
-const KINDS: Record<RunEntry['type'], EntryKind> = {
+const KINDS = {
   begin: 'begin',
   try: 'note',
   calls: 'note',
@@ -60,7 +52,10 @@ const KINDS: Record<RunEntry['type'], EntryKind> = {
   waived: 'waived',
   held: 'held',
   end: 'end',
-};
+} as const satisfies Record<RunEntry['type'], string>;
+
+export type EntryKind = (typeof KINDS)[RunEntry['type']];
+export const ENTRY_KINDS: readonly EntryKind[] = [...new Set(Object.values(KINDS))];
 
 const NEVER: Record<EntryKind, RunStage | null> = {
   begin: null,

@@ -11,7 +11,7 @@ import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-file
 import { hasReadLists, landRereads } from '../extract/reread.js';
 import { listUnnamedChanges } from '../extract/unnamed-changes.js';
 import { landLowWatermark } from '../extract/watermark.js';
-import { isComplete, isPublishable } from '../journal/run-state.js';
+import { isComplete } from '../journal/run-state.js';
 import { createTableViews } from '../lake/views.js';
 import { countCallsLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
@@ -162,8 +162,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
 /** Reads items one by one of which a list showed less than the feed. True if any was read. */
 export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
   const { client, landing, io, typing } = run;
-  // Once the row equation is written down, nothing is added to its rows.
-  if (planned === undefined || isPublishable(landing.journal.state) || !hasReadLists(landing)) return false;
+  if (planned === undefined || !hasReadLists(landing)) return false;
   const left = countCallsLeft(planned.gate.left(), BigInt(client.calls()));
   const before = listItemFiles(landing, 'hydrate').length;
   await landRereads(client, landing, itemIds, left, io);

@@ -91,3 +91,12 @@ test('a run goes without a proof for these reasons, and for no other', () => {
     expect(() => allowSkipping(error)).toThrow(error as Error);
   }
 });
+
+test('nothing is read again once the row equation is written down', async () => {
+  const landing = await openLanding('landed');
+  await landPage(landing, 2);
+  await landing.journal.append({ type: 'hydrate.done', calls: 1 });
+  expect(hasReadLists(landing)).toBe(true);
+  await landing.journal.append({ type: 'tally', received: 2n, written: 2n, rejected: 0n, deduplicated: 0n });
+  expect(hasReadLists(landing)).toBe(false);
+});

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { readDatasets } from '../../src/extract/datasets.js';
 import { countKept } from '../../src/journal/exports.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
-import { countLanded, RUN_FOLD, sumLanded } from '../../src/journal/run-state.js';
+import {
+  type Asked,
+  type Complete,
+  countLanded,
+  isPublishable,
+  type Publishable,
+  RUN_FOLD,
+  sumLanded,
+} from '../../src/journal/run-state.js';
 import { foldRun } from './list-fold.js';
 
 const AT = '2026-11-20T06:00:00Z';
@@ -158,4 +167,15 @@ describe('the feed', () => {
   test('notes where it began to be read, or began again', () => {
     expect(foldRun([begin, page(1n, 7n, 10n), page(1n, 10n, 20n), page(1n, 0n, 3n)]).feed.starts).toEqual([7n, 0n]);
   });
+});
+
+test('a state has only what its stage guarantees: the compiler refuses the rest', () => {
+  const asked = foldRun([begin, feedPage(1, 10)]) as Asked;
+  // @ts-expect-error its datasets have not landed
+  expect(() => readDatasets(asked)).toThrow();
+  const complete = foldRun([begin, ...landed, { type: 'hydrate.done', calls: 1 }]) as Complete;
+  expect(readDatasets(complete)).toMatchObject({ datasets: [], readAt: AT, run: complete });
+  // @ts-expect-error its row equation is not settled
+  const settled: Publishable = complete;
+  expect(isPublishable(settled)).toBe(false);
 });
