@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Fold } from '../../src/journal/journal.js';
 import { type RunEntry, runEntry } from '../../src/journal/run-entry.js';
 import { RUN_FOLD, type RunState, START_AGAIN } from '../../src/journal/run-state.js';
@@ -29,3 +30,16 @@ export const TO_END: readonly RunEntry[] = [
   { type: 'hydrate.done', calls: 0 },
   { type: 'tally', received: 1n, written: 1n, rejected: 0n, deduplicated: 0n },
 ];
+
+/** A journal's text, with the checksums of its lines. */
+export function sealLines(entries: readonly object[]): string {
+  let sum = '';
+  const lines = entries.map((entry) => {
+    sum = createHash('sha256')
+      .update(`${sum}${JSON.stringify(entry)}`)
+      .digest('hex')
+      .slice(0, 16);
+    return `${JSON.stringify({ ...entry, sum })}\n`;
+  });
+  return lines.join('');
+}

@@ -9,6 +9,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { openContext } from '../cli/open-context.js';
+import { sealLines } from '../journal/list-fold.js';
 import { makePipeline, openWorld, testIo, type World } from '../sync/world.js';
 import { type S3Server, startS3, withCredentials } from './s3-server.js';
 
@@ -196,7 +197,7 @@ test.each([
   ],
 ])('a journal that names %s is refused', async (_what, lines) => {
   const key = 'prices/_pricelake/landing/000009-20261120T090000Z/journal.ndjson';
-  put(key, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  put(key, sealLines(lines));
   const disk = await openDisk();
   for (const error of [await disk.sync(), await disk.status()]) {
     expect(error).toMatchObject({ code: 'lake_invalid', message: expect.stringContaining('journal.ndjson: line') });
