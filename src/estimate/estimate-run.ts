@@ -8,6 +8,7 @@ import { readMemory } from '../journal/memory.js';
 import { hasAsked, RUN_FOLD, readSelection } from '../journal/run-state.js';
 import { findLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
+import { LakeRows } from '../lake/table-rows.js';
 import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
 import type { ModeChoice } from '../plan/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
@@ -15,6 +16,7 @@ import { countOverage } from '../plan/export-allowance.js';
 import { refuseNarrowing } from '../run/dataset-selection.js';
 import { planRepairs, readTables } from '../run/open-tables.js';
 import { RunPlanner } from '../run/run-planner.js';
+import { RelationGraph } from '../sql/graph.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import type { EstimateSource } from './estimate-source.js';
 import { priceNothing, pricePlan } from './estimate-steps.js';
@@ -52,7 +54,7 @@ export async function estimateRun(
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
   const client = createClient({ baseUrl, apiKey, ...stop }, io);
-  const session = await openSession({ lake, runId: 'plan', signal, memoryLimit: pipeline.lake.memory });
+  const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder } = session;
   try {
     const tables = await readTables(lake);
@@ -64,8 +66,11 @@ export async function estimateRun(
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
     // What it would remember is a run's to write down.
     const memory = { state: await readMemory(lake), append: async () => {} };
-    const opened = { pipeline, selection, caps, io, lake, db, client, typing, tables, workFolder, memory };
-    return await estimate({ ...opened, repairs, journal: { state }, isAtWork: false }, unfinished);
+    const journal = { state };
+    const graph = new RelationGraph(db);
+    const before = new LakeRows(graph, lake, tables, () => 0n);
+    const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
+    return await estimate({ ...opened, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
     await session.close();

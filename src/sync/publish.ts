@@ -3,17 +3,25 @@ import { listLandedEvents } from '../extract/events.js';
 import { settleAll } from '../io/settle-all.js';
 import { pruneLandings } from '../journal/landings.js';
 import type { Publishable } from '../journal/run-state.js';
-import { describeAttributions } from '../lake/attribution.js';
+import { type Attribution, describeAttributions } from '../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import { publishPointer } from '../lake/publish.js';
-import { stageTable } from '../lake/stage.js';
-import { selectColumns } from '../merge/batch.js';
-import { loadRows, type RunRow } from '../run/ledger.js';
+import { append } from '../lake/table-change.js';
+import type { RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
-import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../tables/table.js';
+import type { LoadedValue } from '../sql/graph.js';
+import { columnsOf, sql } from '../sql/sql.js';
+import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
-import type { Staged } from './stage.js';
+import { type NextLake, type StagedTable, Staging } from './stage.js';
+
+/** What the run's own tables and the pointer say of it. */
+export interface Published {
+  rows: readonly RunRow[];
+  checks: readonly CheckResult[];
+  attributions: Attribution[];
+}
 
 /**
  * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
@@ -22,17 +30,16 @@ import type { Staged } from './stage.js';
 export async function publishRun(
   run: Run,
   { begin: { runId, runNumber } }: Publishable,
-  staged: Staged,
-  rows: RunRow[],
-  checks: CheckResult[],
+  next: NextLake,
+  { rows, checks, attributions }: Published,
 ): Promise<void> {
   const { lake, io, landing, pipeline } = run;
   const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
-  await stageLedger(run, staged, checks);
-  const totalRows = BigInt(Object.keys(staged.candidate).length);
+  const changes = await next.with(...(await stageLedger(run, rows, checks))).seal();
+  const totalRows = BigInt(changes.length);
   let committed = 0n;
   const commit = async (table: TableName) => {
-    const change = staged.candidate[table];
+    const change = changes.find((one) => one.table === table);
     // The commit point of each table is inside commitTable.
     if (change === undefined) return;
     const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
@@ -48,7 +55,7 @@ export async function publishRun(
     });
   };
   for (const tables of COMMIT_STEPS) await settleAll(tables.map(commit));
-  await fillTables(run, staged, info);
+  await fillTables(run, changes, attributions, info);
   await run.memory.append({ type: 'published', runNumber });
   await publishPointer(lake, {
     pipeline: pipeline.name,
@@ -56,7 +63,7 @@ export async function publishRun(
     runNumber,
     cursor: rows.at(-1)?.cursor_to ?? null,
     at: info.at,
-    attributions: staged.attributions,
+    attributions,
   });
   io.log('debug', 'pointed', { runId });
   // Before the end: a run that is killed here does it again.
@@ -67,31 +74,28 @@ export async function publishRun(
 }
 
 /** Of the tables that may have no rows; each log takes some milliseconds to read. */
-async function fillTables({ db, lake, pipeline, tables }: Run, staged: Staged, commit: CommitInfo): Promise<void> {
+async function fillTables(
+  { db, lake, pipeline, tables }: Run,
+  changes: readonly TableChange[],
+  attributions: Attribution[],
+  commit: CommitInfo,
+): Promise<void> {
+  const find = (table: TableName) => changes.find((change) => change.table === table);
   await fillEmptyTables(db, lake, {
     commit,
-    metadata: describeAttributions(staged.attributions),
-    tables: TABLE_NAMES.filter((table) => (staged.candidate[table] ?? { add: tables[table].files }).add.length === 0),
+    metadata: describeAttributions(attributions),
+    tables: TABLE_NAMES.filter((table) => (find(table) ?? { add: tables[table].files }).add.length === 0),
     partitionBy: { items: pipeline.lake.tables.items?.partitionBy },
   });
 }
 
-/** Stages the tables that describe the run itself: check results and the ledger (table `next_runs`, which the audit leaves). */
-async function stageLedger(run: Run, staged: Staged, checks: CheckResult[]): Promise<void> {
-  const { db, lake, landing, io } = run;
-  const { runId, runNumber } = landing;
-  const checked = checks.map((check) => ({
-    ...check,
-    let_through: check.waived,
-    run_id: runId,
-    checked_at: io.now().toISOString(),
-  }));
-  await loadRows(db, 'next_check_results', 'check_results', checked);
-  const stage = async (table: TableName) => {
-    if (run.standing[table] === 'committed') return;
-    const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
-    const add = await stageTable(db, lake, { table, runId, select });
-    staged.candidate[table] = { table, add, remove: [], applied: { run: runNumber } };
-  };
-  await settleAll([stage('check_results'), stage('runs')]);
+/** Stages the tables that describe the run itself: check results and the ledger. */
+async function stageLedger(run: Run, rows: readonly RunRow[], checks: readonly CheckResult[]): Promise<StagedTable[]> {
+  const { graph, landing, io } = run;
+  const checked_at = io.now().toISOString();
+  const checked = checks.map((check) => ({ ...check, let_through: check.waived, run_id: landing.runId, checked_at }));
+  const staging = new Staging(run, {});
+  const stage = (table: TableName, own: readonly Record<string, LoadedValue>[]) =>
+    staging.stage(table, append(sql`SELECT ${columnsOf(table)} FROM ${graph.load(table, table, own)}`));
+  return settleAll([stage('check_results', checked), stage('runs', rows)]);
 }

@@ -9,14 +9,14 @@ import { isPublishable, type Publishable, type RunProgress, sumLanded } from '..
 import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { type Comparison, NO_COMPARISON } from '../merge/compare-rows.js';
-import { readFeedSkew } from '../merge/judge-reads.js';
+import { UNKNOWN_SKEW } from '../merge/feed-skew.js';
 import { noteCalls } from '../run/close-run.js';
 import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
 import { DERIVED_TABLES, type TableState } from '../tables/table.js';
-import type { Batch } from './normalize.js';
+import type { Batch } from './apply.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
@@ -37,9 +37,9 @@ export async function isUnchanged(
   { merge, sites, stale, tally, newChanges, comparison }: Batch,
 ): Promise<boolean> {
   const isSame =
-    merge.select === undefined &&
-    sites === undefined &&
-    stale.select === undefined &&
+    merge.change.rows === undefined &&
+    sites.changed === undefined &&
+    stale.rows === undefined &&
     tally.rejected === 0n &&
     newChanges === 0n;
   if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run))
@@ -69,10 +69,17 @@ function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean 
   );
 }
 
+/** Rows that the run was sent, counted as the bytes landed. */
+export function countReceived({ landing }: Pick<Run, 'landing'>): bigint {
+  return sumLanded(landing.journal.state).rows;
+}
+
 /** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
-export async function settleTally(run: Run, tally: RowTally): Promise<Publishable> {
+export async function settleTally(run: Run, counted: Batch['tally']): Promise<Publishable> {
   const { landing, io } = run;
   if (!isPublishable(landing.journal.state)) {
+    // Counted as the bytes landed, not from the tables: the row equation compares the two.
+    const tally = { received: countReceived(run), ...counted };
     await landing.journal.append({ type: 'tally', ...tally }, noteCalls(run));
     io.log('debug', 'settled', { ...tally });
   }
@@ -87,6 +94,8 @@ export interface Findings extends Comparison {
   products: FoundDifferences;
   facets: FoundDifferences;
   usage: Usage;
+  /** Items of the lake as it will be; undefined where they stay as they are. */
+  items: bigint | undefined;
 }
 
 const NO_FINDINGS: Findings = {
@@ -95,20 +104,17 @@ const NO_FINDINGS: Findings = {
   products: NOTHING_COMPARED,
   facets: NOTHING_COMPARED,
   usage: NO_USAGE,
+  items: undefined,
 };
 
 const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
-
-async function countStagedItems({ db }: Run): Promise<bigint> {
-  return (await db.row('SELECT count(*) AS n FROM items'))?.n as bigint;
-}
 
 /** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
 export async function describeRun(
   run: Run,
   extract: Extract,
   tally: RowTally = NO_ROWS,
-  unknown: Pick<Batch, 'stale' | 'unnamed'> | undefined = undefined,
+  batch: Pick<Batch, 'stale' | 'unnamed' | 'skew'> | undefined = undefined,
   found?: Findings,
 ): Promise<RunRow> {
   const { landing, io } = run;
@@ -117,20 +123,21 @@ export async function describeRun(
   const progress = journal.state;
   const begin = readBegin(landing);
   const finished = io.now();
+  const { skew = UNKNOWN_SKEW } = batch ?? {};
   return {
     run_number: landing.runNumber,
     run_id: landing.runId,
     pipeline: begin.pipeline,
     mode: extract.mode,
-    reason: explainRun(extract, progress, unknown?.unnamed ?? 0n),
+    reason: explainRun(extract, progress, batch?.unnamed ?? 0n),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
     tries: BigInt(progress.calls.tries),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.window.to ?? begin.cursorFrom,
-    ...describeCurrency(extract, progress, unknown?.stale.count ?? 0n, unknown?.unnamed ?? 0n),
-    feed_skew_us: await readFeedSkew(run.db),
+    ...describeCurrency(extract, progress, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
+    feed_skew_us: skew.isKnown ? skew.us : null,
     calls: BigInt(progress.calls.made),
     calls_refused: BigInt(progress.calls.refused),
     ...describeExports(progress),
@@ -139,7 +146,7 @@ export async function describeRun(
     ...pickTally(tally),
     ...describeFindings(found ?? NO_FINDINGS),
     schema_drift: reportDrift(run),
-    items: found === undefined ? countRows(run.tables.items) : await countStagedItems(run),
+    items: found?.items ?? countRows(run.tables.items),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };

@@ -1,24 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Check } from '../../src/check/check.js';
+import type { CheckedTables } from '../../src/check/count-rows.js';
 import { KeptCounts } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
 import type { PlannedCheck } from '../../src/check/settings.js';
 import { Database } from '../../src/duckdb/connection.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { Relation } from '../../src/sql/relation.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { createSeeded } from '../seeded.js';
 import { FOLLOWING_CHECKS } from './scoped-queries.js';
 
 const random = createSeeded(12);
 let db: Database;
-let side: Database;
+let graph: RelationGraph;
 let checks: Check[];
 
 /** The names of a table's files in a version of the lake. */
 const files = (version: number) => () => [`${version}.parquet`];
 const NONE: ReadonlySet<string> = new Set();
-const scope = (kept: KeptCounts) => ({ side, kept, hasFewChanges: false, changedTables: NONE });
+const named = (name: string) => new Relation(name, Promise.resolve());
+/** The tables of the session, and the items that a run changed. */
+const CHECKED: CheckedTables = { tables: { items: named('items') }, runId: undefined };
+const CHANGED = { before: named('items_before'), after: named('items_after') };
+/** Behind a run that changed no item there is nothing to count on. */
+const all = (kept: KeptCounts) => ({ kept, changed: undefined, changedTables: NONE });
+const scope = (kept: KeptCounts) => ({ kept, changed: CHANGED, changedTables: NONE });
 
 const literal = (values: readonly (string | null)[]) => {
   const value = random.pick(values);
@@ -58,7 +67,7 @@ const counts = (results: Awaited<ReturnType<typeof runChecks>>) =>
 
 beforeAll(async () => {
   db = await Database.open();
-  side = await db.fork();
+  graph = new RelationGraph(db);
   const columns = loadTableSchema('items').columns.map(({ name, type }) => `${name} ${type}`);
   await db.run(`CREATE TABLE items (${columns.join(', ')})`);
   await db.run(
@@ -75,19 +84,21 @@ describe('checks that count on from the run before', () => {
       Array.from({ length: 60 }, (_, id) => id),
     );
     let kept = new KeptCounts(undefined, files(0));
-    await runChecks(db, checks, {}, scope(kept));
+    await runChecks(graph, CHECKED, checks, {}, all(kept));
     for (let run = 1; run <= 6; run++) {
       const ids = Array.from({ length: 5 }, () => random.integer(60));
       await changeItems(ids, [100 + run, 200 + run]);
       kept = new KeptCounts(kept.write(files(run)), files(run));
       const known = await kept.countOn(
-        db,
+        graph,
+        CHECKED,
+        CHANGED,
         checks.map((check) => planned(check)),
         NONE,
       );
-      const results = await runChecks(db, checks, {}, scope(kept));
-      const all = await runChecks(db, checks, {});
-      expect(counts(results)).toEqual(counts(all));
+      const results = await runChecks(graph, CHECKED, checks, {}, scope(kept));
+      const whole = await runChecks(graph, CHECKED, checks, {});
+      expect(counts(results)).toEqual(counts(whole));
       // Most were not counted over all rows, or nothing is tested here.
       expect(known.size).toBeGreaterThan(checks.length / 2);
       for (const { name, sample } of results) {
@@ -99,7 +110,9 @@ describe('checks that count on from the run before', () => {
         ).toBe(true);
       }
     }
-    expect(Object.values(counts(await runChecks(db, checks, {}))).filter((n) => n > 0n).length).toBeGreaterThan(4);
+    expect(
+      Object.values(counts(await runChecks(graph, CHECKED, checks, {}))).filter((n) => n > 0n).length,
+    ).toBeGreaterThan(4);
   });
 
   const planned = (check: Check) => ({
@@ -110,15 +123,15 @@ describe('checks that count on from the run before', () => {
   const listRows = async (name: string) => {
     const check = checks.find((one) => one.name === name) as Check;
     const { countRows } = await import('../../src/check/count-rows.js');
-    return (await countRows(db, planned(check), 1000)).rows.map((row) => JSON.stringify(JSON.parse(row)));
+    return (await countRows(graph, planned(check), CHECKED, 1000)).rows.map((row) => JSON.stringify(JSON.parse(row)));
   };
 
   it('read all rows where nothing is kept, or of another version, query or parameter', async () => {
     const kept = new KeptCounts(undefined, files(0));
-    await runChecks(db, checks, {}, scope(kept));
+    await runChecks(graph, CHECKED, checks, {}, all(kept));
     const text = kept.write(files(7));
     const known = async (from: string | undefined, version: number, some = checks) =>
-      (await new KeptCounts(from, files(version)).countOn(db, some.map(planned), NONE)).size;
+      (await new KeptCounts(from, files(version)).countOn(graph, CHECKED, CHANGED, some.map(planned), NONE)).size;
     await changeItems([1], []);
     expect(await known(text, 7)).toBeGreaterThan(0);
     expect(await known(text, 8)).toBe(0);
@@ -133,17 +146,17 @@ describe('checks that count on from the run before', () => {
     ).toBe(0);
     const jump = planned(checks.find(({ name }) => name === 'price_jump') as Check);
     const other = { ...jump, values: { factor: 5 } };
-    expect((await new KeptCounts(text, files(7)).countOn(db, [jump], NONE)).size).toBe(1);
-    expect((await new KeptCounts(text, files(7)).countOn(db, [other], NONE)).size).toBe(0);
+    expect((await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, [jump], NONE)).size).toBe(1);
+    expect((await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, [other], NONE)).size).toBe(0);
   });
 
   it('read all rows where another table that they read changes', async () => {
     const kept = new KeptCounts(undefined, files(0));
-    await runChecks(db, checks, {}, scope(kept));
+    await runChecks(graph, CHECKED, checks, {}, all(kept));
     const site = checks.filter(({ name }) => name === 'site_known').map(planned);
     await changeItems([1], []);
     const known = async (changed: ReadonlySet<string>) =>
-      (await new KeptCounts(kept.write(files(7)), files(7)).countOn(db, site, changed)).size;
+      (await new KeptCounts(kept.write(files(7)), files(7)).countOn(graph, CHECKED, CHANGED, site, changed)).size;
     expect(await known(new Set(['items', 'offers']))).toBe(1);
     expect(await known(new Set(['items', 'sites']))).toBe(0);
   });
@@ -162,11 +175,11 @@ describe('checks that count on from the run before', () => {
       kept.note(own[0] as PlannedCheck, { violations: 0n, rows: [], seconds: 0 });
       const text = kept.write(files(7));
       const known = async (changed: ReadonlySet<string>) =>
-        (await new KeptCounts(text, files(7)).countOn(db, own, changed)).size;
+        (await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, own, changed)).size;
       expect(await known(new Set(['items', 'sites']))).toBe(0);
       // Another program changed websites, or a rebuild made them again.
       const others = (table: string) => files(table === 'sites' ? 8 : 7)();
-      expect((await new KeptCounts(text, others).countOn(db, own, NONE)).size).toBe(0);
+      expect((await new KeptCounts(text, others).countOn(graph, CHECKED, CHANGED, own, NONE)).size).toBe(0);
     }
   });
 
@@ -174,12 +187,12 @@ describe('checks that count on from the run before', () => {
     const check = checks.filter(({ name }) => name === 'price_not_negative');
     await db.run('UPDATE items SET price = -1 WHERE item_id < 8');
     const kept = new KeptCounts(undefined, files(0));
-    const [before] = await runChecks(db, check, {}, scope(kept));
+    const [before] = await runChecks(graph, CHECKED, check, {}, all(kept));
     const text = kept.write(files(1)).replace(/"violations":"\d+"/u, '"violations":"0"');
     await db.run('CREATE OR REPLACE TABLE items_before AS FROM items WHERE item_id < 2');
     await db.run('UPDATE items SET price = 1, previous_price = 1 WHERE item_id < 2');
     await db.run('CREATE OR REPLACE TABLE items_after AS FROM items WHERE item_id < 2');
-    const [after] = await runChecks(db, check, {}, scope(new KeptCounts(text, files(1))));
+    const [after] = await runChecks(graph, CHECKED, check, {}, scope(new KeptCounts(text, files(1))));
     expect(after?.violations).toBe((before?.violations ?? 0n) - 2n);
   });
 });
