@@ -1,18 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import type { RunEntry } from '../src/journal/run-entry.js';
+import { RUN_FOLD, type RunState } from '../src/journal/run-state.js';
+import { ENTRY_KINDS, RUN_STAGES, RUN_TRANSITIONS } from '../src/journal/transitions.js';
 import { decodeApplied, encodeApplied } from '../src/lake/table-state.js';
-import type { JournalEntry } from '../src/landing/journal-entry.js';
-import {
-  EVENTS,
-  type Event,
-  type Next,
-  RUN_STATES,
-  RUN_TRANSITIONS,
-  type RunState,
-  readRunState,
-} from '../src/run/run-state.js';
-import { readTableStanding, TABLE_STANDINGS, TABLE_TRANSITIONS } from '../src/run/table-standing.js';
+import { findStandings } from '../src/run/standing.js';
+import { TABLE_NAMES, type TableName } from '../src/tables/table.js';
 
 /** Without the padding of its tables. */
 const spec = readFileSync('SPEC.md', 'utf8')
@@ -20,78 +14,76 @@ const spec = readFileSync('SPEC.md', 'utf8')
   .replaceAll(/-{3,}/g, '---')
   .replaceAll(/\| {2,}/g, '| ');
 
-type Transitions<State extends string> = Record<State, Record<Event, Next<State>>>;
-
-function drawTransitions<State extends string>(states: readonly State[], transitions: Transitions<State>): string {
-  const cell = (next: Next<State>) => {
-    if (next === 'impossible') return '–';
-    return next === 'stays' ? '·' : next.join(', ');
-  };
-  const rows = states.map((state) => [state, ...EVENTS.map((event) => cell(transitions[state][event]))]);
-  const lines = [['state', ...EVENTS], ['', ...EVENTS].map(() => '---'), ...rows];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-test.each([
-  ['a run', 'transitions', drawTransitions(RUN_STATES, RUN_TRANSITIONS)],
-  ['a table', 'table transitions', drawTransitions(TABLE_STANDINGS, TABLE_TRANSITIONS)],
-])('the transition table of %s in SPEC.md is that of the code', (_, mark, drawn) => {
-  const [, table] = new RegExp(`<!-- ${mark} -->\\n([\\s\\S]*?)\\n<!-- /${mark} -->`).exec(spec) ?? [];
-  expect(table).toBe(drawn);
-});
-
-/** The other states that may follow each. */
-function listNext<State extends string>(states: readonly State[], transitions: Transitions<State>): State[][] {
-  return states.map((state) =>
-    EVENTS.flatMap((event) => {
-      const cell = transitions[state][event];
-      return typeof cell === 'string' ? [] : cell.filter((to) => to !== state);
+test('the transition table in SPEC.md is that of the fold', () => {
+  const rows = RUN_STAGES.map((stage) => [
+    stage,
+    ...ENTRY_KINDS.map((kind) => {
+      const next = RUN_TRANSITIONS[stage][kind];
+      return next === null ? '–' : next === stage ? '·' : next;
     }),
-  );
-}
-
-test('every state of a run can be reached, and every one but the last is left', () => {
-  const next = listNext(RUN_STATES, RUN_TRANSITIONS);
-  expect(new Set(next.flat())).toEqual(new Set(RUN_STATES));
-  const last = RUN_STATES.filter((_, index) => next[index]?.length === 0);
-  expect(last).toEqual(['ended']);
+  ]);
+  const lines = [['stage', ...ENTRY_KINDS], ['', ...ENTRY_KINDS].map(() => '---'), ...rows];
+  const [, table] = /<!-- transitions -->\n([\s\S]*?)\n<!-- \/transitions -->/.exec(spec) ?? [];
+  expect(table).toBe(lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n'));
 });
 
-test('every state of a table is left, and every one but the first can be reached', () => {
-  const next = listNext(TABLE_STANDINGS, TABLE_TRANSITIONS);
-  expect(next.map((to) => to.length > 0)).not.toContain(false);
-  expect(new Set(next.flat())).toEqual(new Set(['before', 'committed', 'foreign']));
+test('every stage of a run can be reached, and every one but the last is left', () => {
+  const next = RUN_STAGES.map((stage) => Object.values(RUN_TRANSITIONS[stage]).filter((to) => to !== stage));
+  expect(new Set(next.flat())).toEqual(new Set([...RUN_STAGES.slice(1), null]));
+  expect(RUN_STAGES.filter((_, index) => next[index]?.every((to) => to === null))).toEqual(['ended']);
 });
 
-test('what the commits of runs note makes a table go through its states', () => {
+const AT = '2026-11-20T06:00:00Z';
+/** An entry of each kind. */
+const OF_KIND: Record<(typeof ENTRY_KINDS)[number], RunEntry> = {
+  begin: { type: 'begin', runNumber: 1n, runId: 'r', at: AT, pipeline: 'p', cursorFrom: null },
+  note: { type: 'try', at: AT },
+  ask: { type: 'feed.done', cursor: 1n, complete: true, at: AT, calls: 1 },
+  land: { type: 'events.done' },
+  datasets: { type: 'datasets', readAt: AT, answer: '[]', calls: 1 },
+  read: { type: 'hydrate.again', items: 1, calls: 1 },
+  'hydrate.done': { type: 'hydrate.done', calls: 1 },
+  compare: { type: 'facets', answer: '{}', calls: 1 },
+  merged: { type: 'merged', at: AT },
+  tally: { type: 'tally', received: 1n, written: 1n, rejected: 0n, deduplicated: 0n },
+  waived: { type: 'waived', at: AT, checks: ['a'] },
+  held: { type: 'held', checks: ['a'] },
+  end: { type: 'end', at: AT },
+};
+/** What brings a run to each stage, one after the other. */
+const PATH = ['begin', 'ask', 'datasets', 'hydrate.done', 'tally', 'held', 'end'] as const;
+
+test('the fold takes and refuses each kind of entry at each stage as the table says', () => {
+  let state: RunState = RUN_FOLD.start;
+  for (const [index, stage] of RUN_STAGES.entries()) {
+    expect(state.stage).toBe(stage);
+    for (const kind of ENTRY_KINDS) {
+      const [next, entry] = [RUN_TRANSITIONS[stage][kind], OF_KIND[kind]];
+      expect(RUN_FOLD.refuse?.(state, entry) === undefined, `${kind} of a run that is ${stage}`).toBe(next !== null);
+      if (next !== null) expect(RUN_FOLD.step(state, entry).stage).toBe(next);
+    }
+    const step = PATH[index];
+    if (step !== undefined) state = RUN_FOLD.step(state, OF_KIND[step]);
+  }
+  expect(state).toMatchObject({ stage: 'ended', endedAt: AT, begin: OF_KIND.begin, tally: OF_KIND.tally });
+});
+
+test('a table stands as its log says: what the commits of runs note leads it on', () => {
   const txn = new Map<string, { version: bigint }>();
   const commit = (run: bigint) => {
     for (const [id, version] of encodeApplied({ run }, txn)) txn.set(id, { version });
   };
-  const read = (version: bigint, run: bigint, isForeign = false) =>
-    readTableStanding({ version, applied: decodeApplied(txn) }, run, isForeign);
-  const states = [read(-1n, 1n)];
+  const find = (version: bigint, run: bigint, foreign: Partial<Record<TableName, bigint>> = {}) => {
+    const state = { version, applied: decodeApplied(txn) };
+    const tables = Object.fromEntries(TABLE_NAMES.map((table) => [table, state])) as Record<TableName, typeof state>;
+    return findStandings(tables, run, foreign).items;
+  };
+  const found = [find(-1n, 1n)];
   commit(1n);
-  states.push(read(0n, 1n), read(0n, 2n), read(1n, 2n, true));
+  found.push(find(0n, 1n), find(0n, 2n), find(1n, 2n, { items: 1n }));
   commit(2n);
-  states.push(read(2n, 2n), read(2n, 3n));
-  expect(states).toEqual(['absent', 'committed', 'before', 'foreign', 'committed', 'before']);
-});
-
-test('the journal of a run goes through the states one after the other', () => {
-  const types: JournalEntry['type'][] = [
-    ...['begin', 'decision', 'events.done', 'try', 'watermark', 'export.begin', 'export.done', 'feed.page'],
-    ...['feed.done', 'datasets', 'normalize', 'hydrate.done', 'sample.done', 'tally', 'held', 'try', 'end'],
-  ] as JournalEntry['type'][];
-  const states = types.map((_, index) =>
-    readRunState({ entries: types.slice(0, index + 1).map((type) => ({ type })) }),
-  );
-  expect([...new Set(states)]).toEqual(['begun', 'asked', 'landed', 'settled', 'held', 'ended']);
-  for (const [index, to] of states.slice(1, -1).entries()) {
-    const from = states[index] as RunState;
-    expect(RUN_TRANSITIONS[from]['entry journaled']).toContain(to);
-  }
-  expect(readRunState({ entries: [{ type: 'begin' }, { type: 'tally' }] }, true)).toBe('publishing');
+  found.push(find(2n, 2n), find(2n, 3n));
+  expect(found).toEqual(['absent', 'committed', 'before', 'foreign', 'committed', 'before']);
 });
 
 /** Tests with the comment `// I3 of SPEC.md` above them, as lines of the checklist. */

@@ -1,6 +1,5 @@
 import { skipSample } from '../extract/sample.js';
-import { foldProgress } from '../landing/run-progress.js';
-import { countBetween } from '../landing/usage.js';
+import { countBetween } from '../journal/calls.js';
 import { type Caller, fetchPlan, pickUsage } from './read-plan.js';
 
 /** The service's count from the run's first call to its last, both included; null if unknown. */
@@ -21,22 +20,21 @@ const LEAST_CALLS = 40;
 export async function countUsage(run: Caller): Promise<Usage> {
   const { client, io, landing } = run;
   const { journal } = landing;
-  if (journal.last('usage.after') === undefined) {
+  if (journal.state.usage.after === undefined) {
     const counted = isWorthIt(run) ? await readUsage(run) : null;
     await journal.append({ type: 'usage.after', counted, calls: client.calls() });
     io.log('debug', 'usage', { ...counted });
   }
-  const before = journal.all('usage.before')[0]?.counted ?? null;
-  const counted = countBetween(before, journal.last('usage.after')?.counted ?? null);
+  const { usage, histories } = journal.state;
+  const counted = countBetween(usage.before ?? null, usage.after ?? null);
   if (counted === undefined) return NO_USAGE;
-  const backfill = journal.last('backfill')?.counted ?? 0n;
+  const backfill = histories?.counted ?? 0n;
   return { usage_calls: counted.calls + backfill, usage_export_rows: counted.exportRows };
 }
 
 function isWorthIt({ landing: { journal } }: Caller): boolean {
-  if (journal.all('usage.before')[0]?.counted === null) return false;
-  const { calls, exports } = foldProgress(journal.entries);
-  return isComparisonWorthIt(calls, exports.begun > 0);
+  const { usage, calls, exports } = journal.state;
+  return usage.before !== null && isComparisonWorthIt(calls.made, exports.begun > 0);
 }
 
 export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean {

@@ -1,9 +1,8 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
-import type { Lake } from '../lake/lake.js';
-import type { Journal } from '../landing/journal.js';
-import type { Landing } from '../landing/landing.js';
-import { foldProgress } from '../landing/run-progress.js';
+import type { Landing } from '../journal/landings.js';
+import type { Memory } from '../journal/memory.js';
+import type { RunProgress } from '../journal/run-state.js';
 import { type Allowance, allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { createExportGate, type ExportGate } from '../plan/export-gate.js';
 import { openExportMemory } from './export-memory.js';
@@ -20,9 +19,13 @@ export interface Caller {
 
 /** Bounds of a run beside the plan. */
 interface Bounds {
-  lake: Lake;
   pipeline: { budget: Budget };
   caps: RunCaps;
+}
+
+/** What the lake remembers of exports. */
+interface Remembering {
+  memory: Pick<Memory, 'state' | 'append'>;
 }
 
 /** The account's plan, and the gate for exports under it. */
@@ -37,10 +40,10 @@ export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
 }
 
 /** Reads the plan for a run, and notes the service's count at that time. */
-export async function readPlan(run: Caller & Bounds): Promise<PlannedRun> {
+export async function readPlan(run: Caller & Bounds & { memory: Memory }): Promise<PlannedRun> {
   const { journal } = run.landing;
-  const planned = await openPlan(run, journal);
-  await rememberPlan(run.lake, planned.plan, run.io.now());
+  const planned = await openPlan(run, journal.state);
+  await rememberPlan(run.memory, planned.plan, run.io.now());
   const counted = pickUsage(planned.plan);
   await journal.append({ type: 'usage.before', counted, calls: run.client.calls() });
   run.io.log('info', 'plan', { plan: planned.plan.plan, status: planned.plan.status, ...counted });
@@ -49,11 +52,11 @@ export async function readPlan(run: Caller & Bounds): Promise<PlannedRun> {
 
 /** Reads the plan and opens the gate for exports. What earlier tries of the run took counts against its caps. */
 export async function openPlan(
-  { client, io, lake, pipeline, caps }: Pick<Caller, 'client' | 'io'> & Bounds,
-  journal: Pick<Journal, 'entries'>,
+  { client, io, memory, pipeline, caps }: Pick<Caller, 'client' | 'io'> & Bounds & Remembering,
+  progress: RunProgress,
 ): Promise<PlannedRun> {
-  const { plan, allowed } = await fetchAllowance(client, pipeline.budget, reduceCaps(caps, journal));
-  return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
+  const { plan, allowed } = await fetchAllowance(client, pipeline.budget, reduceCaps(caps, progress));
+  return { plan, gate: createExportGate(allowed, io, openExportMemory(memory, io)) };
 }
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that are left. */
@@ -78,8 +81,8 @@ export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
 }
 
 /** Subtracts what earlier tries took, because a run's caps hold for all its tries. */
-function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'entries'>): RunCaps {
-  const { taken, blocks } = foldProgress(journal.entries).exports;
+export function reduceCaps({ maxRows, maxOverage }: RunCaps, { exports }: RunProgress): RunCaps {
+  const { taken, blocks } = exports;
   return {
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
     maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),

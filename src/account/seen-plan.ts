@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
 import { planInfo } from '../api/account-contract.js';
 import { parseExactJson } from '../api/exact-json.js';
-import { writeDurably } from '../lake/durable.js';
-import type { Lake } from '../lake/lake.js';
+import type { LakeMemory, Memory } from '../journal/memory.js';
 
 /** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
 export const seenPlan = planInfo
@@ -15,26 +12,22 @@ export const seenPlan = planInfo
 /** Section 2, PlanInfo. */
 export type SeenPlan = z.output<typeof seenPlan>;
 
-const remembered = z.strictObject({ seenAt: z.iso.datetime().transform((text) => new Date(text)), plan: seenPlan });
-
-interface RememberedPlan {
+/** A plan, and when the service sent it. */
+export interface RememberedPlan {
   seenAt: Date;
   plan: SeenPlan;
 }
 
-const planPath = ({ root }: Lake) => path.join(root, '_pricelake', 'plan.json');
-
 /** Keeps the plan, so that `status` can show what is left without a call. */
-export async function rememberPlan(lake: Lake, plan: SeenPlan, seenAt: Date): Promise<void> {
-  await writeDurably(lake, planPath(lake), `${stringify({ seenAt: seenAt.toISOString(), plan })}\n`);
+export function rememberPlan(memory: Memory, plan: SeenPlan, seenAt: Date): Promise<void> {
+  return memory.append({ type: 'plan', seenAt: seenAt.toISOString(), text: stringify(plan) ?? '' });
 }
 
-/** The plan that a run saw last; undefined before the first run, or if the file is of another version. */
-export async function recallPlan(lake: Lake): Promise<RememberedPlan | undefined> {
-  const text = await readFile(planPath(lake), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
+/** The plan that a run saw last; undefined before the first run, or if another version wrote it. */
+export function recallPlan({ plan: seen }: LakeMemory): RememberedPlan | undefined {
+  if (seen === undefined) return undefined;
   try {
-    return remembered.parse(parseExactJson(text));
+    return { seenAt: seen.seenAt, plan: seenPlan.parse(parseExactJson(seen.text)) };
   } catch {
     return undefined;
   }

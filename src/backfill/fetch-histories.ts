@@ -4,21 +4,16 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
+import { peekUnfinishedRun } from '../journal/landings.js';
+import { listReadHistories, readMemory } from '../journal/memory.js';
 import { findForeignChanges } from '../lake/foreign-changes.js';
 import { findLake, type Lake } from '../lake/lake.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
-import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
-import {
-  backfillFolder,
-  hasOpenBackfill,
-  landHistories,
-  listReadHistories,
-  listWaitingHistories,
-} from './land-histories.js';
+import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
 
 /** Histories of items that were read before a run, one call each. */
 export interface TakenHistories {
@@ -81,7 +76,7 @@ async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'
 
 /** Keeps items whose histories are neither read nor waiting. */
 export async function findMissingHistories(lake: Lake, items: Record<string, unknown>[]): Promise<bigint[]> {
-  const known = await listReadHistories(lake.root);
+  const known = listReadHistories(await readMemory(lake));
   for (const id of await listWaitingHistories(lake.root)) known.add(id);
   return items.map((row) => row.item_id as bigint).filter((id) => !known.has(id));
 }

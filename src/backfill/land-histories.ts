@@ -4,14 +4,16 @@ import { link, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { RowFile, type RowSlice } from '../extract/row-file.js';
 import { readElements } from '../formats/json-scan.js';
 import { syncFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import { Journal, JournalEntries } from '../landing/journal.js';
-import type { Landing } from '../landing/landing.js';
-import { RowFile, type RowSlice } from '../landing/row-file.js';
-import { type Counted, foldBackfill } from '../landing/usage.js';
+import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from '../journal/backfill.js';
+import type { Counted } from '../journal/calls.js';
+import { Journal, readJournal } from '../journal/journal.js';
+import type { Landing } from '../journal/landings.js';
+import { listReadHistories, type Memory } from '../journal/memory.js';
 
 /**
  * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all
@@ -23,7 +25,6 @@ export function backfillFolder(lakeRoot: string): string {
 
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
-const ADVICE = 'Move its folder away. Whoever asked for these histories has to do so again, a call an item.';
 /** Requests side by side; the client still limits the rate. */
 const CONCURRENCY = 4;
 
@@ -55,13 +56,13 @@ export async function landHistories(
   io: Io,
   left = 0,
 ): Promise<number> {
-  const journal = await Journal.open(path.join(folder, JOURNAL), ADVICE);
+  const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD);
   try {
-    if (journal.entries.length > 0) await journal.append({ type: 'try', at: io.now().toISOString() });
+    if (journal.state.isBegun) await journal.append({ type: 'try', at: io.now().toISOString() });
     await journal.append({ type: 'usage.before', counted: usage.before, calls: client.calls() });
-    const landed = new Set(journal.all('backfill.item').map(({ itemId }) => itemId));
+    const landed = new Set(listItems(journal.state));
     const missing = itemIds.filter((id) => !landed.has(id));
-    const file = await RowFile.open(path.join(folder, FILE), journal, journal.last('backfill.item')?.end ?? 0);
+    const file = await RowFile.open<BackfillEntry>(path.join(folder, FILE), journal, journal.state.bytes);
     try {
       await readHistories(client, missing, file, io);
     } finally {
@@ -78,7 +79,12 @@ export async function landHistories(
   }
 }
 
-async function readHistories(client: ApiClient, itemIds: readonly bigint[], file: RowFile, io: Io): Promise<void> {
+async function readHistories(
+  client: ApiClient,
+  itemIds: readonly bigint[],
+  file: RowFile<BackfillEntry>,
+  io: Io,
+): Promise<void> {
   let done = 0n;
   let bytes = 0;
   let order: Promise<unknown> = Promise.resolve();
@@ -86,8 +92,8 @@ async function readHistories(client: ApiClient, itemIds: readonly bigint[], file
     const { body, rows } = await readHistory(client, itemId);
     // RowFile can land only one body at a time.
     const landing = order.then(() =>
-      file.land(body, rows, (end) => {
-        return { type: 'backfill.item', itemId, rows: rows.length, end, calls: client.calls() };
+      file.land(body, rows, (mark) => {
+        return { type: 'backfill.item', itemId, rows: rows.length, calls: client.calls(), ...mark };
       }),
     );
     order = landing;
@@ -136,7 +142,7 @@ function nameItem(body: Buffer, entries: readonly RowSlice[], itemId: bigint): {
 /** Links complete histories into the run's landing; incomplete ones wait. */
 export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<LandedBackfill> {
   const file = path.join(landing.folder, FILE);
-  if (landing.journal.last('backfill') === undefined) {
+  if (landing.journal.state.histories === undefined) {
     const waiting = await readWaiting(backfillFolder(lakeRoot));
     if (waiting !== undefined) {
       await link(path.join(backfillFolder(lakeRoot), FILE), file).catch((error: unknown) => {
@@ -147,7 +153,7 @@ export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<
       await landing.journal.append({ type: 'backfill', ...waiting, sha256 });
     }
   }
-  const { rows = 0, bytes = 0 } = landing.journal.last('backfill') ?? {};
+  const { rows = 0, bytes = 0 } = landing.journal.state.histories ?? {};
   return { file, changes: rows, bytes };
 }
 
@@ -158,59 +164,34 @@ async function hashStart(file: string, bytes: number): Promise<string> {
 }
 
 async function readWaiting(folder: string) {
-  const journal = await Journal.open(path.join(folder, JOURNAL), ADVICE).catch((error: unknown) => {
+  const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD).catch((error: unknown) => {
     if (hasSystemCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   if (journal === undefined) return undefined;
   await journal.close();
-  if (journal.last('backfill.done') === undefined) return undefined;
-  return foldBackfill(journal.entries);
+  const { wasDone, rows, bytes, left, calls } = journal.state;
+  return wasDone ? { rows, bytes, left, made: calls.made, counted: countCalls(journal.state) } : undefined;
 }
+
+const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
 
 /** Items whose histories have landed and no run has published. */
 export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
-  const journal = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL), ADVICE);
-  return journal.all('backfill.item').map(({ itemId }) => itemId);
+  return listItems(await readBackfill(lakeRoot));
 }
 
 /** True for an interrupted backfill, which runs don't take over. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
-  const { entries } = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL), ADVICE);
-  return entries.length > 0 && entries.at(-1)?.type !== 'backfill.done';
+  const { isBegun, isDone } = await readBackfill(lakeRoot);
+  return isBegun && !isDone;
 }
 
-/** Removes histories that a run has published, and notes that they are read. */
-export async function removeBackfill(landing: Landing, lakeRoot: string): Promise<void> {
-  if (landing.journal.last('backfill') === undefined) return;
-  await noteHistories(lakeRoot, await listWaitingHistories(lakeRoot));
+/** Removes histories that a run has published, and remembers that they are read. */
+export async function removeBackfill(landing: Landing, lakeRoot: string, memory: Memory): Promise<void> {
+  if (landing.journal.state.histories === undefined) return;
+  const known = listReadHistories(memory.state);
+  const items = (await listWaitingHistories(lakeRoot)).filter((id) => !known.has(id));
+  if (items.length > 0) await memory.append({ type: 'histories', items: items.join(',') });
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
-}
-
-/**
- * Notes items whose histories are published. They are written after the publication; items without a note are read
- * again.
- */
-function notesPath(lakeRoot: string): string {
-  return path.join(lakeRoot, '_pricelake', 'histories.ndjson');
-}
-
-const NOTES_ADVICE =
-  'Move it away. With `source.history: items`, the histories of all items are then read again, a call each.';
-
-export async function listReadHistories(lakeRoot: string): Promise<Set<bigint>> {
-  const notes = await JournalEntries.read(notesPath(lakeRoot), NOTES_ADVICE);
-  return new Set(notes.all('histories').flatMap(({ itemIds }) => itemIds));
-}
-
-async function noteHistories(lakeRoot: string, itemIds: readonly bigint[]): Promise<void> {
-  const known = await listReadHistories(lakeRoot);
-  const fresh = itemIds.filter((id) => !known.has(id));
-  if (fresh.length === 0) return;
-  const notes = await Journal.open(notesPath(lakeRoot), NOTES_ADVICE);
-  try {
-    await notes.append({ type: 'histories', itemIds: fresh });
-  } finally {
-    await notes.close();
-  }
 }

@@ -1,12 +1,11 @@
-import path from 'node:path';
 import { fetchAllowance } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import { openLanding } from '../journal/landings.js';
 import { openLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
 import { LakeRows } from '../lake/table-rows.js';
-import { Journal } from '../landing/journal.js';
 import { UNKNOWN_SKEW } from '../merge/feed-skew.js';
 import { readTables } from '../run/open-tables.js';
 import { RelationGraph } from '../sql/graph.js';
@@ -33,17 +32,17 @@ export async function compareItemSample(
   const runId = `verify-${io.now().toISOString()}`;
   const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder: folder } = session;
-  const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+  const begin = { runNumber: 0n, runId, at: io.now().toISOString(), pipeline: pipeline.name, cursorFrom: null };
+  const landing = await openLanding(folder, begin);
   try {
     await fetchAllowance(client, pipeline.budget);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
-    const landing = { runNumber: 0n, runId, folder, journal };
     const graph = new RelationGraph(db);
     const tables = await readTables(lake);
     const sampled = await openSampledLake(graph, new LakeRows(graph, lake, tables, () => 0n), tables.items.applied);
     return await sampleItems({ graph, landing, client, typing, io }, size, sampled);
   } finally {
-    await journal.close();
+    await landing.journal.close();
     await client.close();
     await session.close();
   }

@@ -30,12 +30,12 @@ export async function compareListingStates(
   if (extract.mode !== 'poll') return [];
   const { landing, client } = run;
   const { journal } = landing;
-  const listGone = () => journal.all('listing.gone').map(({ itemId }) => itemId);
-  if (journal.last('listing.done') !== undefined || extract.planned === undefined) {
-    for (const file of listItemFiles(landing, 'listing.page')) run.typing.addItems({ ...file, origin: 'page' });
+  const listGone = () => [...journal.state.listing.gone];
+  if (journal.state.listing.done !== undefined || extract.planned === undefined) {
+    for (const file of listItemFiles(landing, 'listing')) run.typing.addItems({ ...file, origin: 'page' });
     return listGone();
   }
-  await cutItemTails(landing, 'listing.page');
+  await cutItemTails(landing, 'listing');
   const pages = new ListingPages(run, reader);
   const open: OpenListing[] = [];
   for (const part of listSelectedParts(client, run.selection)) {

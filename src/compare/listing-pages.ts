@@ -11,13 +11,13 @@ export class ListingPages {
   constructor(run: Run, reader: ItemReader) {
     this.#run = run;
     this.#reader = reader;
-    this.#handed = new Set(listItemFiles(run.landing, 'poll.page').map(({ path }) => path));
+    this.#handed = new Set(listItemFiles(run.landing, 'poll').map(({ path }) => path));
   }
 
   /** Types what has landed since; nothing more may be landing. */
   async type(): Promise<ItemReads> {
     const { landing, typing } = this.#run;
-    for (const page of ['poll.page', 'listing.page'] as const) {
+    for (const page of ['poll', 'listing'] as const) {
       for (const file of listItemFiles(landing, page)) {
         if (this.#handed.has(file.path)) continue;
         this.#handed.add(file.path);

@@ -1,10 +1,9 @@
 import type { PricelakeError } from '../errors/errors.js';
 import type { DatasetPart } from '../extract/dataset-client.js';
 import { landCounts, landReading, landSingles } from '../extract/listing.js';
-import { ListingJournal } from '../extract/listing-journal.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
 import { allowSkipping } from '../extract/sample.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
+import { findListing, findPlan, type ListingPlan, type ListingProgress } from '../journal/listing.js';
 import type { ItemReads } from '../merge/batch.js';
 import { countCallsLeft } from '../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
@@ -50,7 +49,6 @@ export class ListingPart {
   readonly #part: DatasetPart;
   readonly #pages: ListingPages;
   readonly #options: ListingPartOptions;
-  readonly #journal: ListingJournal;
 
   constructor(run: Run, extract: Extract, part: DatasetPart, pages: ListingPages, options: ListingPartOptions) {
     this.#run = run;
@@ -58,7 +56,11 @@ export class ListingPart {
     this.#part = part;
     this.#pages = pages;
     this.#options = options;
-    this.#journal = new ListingJournal(run.landing, part.dataset);
+  }
+
+  /** What the journal says of the part. */
+  get #progress(): ListingProgress {
+    return findListing(this.#run.landing.journal.state.listing, this.#part.dataset);
   }
 
   async establish(): Promise<OpenListing> {
@@ -69,17 +71,17 @@ export class ListingPart {
     });
     if (state === undefined) {
       const rows = await this.#type();
-      if (this.#journal.last('listing.counts') === undefined) {
+      if (this.#progress.counts === undefined) {
         return { sites: [], unread: await countUnread(this.#run.graph, rows.items), wanted: undefined, failure };
       }
       state = await this.#look(rows);
     }
     const sites = findOpen(state).map((site) => ({ ...site, isRead: hasRead(state, site) }));
-    return { sites, unread: 0n, wanted: this.#journal.last('listing.plan'), failure };
+    return { sites, unread: 0n, wanted: this.#progress.plans.at(-1), failure };
   }
 
   async #askAndRead(): Promise<ListingState> {
-    if (this.#journal.last('listing.counts') === undefined) {
+    if (this.#progress.counts === undefined) {
       await this.#ask(await this.#options.readRows(await this.#pages.typePoll()));
     }
     return this.#read();
@@ -91,11 +93,10 @@ export class ListingPart {
       const rows = await this.#type();
       const state = await this.#look(rows);
       if (findOpen(state).length === 0) return state;
-      if (this.#journal.hasActed()) {
-        const plan = this.#journal.last('listing.plan');
+      if (this.#progress.step === 'acted') {
+        const plan = this.#progress.plans.at(-1);
         const isStuck = plan === undefined || (!plan.news && plan.readings.length === 0);
-        if (isStuck || this.#journal.all('listing.counts').length >= COUNTS || !findOpen(state).some(isDifferent))
-          return state;
+        if (isStuck || this.#progress.timesCounted >= COUNTS || !findOpen(state).some(isDifferent)) return state;
         await this.#ask(rows);
       } else await this.#act(state, rows);
     }
@@ -103,16 +104,16 @@ export class ListingPart {
 
   async #ask({ items }: ListingRows): Promise<void> {
     const { graph, landing, drift } = this.#run;
-    const before = this.#journal.last('listing.counts');
+    const before = this.#progress.counts;
     // Items of a dataset that is copied whole were not returned by `changedSince`.
     const since = this.#extract.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
-    drift.look('/facets', JSON.parse(this.#journal.last('listing.counts')?.answer ?? '{}'));
+    drift.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
   }
 
   async #look(rows: ListingRows): Promise<ListingState> {
-    const counts = this.#journal.last('listing.counts');
+    const { counts } = this.#progress;
     const { readable } = this.#options;
     const { sites, isSuspect } = await compareListing(this.#run.graph, rows.items, counts?.answer ?? '{}', readable);
     return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
@@ -125,12 +126,11 @@ export class ListingPart {
   /** What of the plans was read to the end, with each item that was missing there. */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
-    for (const plan of this.#journal.all('listing.plan')) {
-      const ended = this.#journal.listEnded(plan);
+    for (const plan of this.#progress.plans) {
       for (const [place, reading] of plan.readings.entries()) {
-        const { total = null, files = [] } = ended[place] ?? {};
+        const { total = null, files = [] } = plan.ended[place] ?? {};
         if (total === null || (await countRead(this.#run.graph, rows.typed, files)) < total) continue;
-        const missing = await findMissing(this.#run.graph, rows, reading, this.#journal.listFiles(plan));
+        const missing = await findMissing(this.#run.graph, rows, reading, plan.files);
         if (missing.length === 0) read.add(reading.site);
       }
     }
@@ -141,19 +141,19 @@ export class ListingPart {
     const { client, dataset } = this.#part;
     const { landing, io } = this.#run;
     const { journal } = landing;
-    if (this.#journal.findPlan() === undefined) await journal.append(this.#plan(state));
-    const plan = this.#journal.findPlan();
+    if (findPlan(this.#progress) === undefined) await journal.append(this.#plan(state));
+    const plan = findPlan(this.#progress);
     if (plan === undefined) return;
     if (plan.news) await this.#pollNews(plan);
     const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
     const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.graph, before.items, ids);
-    for (const reading of plan.readings.slice(this.#journal.listEnded(plan).length)) {
+    for (const reading of plan.readings.slice(plan.ended.length)) {
       await landReading(this.#part, landing, reading, { countListed, pages }, io);
     }
     const rows = await this.#type();
     let left = plan.limit;
     for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
-      const missing = await findMissing(this.#run.graph, rows, reading, this.#journal.listFiles(plan));
+      const missing = await findMissing(this.#run.graph, rows, reading, findPlan(this.#progress)?.files ?? []);
       const some = left === null ? missing : missing.slice(0, Number(left));
       await landSingles(this.#part, landing, some, io);
       if (left !== null) left -= BigInt(some.length);
@@ -163,7 +163,7 @@ export class ListingPart {
 
   #plan(state: ListingState) {
     const { client, dataset } = this.#part;
-    const isSecond = this.#journal.all('listing.counts').length > 1;
+    const isSecond = this.#progress.timesCounted > 1;
     const allowance = this.#extract.planned?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
@@ -176,19 +176,18 @@ export class ListingPart {
   }
 
   /** What changed since the newest item that the poll has shown. */
-  async #pollNews(plan: JournalEntry): Promise<void> {
+  async #pollNews({ isPolled }: ListingPlan): Promise<void> {
     const { landing, io } = this.#run;
-    const { entries } = landing.journal;
-    const ours = (entry: JournalEntry) => entry.type === 'poll.round' && entry.dataset === this.#part.dataset;
-    if (!entries.slice(entries.indexOf(plan)).some(ours)) {
-      const newest = landing.journal.all('poll.round').findLast(ours)?.newest;
+    const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;
+    if (!isPolled) {
+      const newest = findRound()?.newest;
       await reopenPoll(
         landing,
         [this.#part],
         reachBack(newest == null ? await readPollStart(this.#run) : Date.parse(newest)),
       );
     }
-    const changedSince = landing.journal.all('poll.round').findLast(ours)?.since ?? undefined;
+    const changedSince = findRound()?.since ?? undefined;
     await landPoll([this.#part], landing, { changedSince, untilSettled: false }, () => {}, io);
   }
 }

@@ -2,9 +2,9 @@ import type { ApiClient } from '../api/client.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
-import type { JournalEntries } from '../landing/journal.js';
 import { type Count, countPages, extrapolateChanges, sumCounts } from '../plan/estimate.js';
 import type { FeedStart } from '../plan/plan-run.js';
+import type { FactSource } from '../run/gather-facts.js';
 
 /** The waiting changes, and the first page of them. */
 export interface WaitingFeed {
@@ -20,7 +20,7 @@ const PAGE_LIMIT = 1_000;
  * For a list of datasets, it reads a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(
-  { client, journal }: { client: ApiClient; journal: JournalEntries },
+  { client, journal }: Pick<FactSource, 'client' | 'journal'>,
   starts: readonly FeedStart[],
 ): Promise<WaitingFeed> {
   const isNew = starts.some(({ from }) => from === undefined);
@@ -28,8 +28,7 @@ export async function estimateFeed(
   if (!isOne && !isNew && !(await hasNews(client, starts))) return { changes: { count: 0n, calls: 1, exact: true } };
   const waiting: WaitingFeed[] = [];
   for (const { dataset, from } of starts) {
-    const landed = journal.all('feed.page').findLast((page) => page.dataset === dataset)?.nextCursor;
-    const after = landed ?? from;
+    const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? from;
     const [part] = listParts(client, [dataset]);
     // Such a feed begins about where it ends, so one page brings all.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });

@@ -5,13 +5,13 @@ import { ITEMS_A_PAGE } from '../api/contract.js';
 import { findMissingHistories } from '../backfill/fetch-histories.js';
 import { countLakeSites, findEvidence, readListingItems } from '../compare/listing-states.js';
 import { listSelectedParts } from '../extract/dataset-client.js';
-import type { JournalEntries } from '../landing/journal.js';
+import type { BrokenExport, Memory } from '../journal/memory.js';
 import { findPendingChanges, readChanges } from '../merge/changes.js';
 import { DOUBTED_COLUMNS } from '../merge/compare-rows.js';
 import { findNeeds } from '../merge/merge.js';
 import { readRejectedRows } from '../merge/rejects.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
-import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
+import { changedExport, explainBroken } from '../plan/broken-exports.js';
 import { chooseReadings } from '../plan/choose-readings.js';
 import { type Ahead, countPages } from '../plan/estimate.js';
 import { planHydration } from '../plan/plan-hydration.js';
@@ -23,9 +23,9 @@ import { sql } from '../sql/sql.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { WaitingFeed } from './estimate-feed.js';
 
-/** An estimate reads the same things as a run, without a lock. The journal is empty if no run has begun. */
+/** An estimate reads the same things as a run, without a lock. */
 export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
-  journal: JournalEntries;
+  memory: Pick<Memory, 'state' | 'append'>;
 }
 
 /**
@@ -116,7 +116,7 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
 /** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
 export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
   const { graph, before, client, selection, journal } = source;
-  if (journal.last('listing.done') !== undefined) return undefined;
+  if (journal.state.listing.done !== undefined) return undefined;
   const exported_items = graph.empty('exported_items', 'items');
   const pending_changes = graph.empty('pending_changes', 'history');
   const lake = { items: await before.rows('items'), exported_items, pending_changes };
@@ -151,7 +151,7 @@ export async function estimateHistories(
   if (pipeline.source.history !== 'items') return undefined;
   const isFirst = tables.items.version < 0n;
   // Histories wait for the end of an unfinished run.
-  if (!isFirst && journal.entries.length > 0) return undefined;
+  if (!isFirst && journal.state.stage !== 'none') return undefined;
   const rows = isFirst
     ? []
     : await graph.rows(sql`SELECT item_id FROM ${await before.rows('items')} WHERE gone_at IS NULL`);

@@ -3,16 +3,17 @@ import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { type LandedRun, peekUnfinishedRun } from '../journal/landings.js';
+import { readMemory } from '../journal/memory.js';
+import { hasAsked, RUN_FOLD, readSelection } from '../journal/run-state.js';
 import { findLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
 import { LakeRows } from '../lake/table-rows.js';
-import { JournalEntries } from '../landing/journal.js';
-import { type LandedRun, peekUnfinishedRun } from '../landing/landed-runs.js';
 import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
 import type { ModeChoice } from '../plan/choose-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../plan/estimate.js';
 import { countOverage } from '../plan/export-allowance.js';
-import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-selection.js';
+import { refuseNarrowing } from '../run/dataset-selection.js';
 import { planRepairs, readTables } from '../run/open-tables.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { RelationGraph } from '../sql/graph.js';
@@ -61,13 +62,15 @@ export async function estimateRun(
     const unfinished = await peekUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
     const typing = new TypingQueue(db, { runId: 'plan', workFolder });
     const repairs = await planRepairs(lake, Object.values(tables), pipeline);
-    refuseNarrowing(pipeline, tables.items, unfinished?.journal);
-    const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;
-    const selection = begun === undefined ? pipeline.source.datasets : readRunSelection(begun.journal);
-    const journal = unfinished?.journal ?? JournalEntries.none();
+    const state = unfinished?.state ?? RUN_FOLD.start;
+    refuseNarrowing(pipeline, tables.items, state);
+    const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
+    // What it would remember is a run's to write down.
+    const memory = { state: await readMemory(lake), append: async () => {} };
+    const journal = { state };
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, () => 0n);
-    const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder };
+    const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
     return await estimate({ ...opened, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
@@ -76,12 +79,13 @@ export async function estimateRun(
 }
 
 async function estimate(source: EstimateSource, unfinished: LandedRun | undefined): Promise<RunEstimate> {
-  const { client, journal } = source;
-  const planned = await openPlan(source, journal);
+  const { client } = source;
+  const { state } = source.journal;
+  const planned = await openPlan(source, state);
   const { plan, gate } = planned;
   const allowed = gate.left();
   // A run that is held, or that has made its calls, does not ask for the plan.
-  const isLanded = journal.last('usage.after') !== undefined || journal.last('held') !== undefined;
+  const isLanded = state.usage.after !== undefined || state.stage === 'held';
   const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : planned));
   const priced = isLanded ? await priceNothing(planner) : await pricePlan(source, planned, planner);
   const steps = estimateSteps(priced.ahead);
@@ -91,7 +95,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   return {
     ...{ mode, reason, ...(added === undefined ? {} : { added }) },
     ...total,
-    unfinished: unfinished && { runId: unfinished.runId, held: journal.last('held')?.checks ?? [] },
+    unfinished: unfinished && { runId: unfinished.runId, held: state.stage === 'held' ? [...state.checks] : [] },
     steps,
     overageBlocks: countOverage(allowed, total.exportRows),
     seconds: countSeconds(total.calls, plan.limits.ratePerSecond ?? null),

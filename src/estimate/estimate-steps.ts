@@ -5,7 +5,7 @@ import { int64 } from '../api/wire-types.js';
 import { hasOpenBackfill } from '../backfill/land-histories.js';
 import type { PricelakeError } from '../errors/errors.js';
 import { listParts } from '../extract/dataset-client.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
+import { isApplicable } from '../journal/run-state.js';
 import type { Ahead, Count } from '../plan/estimate.js';
 import type { RunPlan } from '../plan/plan-run.js';
 import type { RunPlanner } from '../run/run-planner.js';
@@ -47,20 +47,22 @@ export async function priceNothing(planner: RunPlanner): Promise<PricedPlan> {
 
 /** Prices the rest of a run's plan, after its earlier tries. */
 export async function pricePlan(source: EstimateSource, planned: PlannedRun, planner: RunPlanner): Promise<PricedPlan> {
-  const { journal } = source;
-  const has = (type: JournalEntry['type']) => journal.last(type) !== undefined;
+  const { state } = source.journal;
+  const { comparisons: compared } = state;
   const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed');
   const { decision, copy, copied, comparisons } = plan;
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
-  const feed = plan.feed.isRead && !has('feed.done') ? await estimateFeed(source, plan.feed.starts) : undefined;
-  const isNews = isAny(feed?.changes) || has('feed.page');
-  const isIdle = !has('begin') && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));
+  const feed =
+    plan.feed.isRead && state.feed.done === undefined ? await estimateFeed(source, plan.feed.starts) : undefined;
+  const isNews = isAny(feed?.changes) || state.feed.changes > 0;
+  const isIdle =
+    state.stage === 'none' && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));
   const checks = (plan.checksDatasets ? 1 : 0) + (planner.asked.has('readable') ? 1 : 0);
   const ahead: Ahead = {
     plan: true,
-    lowWatermark: countLowWatermark(plan, has('watermark')),
+    lowWatermark: countLowWatermark(plan, state.watermark !== undefined),
     ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, planned)),
     changedItems,
     listing: mode === 'poll' ? await estimateListing(source, planned) : undefined,
@@ -68,10 +70,10 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
     hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, planned, feed),
     histories: await estimateHistories(source, planned, copy?.items),
     publishes: !planner.facts.lake.hasItems || isNews,
-    datasets: (has('datasets') || (isIdle && mode === 'feed') ? 0 : 1) + checks,
-    facets: comparisons.facets && !has('facets') ? 1 : 0,
+    datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
+    facets: comparisons.facets && compared.facets === undefined ? 1 : 0,
     products: isIdle ? 0 : await countProductCalls(source, plan),
-    sample: isIdle || has('sample.done') ? 0 : comparisons.sample,
+    sample: isIdle || compared.missing !== undefined ? 0 : comparisons.sample,
     countsUsage: (calls, rows) =>
       !isIdle && (planned.plan.usage ?? null) !== null && isComparisonWorthIt(calls, rows > 0n),
   };
@@ -104,10 +106,11 @@ async function countProductCalls(
   { comparisons, parts }: RunPlan,
 ): Promise<number> {
   const [part] = listParts(client, parts);
-  if (part === undefined || comparisons.products === 'none' || journal.last('products.done') !== undefined) return 0;
+  if (part === undefined || comparisons.products === 'none' || journal.state.comparisons.allProducts !== undefined)
+    return 0;
   if (comparisons.products === 'page') return 1;
   const { totalElements } = await part.client.json('/products', { size: 1 }, counted);
-  const landed = BigInt(journal.all('products.page').length);
+  const landed = BigInt(journal.state.pages.products.pages);
   const pages = (totalElements + PRODUCTS_A_PAGE - 1n) / PRODUCTS_A_PAGE;
   return Math.max(1, Number(pages - landed));
 }

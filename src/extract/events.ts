@@ -3,9 +3,10 @@ import path from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 import { readElements, readFields, type Slice } from '../formats/json-scan.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
-import { RowFile } from '../landing/row-file.js';
-import { sumPages } from '../landing/run-progress.js';
+import { listChain } from '../journal/journal.js';
+import type { Landing } from '../journal/landings.js';
+import type { EntryOf } from '../journal/run-entry.js';
+import { RowFile } from './row-file.js';
 
 /** What of the webhooks' events is landed. */
 export interface LandedEvents {
@@ -25,7 +26,7 @@ export async function landEvents(
 ): Promise<LandedEvents> {
   const { journal } = landing;
   const file = path.join(landing.folder, 'webhook.ndjson');
-  if (journal.last('events.done') === undefined) {
+  if (!journal.state.events.isDone) {
     const landed = new Set(listLandedEvents(landing));
     const waiting = (await listEvents()).filter(({ key }) => !landed.has(key));
     if (waiting.length > 0) {
@@ -34,23 +35,23 @@ export async function landEvents(
     }
     await journal.append({ type: 'events.done' });
   }
-  const { rows, bytes } = sumPages(journal.entries, 'event');
-  return { file, changes: Number(rows), bytes };
+  const { changes, bytes } = journal.state.events;
+  return { file, changes, bytes };
 }
 
 /** Keys of the events that the run has taken over. */
 export function listLandedEvents({ journal }: Landing): string[] {
-  return journal.all('event').map(({ key }) => key);
+  return listChain(journal.state.events.keys);
 }
 
 async function copyEvents(file: string, landing: Landing, events: { key: string; path: string }[]): Promise<void> {
   const { journal } = landing;
-  const rows = await RowFile.open(file, journal, journal.last('event')?.end ?? 0);
+  const rows = await RowFile.open<EntryOf<'event'>>(file, journal, journal.state.events.bytes);
   try {
     for (const event of events) {
       const body = await readFile(event.path);
       const changes = readChanges(body, event.path);
-      await rows.land(body, changes, (end) => ({ type: 'event', key: event.key, rows: changes.length, end }));
+      await rows.land(body, changes, (mark) => ({ type: 'event', key: event.key, rows: changes.length, ...mark }));
     }
   } finally {
     await rows.close();

@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Landing } from '../landing/landing.js';
+import { type ExportAttempt, findDone, listCut } from '../journal/exports.js';
+import type { Landing } from '../journal/landings.js';
 
 /** A synced piece of an export: whole lines. */
 export interface LandedSegment {
@@ -17,36 +18,23 @@ export function isOfOneSite({ path: file }: Pick<LandedSegment, 'path'>): boolea
 }
 
 /** Segments of the shard's complete export; undefined while it has none. */
-export function listSegments(landing: Landing, name: string): LandedSegment[] | undefined {
-  const done = landing.journal.all('export.done').find(({ shard }) => shard === name);
-  return done === undefined ? undefined : listOf(landing, done);
+export function listSegments({ journal, folder }: Landing, shard: string): LandedSegment[] | undefined {
+  const done = findDone(journal.state.exports, shard);
+  return done && placeSegments(folder, done);
 }
 
 /** Segments of exports that the service cut: paid for, and no copy. */
-export function listCutSegments(landing: Landing): LandedSegment[] {
-  return landing.journal.all('export.cut').flatMap((cut) => listOf(landing, cut));
+export function listCutSegments({ journal, folder }: Landing): LandedSegment[] {
+  return listCut(journal.state.exports).flatMap((cut) => placeSegments(folder, cut));
 }
 
-interface Attempt {
-  shard: string;
-  attempt: number;
-}
-
-function listOf({ journal, folder }: Landing, { shard, attempt }: Attempt): LandedSegment[] {
-  const isIts = (entry: Attempt) => entry.shard === shard && entry.attempt === attempt;
-  const readAt = journal.all('export.begin').find(isIts)?.readAt ?? '';
-  return journal
-    .all('export.segment')
-    .filter(isIts)
-    .map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
+function placeSegments(folder: string, { segments, readAt }: ExportAttempt): LandedSegment[] {
+  return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
 }
 
 /** Removes what attempts before left: an export counts whole or not at all, but for one that the service cut. */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
-  const kept = journal
-    .all('export.cut')
-    .filter(({ shard }) => shard === name)
-    .map((cut) => `export-${name}-${cut.attempt}-`);
+  const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {
     const isKept = kept.some((prefix) => file.startsWith(prefix));
     if (file.startsWith(`export-${name}-`) && !isKept) await rm(path.join(folder, file));

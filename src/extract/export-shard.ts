@@ -2,14 +2,14 @@ import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
-import type { ExportFormat } from '../landing/row-scanner.js';
-import { type Segment, writeSegments } from '../landing/segment-writer.js';
+import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readTakenExport } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
 import { readExportRows } from './export-rows.js';
 import { type LandedSegment, removeSegments } from './export-segments.js';
+import type { ExportFormat } from './row-scanner.js';
+import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
 /** An export that breaks off is asked for at most this often in one process: its rows cost money. */
@@ -110,7 +110,7 @@ class ShardExport {
     this.#gate = gate;
     this.#events = events;
     this.#io = io;
-    this.#attempt = landing.journal.all('export.begin').filter((begin) => begin.shard === shard.name).length + 1;
+    this.#attempt = (landing.journal.state.exports.attempts.get(shard.name)?.length ?? 0) + 1;
   }
 
   async take(): Promise<void> {

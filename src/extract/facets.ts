@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
+import type { Landing } from '../journal/landings.js';
 
 /** A service may leave out what is null. */
 export const facetsAnswer = facets.extend({
@@ -12,8 +12,8 @@ export const facetsAnswer = facets.extend({
 
 /** Reads `/facets` (section 4), JSON text; the answer lands in the journal and is not asked for again. */
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
-  const landed = landing.journal.last('facets');
-  if (landed !== undefined) return landed.answer;
+  const landed = landing.journal.state.comparisons.facets;
+  if (landed !== undefined) return landed;
   const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
   await landing.journal.append({ type: 'facets', answer, calls: client.calls() });
   io.log('debug', 'landed', { what: 'facets' });

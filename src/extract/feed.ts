@@ -4,13 +4,13 @@ import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/wire-types.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
-import type { Landing } from '../landing/landing.js';
-import { RowFile } from '../landing/row-file.js';
-import { sumPages } from '../landing/run-progress.js';
+import type { FeedProgress } from '../journal/feed.js';
+import type { Landing } from '../journal/landings.js';
+import type { EntryOf } from '../journal/run-entry.js';
 import type { DatasetPart } from './dataset-client.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
 import { readFeedPage } from './page.js';
+import { RowFile } from './row-file.js';
 
 const FEED_FILE = 'feed.ndjson';
 const PAGE_LIMIT = 1000;
@@ -69,12 +69,11 @@ export async function landFeed(
   io: Io,
 ): Promise<LandedFeed | undefined> {
   const { journal } = landing;
-  const landed = journal.last('feed.done');
-  if (landed === undefined && !hasFeed && journal.last('feed.page') === undefined) return undefined;
-  const { cursor, complete, at } = landed ?? (await pullFeed(client, landing, parts, hasFeed, io));
-  const { rows, bytes } = sumPages(journal.entries, 'feed.page');
-  const unnamed = journal.all('feed.page').reduce((sum, page) => sum + (page.unnamed ?? 0), 0);
-  return { file: path.join(landing.folder, FEED_FILE), changes: Number(rows), unnamed, bytes, cursor, complete, at };
+  const landed = journal.state.feed;
+  if (landed.done === undefined && !hasFeed && landed.changes === 0) return undefined;
+  const { cursor, complete, at } = landed.done ?? (await pullFeed(client, landing, parts, hasFeed, io));
+  const { changes, unnamed, bytes } = journal.state.feed;
+  return { file: path.join(landing.folder, FEED_FILE), changes, unnamed, bytes, cursor, complete, at };
 }
 
 /** Reads what the run lacks of the feed, and journals up to where it is read. */
@@ -89,7 +88,7 @@ async function pullFeed(
   const guard = createFeedGuard(() => findEnd(client, io));
   const cursors = hasFeed
     ? await pullParts(landing, parts, bound?.newest, guard, io)
-    : parts.map((part) => findLanded(landing, part)?.nextCursor ?? part.from);
+    : parts.map((part) => findProgress(landing, part)?.nextCursor ?? part.from);
   const done = {
     cursor: least(cursors),
     complete: hasFeed,
@@ -102,26 +101,14 @@ async function pullFeed(
 
 /** Where the feed is before those of several datasets are read: each try asks again, because the run may have paused. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
-  const { entries } = journal;
-  if (entries.findLastIndex(isBound) <= entries.findLastIndex(({ type }) => type === 'try')) {
+  if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
   }
-  return journal.last('feed.bound');
+  return journal.state.feed.bound;
 }
 
-const isBound = ({ type }: { type: string }) => type === 'feed.bound';
-
-/** What the journal says of a part since the position of the feed was read; for a single feed, everything. */
-function listSinceBound({ entries }: Landing['journal'], { dataset }: FeedPart): JournalEntry[] {
-  const since = entries.slice(entries.findLastIndex(isBound) + 1);
-  return since.filter(
-    (entry) => (entry.type === 'feed.page' || entry.type === 'feed.part') && entry.dataset === dataset,
-  );
-}
-
-/** The page of a part that landed last. */
-function findLanded({ journal }: Landing, { dataset }: FeedPart) {
-  return journal.all('feed.page').findLast((page) => page.dataset === dataset);
+function findProgress({ journal }: Landing, { dataset }: FeedPart): FeedProgress | undefined {
+  return journal.state.feed.parts.get(dataset);
 }
 
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
@@ -146,7 +133,7 @@ async function pullParts(
   const cursors: bigint[] = [];
   for (const part of parts) {
     const { dataset, client } = part;
-    const ended = listSinceBound(journal, part).find((entry) => entry.type === 'feed.part')?.cursor;
+    const ended = findProgress(landing, part)?.end;
     const cursor = ended ?? (await pullPart(landing, part, guard, io));
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
@@ -178,15 +165,14 @@ async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io
 /** Reads the pages of a part until nothing more waits, or a feed that grows is where it was. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
-  const last = findLanded(landing, part);
-  let { rows, bytes } = sumPages(landing.journal.entries, 'feed.page');
-  const file = await RowFile.open(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
+  const last = findProgress(landing, part);
+  let { changes: rows, bytes } = landing.journal.state.feed;
+  const file = await RowFile.open<EntryOf<'feed.page'>>(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? from;
-  // What was its end in an earlier try may not be by now.
-  const isOfThisTry = last !== undefined && listSinceBound(landing.journal, part).includes(last);
   // A feed that begins again never takes the cursor back.
   let known = from;
-  let hasMore = isOfThisTry ? last.hasMore : true;
+  // What was its end in an earlier try may not be by now.
+  let hasMore = last?.isSinceBound === true ? last.hasMore : true;
   try {
     while (hasMore) {
       const { body, after } = await readChanges(part, cursor, io);
@@ -198,12 +184,12 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
       if (changes.length > 0) {
         const counts = { rows: changes.length, ...(page.unnamed === 0 ? {} : { unnamed: page.unnamed }) };
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
-        bytes = await file.land(body, changes, (end) => ({ type: 'feed.page', dataset, ...entry, end }));
-        rows += BigInt(changes.length);
+        bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
+        rows += changes.length;
       }
       cursor = nextCursor;
       hasMore = goesOn;
-      io.progress({ step: 'feed', rows, bytes, done: !hasMore });
+      io.progress({ step: 'feed', rows: BigInt(rows), bytes, done: !hasMore });
     }
     return larger(cursor, known);
   } finally {

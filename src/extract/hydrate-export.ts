@@ -2,22 +2,20 @@ import path from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 import type { IsId } from '../formats/row-id.js';
 import type { Io } from '../io/io.js';
-import type { Journal } from '../landing/journal.js';
-import type { Landing } from '../landing/landing.js';
-import type { ExportFormat } from '../landing/row-scanner.js';
-import { HYDRATION_EXPORT, nameHydrationExport } from '../landing/run-progress.js';
-import { writeSegments } from '../landing/segment-writer.js';
+import { isHydrationExport, nameHydrationExport } from '../journal/exports.js';
+import type { Landing } from '../journal/landings.js';
 import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
 import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
-import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
 import { readExportRows } from './export-rows.js';
 import { readLandedIds } from './landed-ids.js';
+import type { ExportFormat } from './row-scanner.js';
+import { writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 
 /** How exports are asked for, and where their rows have the item's id. */
-export interface HydrationExport {
+export interface AskedExport {
   format: ExportFormat;
   isId: IsId;
   gate: ExportGate;
@@ -32,7 +30,7 @@ export async function landHydrationExport(
   { client, dataset }: DatasetPart,
   landing: Landing,
   { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
-  { format, isId, gate }: HydrationExport,
+  { format, isId, gate }: AskedExport,
   onLanded: () => void,
   io: Io,
 ): Promise<void> {
@@ -50,7 +48,7 @@ export async function landHydrationExport(
     await journal.append({ type: 'hydrate.export', dataset, ...begun, calls: client.calls() });
     const landed = await writeSegments(body, {
       folder,
-      prefix: nameHydrationExport(journal.all('hydrate.export').length),
+      prefix: nameHydrationExport(journal.state.exports.ofChanged.length),
       format,
       targetBytes: SEGMENT_BYTES,
       announced,
@@ -74,15 +72,9 @@ export async function landHydrationExport(
   }
 }
 
-/** True when the run has asked for the export of this part, in this try or before: its rows are not bought again. */
-export function hasTakenExport(journal: Journal, dataset: Dataset): boolean {
-  // Runs of older versions don't say of which part it was.
-  return journal.all('hydrate.export').some((taken) => taken.dataset === undefined || taken.dataset === dataset);
-}
-
 /** Rows of exports may be shaped in another way than those of pages. */
 export function isExportFile(file: { path: string }): boolean {
-  return path.basename(file.path).startsWith(HYDRATION_EXPORT);
+  return isHydrationExport(path.basename(file.path));
 }
 
 /** Takes the items of a landed file off the needed ones; `isId` says where rows of exports have the id. */

@@ -3,18 +3,18 @@ import type { ApiClient } from '../api/client.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import type { Journal } from '../landing/journal.js';
-import type { Landing } from '../landing/landing.js';
-import type { RowSlice } from '../landing/row-file.js';
-import { sumPages } from '../landing/run-progress.js';
+import { countBytes } from '../journal/item-pages.js';
+import type { Landing } from '../journal/landings.js';
+import type { RunProgress } from '../journal/run-state.js';
 import { changedExport } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import { type HydrationChoice, type HydrationFacts, planHydration } from '../plan/plan-hydration.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import { type DatasetPart, listParts } from './dataset-client.js';
-import { type HydrationExport, hasTakenExport, isExportFile, landHydrationExport, takeOff } from './hydrate-export.js';
+import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
+import type { RowSlice } from './row-file.js';
 import { readItem } from './single-item.js';
 
 /** Requests side by side; the rate stays the client's. */
@@ -32,7 +32,7 @@ export interface HydrationMeans {
   /** Undefined where no export may be taken. */
   gate: ExportGate | undefined;
   /** How exports are asked for, and which field of their rows is the item's id. Default NDJSON, `id`. */
-  exports?: Pick<HydrationExport, 'format' | 'isId'>;
+  exports?: Pick<AskedExport, 'format' | 'isId'>;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
   /** What pages and exports are asked for by; absent: all that the key can read. */
@@ -45,7 +45,7 @@ const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 /** How the rest of a part is read. Throws `snapshot_incomplete` where nothing may bring it now. */
 function chooseWay(
   { dataset, client }: DatasetPart,
-  journal: Journal,
+  { exports }: RunProgress,
   changed: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>,
   { gate, ratePerSecond }: HydrationMeans,
   io: Io,
@@ -55,7 +55,8 @@ function chooseWay(
     callsMade: BigInt(client.calls()),
     ratePerSecond,
     broken: gate && changedExport(gate.memory, dataset).findBroken(io.now()),
-    isTaken: hasTakenExport(journal, dataset),
+    // Its rows are not bought again, in this try or a later one.
+    isTaken: exports.ofChanged.some((taken) => taken.dataset === dataset),
   });
   if (refusal !== undefined) throw refusal;
   return choice;
@@ -85,14 +86,14 @@ export async function landHydration(
   const wanted = BigInt(need.itemIds.size);
   let handed = 0;
   const handOver = () => {
-    const files = listItemFiles(landing, 'hydrate.page');
+    const files = listItemFiles(landing, 'hydrate');
     for (const file of files.slice(handed)) onFile(file);
     handed = files.length;
   };
-  await cutItemTails(landing, 'hydrate.page');
-  for (const file of listItemFiles(landing, 'hydrate.page')) await takeOff(need.itemIds, file.path, asked.isId);
+  await cutItemTails(landing, 'hydrate');
+  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, asked.isId);
   handOver();
-  const files = new ItemFiles(landing, 'hydrate.page');
+  const files = new ItemFiles(landing, 'hydrate');
   const inOrder = pLimit(1);
   const land: Land = (body, items, page) =>
     inOrder(async () => {
@@ -105,7 +106,7 @@ export async function landHydration(
       for (const { id } of items) need.itemIds.delete(id);
       io.log('debug', 'landed', { what: 'hydration', rows: items.length });
       const rows = wanted - BigInt(need.itemIds.size);
-      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: sumPages(journal.entries, 'hydrate.page').bytes });
+      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countBytes(journal.state.pages.hydrate) });
       if (isFull) handOver();
     });
   const parts = means.parts ?? listParts(client, [undefined]);
@@ -113,9 +114,10 @@ export async function landHydration(
     for (const [index, part] of parts.entries()) {
       // A page of each part that is left takes as many calls as single reads of so many items.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      if (hasBegunSingles(landing)) break;
+      // An earlier try had come to single reads: pages were worth no call by then.
+      if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
-        const choice = chooseWay(part, journal, facts, means, io);
+        const choice = chooseWay(part, journal.state, facts, means, io);
         io.log('info', 'hydration.chosen', { ...choice });
         const { way, reason } = choice;
         await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });
@@ -137,7 +139,7 @@ export async function landHydration(
     step: 'hydrate',
     rows: wanted,
     totalRows: wanted,
-    bytes: sumPages(journal.entries, 'hydrate.page').bytes,
+    bytes: countBytes(journal.state.pages.hydrate),
     done: true,
   });
 }
@@ -155,7 +157,7 @@ async function readChangedPages(
   choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
   const query = { changedSince: new Date(need.changedSince), status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
-  const landed = new Set(journal.all('hydrate.page').map((one) => (one.dataset === dataset ? one.page : undefined)));
+  const landed = journal.state.hydration.pages.get(dataset) ?? new Set();
   let next = 0;
   let total = Number.POSITIVE_INFINITY;
   while (need.itemIds.size > 1 && next < total) {
@@ -181,13 +183,6 @@ async function readChangedPages(
     if (!isAnotherPageWorthIt(need.itemIds.size, found, total - next)) return false;
   }
   return false;
-}
-
-/** True when an earlier try had come to single reads: pages were worth no call by then. */
-function hasBegunSingles({ journal }: Landing): boolean {
-  return journal.all('hydrate.page').some(({ file, page, rows }) => {
-    return page === undefined && rows === 1 && !isExportFile({ path: file });
-  });
 }
 
 /** Pages to ask for side by side: one to begin with, later no more than the needed items can fill. */

@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import type { Landing } from '../landing/landing.js';
+import type { PageKind } from '../journal/item-pages.js';
+import type { Landing } from '../journal/landings.js';
 import type { DatasetPart } from './dataset-client.js';
-import { ItemFiles, type PageEntry } from './item-files.js';
+import { ItemFiles } from './item-files.js';
 import { readItem } from './single-item.js';
 
 /** Requests side by side; the rate stays the client's. */
@@ -16,12 +17,12 @@ const CONCURRENCY = 4;
 export async function landSingleItems(
   { client, dataset }: DatasetPart,
   landing: Landing,
-  page: PageEntry,
+  kind: PageKind,
   itemIds: readonly bigint[],
   io: Io,
   onMissing: (id: bigint) => unknown = () => {},
 ): Promise<void> {
-  const files = new ItemFiles(landing, page);
+  const files = new ItemFiles(landing, kind);
   const inOrder = pLimit(1);
   try {
     await runSideBySide(CONCURRENCY, itemIds, async (id) => {

@@ -1,13 +1,13 @@
 import { stringify } from 'lossless-json';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
+import type { Landing } from '../journal/landings.js';
+import { findListing } from '../journal/listing.js';
 import type { Reading } from '../plan/choose-readings.js';
 import type { DatasetPart } from './dataset-client.js';
 import { facetsAnswer } from './facets.js';
 import { ItemFiles } from './item-files.js';
 import { landSingleItems } from './land-single-items.js';
-import { ListingJournal } from './listing-journal.js';
 import { readItemPage } from './page.js';
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
@@ -34,12 +34,12 @@ export async function landReading(
   const { client, dataset } = part;
   const sort = removals === null ? '-firstSeen' : '-lastSeen';
   const query = { status, ...(site === null ? {} : { site }), sort, size: ITEMS_A_PAGE };
-  const files = new ItemFiles(landing, 'listing.page');
-  const listing = new ListingJournal(landing, dataset);
+  const files = new ItemFiles(landing, 'listing');
+  const findOpen = () => findListing(landing.journal.state.listing, dataset).open;
   let total: bigint | null = null;
   let found = 0n;
   try {
-    for (let page = listing.listOpenPages().pages; ; page++) {
+    for (let page = findOpen().pages; ; page++) {
       const { body } = await client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
       const slices = answer.items.map(({ slice }) => slice);
@@ -56,7 +56,7 @@ export async function landReading(
   } finally {
     await files.close();
   }
-  const landed = { files: listing.listOpenPages().files, total };
+  const landed = { files: [...findOpen().files], total };
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
@@ -67,7 +67,7 @@ export async function landSingles(
   itemIds: readonly bigint[],
   io: Io,
 ): Promise<void> {
-  await landSingleItems(part, landing, 'listing.page', itemIds, io, (itemId) =>
+  await landSingleItems(part, landing, 'listing', itemIds, io, (itemId) =>
     landing.journal.append({ type: 'listing.gone', itemId, calls: part.client.calls() }),
   );
 }

@@ -3,12 +3,12 @@ import { ITEMS_A_PAGE } from '../api/contract.js';
 import { PricelakeError } from '../errors/errors.js';
 import { readLines } from '../formats/ndjson.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
-import { sumPages } from '../landing/run-progress.js';
+import { countBytes } from '../journal/item-pages.js';
+import type { Landing } from '../journal/landings.js';
+import type { PolledPart } from '../journal/polls.js';
 import type { DatasetPart } from './dataset-client.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
-import { PollJournal } from './poll-journal.js';
 
 /** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
 const ROUNDS = 5;
@@ -42,14 +42,14 @@ export async function landPoll(
   io: Io,
 ): Promise<void> {
   const { journal } = landing;
-  await cutItemTails(landing, 'poll.page');
+  await cutItemTails(landing, 'poll');
   for (const part of parts) {
     const { dataset, client } = part;
-    if (new PollJournal(journal, dataset).isDone()) continue;
+    if (journal.state.polls.get(dataset)?.isDone === true) continue;
     await new Rounds(part, landing, io).read(poll);
     await journal.append({ type: 'poll.done', dataset, calls: client.calls() });
   }
-  for (const file of listItemFiles(landing, 'poll.page')) onFile(file);
+  for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
 /** Polls again, since another time: the whole reads are older than the feed reaches. */
@@ -60,7 +60,6 @@ export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], 
 class Rounds {
   readonly #part: DatasetPart;
   readonly #landing: Landing;
-  readonly #journal: PollJournal;
   readonly #io: Io;
   #rows = 0n;
   #bytes = 0;
@@ -71,14 +70,20 @@ class Rounds {
   constructor(part: DatasetPart, landing: Landing, io: Io) {
     this.#part = part;
     this.#landing = landing;
-    this.#journal = new PollJournal(landing.journal, part.dataset);
     this.#io = io;
   }
 
+  /** What the journal says of the part. */
+  get #polled(): PolledPart | undefined {
+    return this.#landing.journal.state.polls.get(this.#part.dataset);
+  }
+
   async read({ changedSince, untilSettled }: Poll): Promise<void> {
-    ({ rows: this.#rows, bytes: this.#bytes } = sumPages(this.#landing.journal.entries, 'poll.page'));
+    const { poll } = this.#landing.journal.state.pages;
+    this.#rows = poll.rows;
+    this.#bytes = countBytes(poll);
     if (changedSince === undefined) this.#ids = await this.#readIds();
-    const begun = this.#journal.findRound();
+    const begun = this.#polled?.round;
     await this.#readRound(begun === undefined ? changedSince : (begun.since ?? undefined), begun !== undefined);
     if (untilSettled) await this.#settle();
     if (changedSince === undefined) await this.#complete();
@@ -88,9 +93,9 @@ class Rounds {
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
     const { client, dataset } = this.#part;
-    const files = new ItemFiles(this.#landing, 'poll.page');
+    const files = new ItemFiles(this.#landing, 'poll');
     try {
-      for (let page = isBegun ? this.#journal.countRoundPages() : 0; ; page++) {
+      for (let page = isBegun ? (this.#polled?.round.pages ?? 0) : 0; ; page++) {
         const since = changedSince === undefined ? undefined : new Date(changedSince);
         const query = { changedSince: since, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
         const { body } = await client.bytes('/items', query);
@@ -101,7 +106,7 @@ class Rounds {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
           // What changes comes to the front: with the front of the round before, nothing has moved since.
-          isUnmoved = changedSince !== undefined && newest !== null && newest === this.#journal.findRound()?.newest;
+          isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
         const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), dataset, calls: client.calls() };
@@ -125,7 +130,7 @@ class Rounds {
   }
 
   async #readNews(): Promise<void> {
-    const newest = this.#journal.findRound()?.newest ?? new Date(0).toISOString();
+    const newest = this.#polled?.round.newest ?? new Date(0).toISOString();
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
@@ -165,8 +170,8 @@ class Rounds {
 
   async #readIds(): Promise<Set<bigint>> {
     const ids = new Set<bigint>();
-    const own = this.#journal.listFiles();
-    for (const { path } of listItemFiles(this.#landing, 'poll.page')) {
+    const own = new Set(this.#polled?.files);
+    for (const { path } of listItemFiles(this.#landing, 'poll')) {
       if (!own.has(basename(path))) continue;
       for await (const line of readLines(path)) ids.add(readItemId(line, { start: 0, end: line.length }));
     }

@@ -1,12 +1,11 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
-import { sumPages } from '../landing/run-progress.js';
+import { countBytes } from '../journal/item-pages.js';
+import type { Landing } from '../journal/landings.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readProductPage } from './page.js';
 
 const PAGE_SIZE = 200;
-const PAGE = 'products.page';
 
 /**
  * Lands pages of the service's products, those of most offers first (section 4, /products): all, or the one page that
@@ -19,19 +18,19 @@ export async function landProducts(
   io: Io,
 ): Promise<ItemFile[]> {
   const { journal } = landing;
-  if (journal.last('products.done') === undefined) {
-    await cutItemTails(landing, PAGE);
-    const files = new ItemFiles(landing, PAGE);
-    let { rows } = sumPages(journal.entries, PAGE);
+  if (journal.state.comparisons.allProducts === undefined) {
+    await cutItemTails(landing, 'products');
+    const files = new ItemFiles(landing, 'products');
+    let { rows } = journal.state.pages.products;
     try {
-      for (let page = only ?? journal.all(PAGE).length; ; page++) {
+      for (let page = only ?? journal.state.pages.products.pages; ; page++) {
         const { body } = await client.bytes('/products', { sort: '-offers', size: PAGE_SIZE, page });
         const answer = readProductPage(body, `/products?page=${page}`);
         const entry = { rows: answer.rows.length, readAt: io.now().toISOString(), calls: client.calls() };
         if (answer.rows.length > 0) await files.land(body, answer.rows, entry);
         rows += BigInt(answer.rows.length);
         const done = only !== undefined || answer.rows.length === 0 || page + 1 >= answer.totalPages;
-        const { bytes } = sumPages(journal.entries, PAGE);
+        const bytes = countBytes(journal.state.pages.products);
         io.progress({ step: 'products', rows, totalRows: answer.totalElements, bytes, done });
         if (done) break;
       }
@@ -40,7 +39,7 @@ export async function landProducts(
     }
     await journal.append({ type: 'products.done', whole: only === undefined, calls: client.calls() });
   }
-  return listItemFiles(landing, PAGE);
+  return listItemFiles(landing, 'products');
 }
 
 /** The page to take as a sample of `products`: another one in each run, and always one that we have as well. */

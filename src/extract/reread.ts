@@ -1,15 +1,16 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
+import type { Landing } from '../journal/landings.js';
+import { isPublishable } from '../journal/run-state.js';
 import { landSingleItems } from './land-single-items.js';
 import { skipSample } from './sample.js';
 
 /** More items than that wait for the next run: lists have caught up with the feed by then. */
 const MOST = 500;
 
-/** True where pages or an export brought items: single items may be ahead of them. */
-export function hasReadLists({ journal }: Landing): boolean {
-  return journal.last('hydrate.again') === undefined && journal.all('hydrate.page').some(({ rows }) => rows > 1);
+/** True where pages or an export brought items: single items may be ahead of them. A settled run adds no rows. */
+export function hasReadLists({ journal: { state } }: Landing): boolean {
+  return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**
@@ -28,5 +29,5 @@ export async function landRereads(
   if (itemIds.length === 0 || itemIds.length > MOST || !isAffordable) return;
   await journal.append({ type: 'hydrate.again', items: itemIds.length, calls: client.calls() });
   const part = { client, dataset: undefined };
-  await landSingleItems(part, landing, 'hydrate.page', itemIds, io).catch((error: unknown) => skipSample(error, io));
+  await landSingleItems(part, landing, 'hydrate', itemIds, io).catch((error: unknown) => skipSample(error, io));
 }

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.js';
 import { type ErrorCode, PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import type { Landing } from '../landing/landing.js';
+import type { Landing } from '../journal/landings.js';
 import { cutItemTails, type ItemFile, listItemFiles } from './item-files.js';
 import { landSingleItems } from './land-single-items.js';
 import { readLandedIds } from './landed-ids.js';
@@ -10,7 +10,7 @@ import { readLandedIds } from './landed-ids.js';
 export interface LandedSample {
   files: ItemFile[];
   /** Items that the service does not show. */
-  missing: bigint[];
+  missing: readonly bigint[];
 }
 
 /** Reads items one by one (section 4, /items/{id}) and lands them. What has landed is not read again. */
@@ -20,8 +20,8 @@ export async function landSample(
   itemIds: readonly bigint[],
   io: Io,
 ): Promise<LandedSample> {
-  const missing = landing.journal.last('sample.done')?.missing ?? (await readSample(client, landing, itemIds, io));
-  return { files: listItemFiles(landing, 'sample.page'), missing };
+  const missing = landing.journal.state.comparisons.missing ?? (await readSample(client, landing, itemIds, io));
+  return { files: listItemFiles(landing, 'sample'), missing };
 }
 
 /** Errors of a call that only spoil a proof; with a revoked key, or when stopped, a run ends at once. */
@@ -49,14 +49,14 @@ export function allowSkipping(error: unknown): PricelakeError {
 }
 
 async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {
-  await cutItemTails(landing, 'sample.page');
+  await cutItemTails(landing, 'sample');
   const left = new Set(itemIds);
-  for (const { path } of listItemFiles(landing, 'sample.page')) {
+  for (const { path } of listItemFiles(landing, 'sample')) {
     for await (const id of readLandedIds(path, (name) => name === 'id')) left.delete(id);
   }
   const missing: bigint[] = [];
   const part = { client, dataset: undefined };
-  await landSingleItems(part, landing, 'sample.page', [...left], io, (id) => missing.push(id));
+  await landSingleItems(part, landing, 'sample', [...left], io, (id) => missing.push(id));
   await landing.journal.append({ type: 'sample.done', missing, calls: client.calls() });
   return missing;
 }

@@ -1,12 +1,12 @@
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import type { Landing } from '../landing/landing.js';
-import type { ExportFormat } from '../landing/row-scanner.js';
+import type { Landing } from '../journal/landings.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
 import { listSegments } from './export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
+import type { ExportFormat } from './row-scanner.js';
 
 /** Exports side by side; the rate stays the client's. */
 const CONCURRENCY = 4;

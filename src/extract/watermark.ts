@@ -2,28 +2,11 @@ import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/wire-types.js';
 import type { Io } from '../io/io.js';
-import type { JournalEntries } from '../landing/journal.js';
-import type { Landing } from '../landing/landing.js';
-import type { Dataset } from '../plan/plan-shards.js';
+import type { Landing } from '../journal/landings.js';
+import type { LowWatermark } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
 import { findRecentWindow } from './recent-window.js';
-
-/** Where the service was before whole rows are read: whatever they may miss comes after it. */
-export interface LowWatermark {
-  /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
-  cursor: bigint | undefined;
-  /** An hour of changes before it begins behind this one; undefined where the feed is read from further back. */
-  from: bigint | undefined;
-  /** When the item that changed last did so, ISO 8601; undefined when there is no item. */
-  changedAt: string | undefined;
-  /** Items in all, removed ones included. One in several of the datasets asked for counts in each. */
-  items: bigint;
-  /** Of each part that was asked for. */
-  counts: ReadonlyMap<Dataset, bigint>;
-  /** When it was taken, ISO 8601. */
-  at: string;
-}
 
 const newestItem = z.looseObject({
   content: z.array(z.looseObject({ lastChangedAt: z.string() })),
@@ -45,7 +28,7 @@ export async function landLowWatermark(
   io: Io,
 ): Promise<LowWatermark> {
   const { journal } = landing;
-  if (journal.last('watermark') === undefined) {
+  if (journal.state.watermark === undefined) {
     const asked = parts.length === 1 && parts[0] !== undefined ? parts[0].client : client;
     const { newest: cursor, from } = await readNewest(asked, feed);
     const counts: { dataset: bigint; items: bigint }[] = [];
@@ -69,28 +52,9 @@ export async function landLowWatermark(
     await journal.append({ type: 'watermark', ...lowWatermark, calls: client.calls() });
     io.log('debug', 'landed', { what: 'watermark', cursor, changedAt, items });
   }
-  const landed = readLowWatermark(journal);
+  const { watermark: landed } = journal.state;
   if (landed === undefined) throw new Error('the low watermark was journaled');
   return landed;
-}
-
-/** The low watermark that the run has taken; undefined where it has not. */
-export function readLowWatermark(journal: Pick<JournalEntries, 'last'>): LowWatermark | undefined {
-  const landed = journal.last('watermark');
-  if (landed === undefined) return undefined;
-  const { items, at } = landed;
-  const counts = new Map<Dataset, bigint>(landed.counts?.map((one) => [one.dataset, one.items]));
-  const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
-  // Those of all that the key can read aren't noted by themselves.
-  if (others > 0n || counts.size === 0) counts.set(undefined, others);
-  return {
-    cursor: landed.cursor ?? undefined,
-    from: landed.from,
-    changedAt: landed.changedAt ?? undefined,
-    items,
-    counts,
-    at,
-  };
 }
 
 async function readNewest(

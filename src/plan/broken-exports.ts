@@ -1,17 +1,5 @@
 import { PricelakeError } from '../errors/errors.js';
-
-/** An export that broke off in all attempts of the last run or runs. */
-export interface BrokenExport {
-  /** Name of the shard, or of the export of changed items. */
-  name: string;
-  /** Number of these runs. */
-  runs: number;
-  /** Rows that its attempts announced, and that may have been paid for. */
-  rows: bigint;
-  /** Time of the last break. */
-  at: Date;
-  reason: string;
-}
+import type { BrokenExport } from '../journal/memory.js';
 
 /** Loss of an attempt. */
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason'>;

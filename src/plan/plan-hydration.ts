@@ -1,6 +1,7 @@
 import type { PricelakeError } from '../errors/errors.js';
+import type { BrokenExport } from '../journal/memory.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
-import { type BrokenExport, explainBroken, refuseBroken } from './broken-exports.js';
+import { explainBroken, refuseBroken } from './broken-exports.js';
 
 /** Means for whole reads of changed items. */
 export interface HydrationMeans {

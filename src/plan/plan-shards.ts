@@ -1,8 +1,9 @@
+import type { Dataset } from '../journal/landed-entry.js';
 import type { Allowance } from './allowance.js';
 import { countLeft } from './allowance.js';
 
 /** A part of the copy: a dataset, or undefined for all that the key can read. */
-export type Dataset = bigint | undefined;
+export type { Dataset };
 
 /**
  * A part of a snapshot that one export brings (section 4, /export). At one moment shards are disjoint, except for items

@@ -1,7 +1,7 @@
 import type { PricelakeError } from '../errors/errors.js';
+import type { BrokenExport } from '../journal/memory.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
-import type { BrokenExport } from './broken-exports.js';
 import type { ModeChoice, UnknownListing } from './choose-mode.js';
 import type { Counts, Dataset, Shard } from './plan-shards.js';
 
@@ -104,13 +104,14 @@ export interface LandedFacts {
   shards: readonly Shard[] | undefined;
   /** Names of complete shards. */
   exported: readonly string[];
-  polls: ReadonlyMap<Dataset, PolledPart>;
+  /** What was polled of each part. */
+  polls: ReadonlyMap<Dataset, PolledPages>;
   isFeedDone: boolean;
 }
 
-/** Landed pages of a part's items. */
-export interface PolledPart {
-  /** Pages of all its items. */
+/** Pages of items of a part that have landed. */
+export interface PolledPages {
+  /** Those of all its items. */
   wholePages: number;
   /** The last round, of items that changed since `since`; null for all items. */
   round: { rows: bigint; pages: number; since: string | null };

@@ -18,16 +18,16 @@ import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const [start] = plan.runs;
   if (plan.isWhole || start === undefined) return;
-  const begin = start.journal.last('begin');
+  const { begin } = start.state;
   await prepareReplayed(old, plan);
   const older = 'run_id NOT IN (FROM replayed_runs)';
   // The first copy's differences are from a comparison with a lake that no longer exists.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
-  const cursor = begin?.cursorFrom ?? undefined;
+  const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
   await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), { cursor });
   await markAhead(old, rebuilt, cursor ?? 0n, io);
-  await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
+  await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin.at));
   await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
   // That copy also had the earlier items, so the days that it closed stay as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;

@@ -1,5 +1,5 @@
 import { PricelakeError } from '../errors/errors.js';
-import type { LandedRun } from '../landing/landed-runs.js';
+import type { KeptRuns } from '../journal/landings.js';
 
 /** A row of table `runs`. */
 export interface RunFacts {
@@ -11,7 +11,7 @@ export interface RunFacts {
 
 export interface RebuildPlan {
   /** Runs to replay, in order; the first is a complete snapshot. */
-  runs: LandedRun[];
+  runs: KeptRuns['runs'];
   /** True if they begin with the lake's first run, so that no row of the tables is kept. */
   isWhole: boolean;
 }
@@ -24,18 +24,17 @@ export interface RebuildPlan {
  * @throws PricelakeError `landing_gone` that names missing bytes
  */
 export function planRebuild(
-  landed: readonly LandedRun[],
+  landed: KeptRuns['runs'],
   published: readonly RunFacts[] | undefined,
   cursor: bigint | undefined | 'unknown',
 ): RebuildPlan {
-  const ended = landed.filter(({ journal }) => journal.last('end') !== undefined);
-  const snapshots = ended.filter(({ journal }) => journal.last('decision')?.mode === 'snapshot');
+  const snapshots = landed.filter(({ state }) => state.decision?.mode === 'snapshot');
   const last = snapshots.at(-1);
   if (last === undefined) throw refuse('no run with a complete snapshot is kept');
   const first = snapshots.find((run) => run.runNumber === 1n);
   const starts = first === undefined ? [last] : [first, last];
   const plans = starts.map((start) => {
-    const runs = ended.filter((run) => run.runNumber >= start.runNumber);
+    const runs = landed.filter((run) => run.runNumber >= start.runNumber);
     return { runs, isWhole: start === first, missing: findMissing(runs, published, cursor) };
   });
   const plan = plans.find(({ missing }) => missing === undefined) ?? plans.at(-1);
@@ -45,7 +44,7 @@ export function planRebuild(
 
 /** Describes a gap between these runs and the published lake; undefined if there is none. */
 function findMissing(
-  runs: readonly LandedRun[],
+  runs: KeptRuns['runs'],
   published: readonly RunFacts[] | undefined,
   cursor: bigint | undefined | 'unknown',
 ): string | undefined {
@@ -56,10 +55,10 @@ function findMissing(
     return `those of ${gone.length === 1 ? 'run' : 'runs'} ${gone.map(({ runId }) => runId).join(', ')} are gone`;
   }
   let at: bigint | undefined;
-  for (const { runId, journal } of runs) {
-    const from = journal.last('begin')?.cursorFrom ?? undefined;
+  for (const { runId, state } of runs) {
+    const from = state.begin.cursorFrom ?? undefined;
     if (at !== undefined && from !== at) return `changes from cursor ${at} to ${from}, before run ${runId}, are gone`;
-    at = journal.last('feed.done')?.cursor ?? at;
+    at = state.feed.done?.cursor ?? at;
   }
   if (cursor === 'unknown' || cursor === undefined || (at !== undefined && at >= cursor)) return undefined;
   return `changes from cursor ${at} to ${cursor} are gone`;

@@ -4,6 +4,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder } from '../io/durable.js';
 import type { Io } from '../io/io.js';
+import { type KeptRuns, type LandedRun, listSoundRuns } from '../journal/landings.js';
 import type { Inspection } from '../lake/inspect-lake.js';
 import { type Lake, openLake, writeMarker } from '../lake/lake.js';
 import { privatePath } from '../lake/layout.js';
@@ -11,7 +12,6 @@ import { type DamagedLake, type LockedLake, withDamagedLake } from '../lake/lock
 import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { rebuildPath } from '../lake/swap-lake.js';
-import { type KeptRuns, type LandedRun, listSoundRuns } from '../landing/landed-runs.js';
 import { checkLanding } from '../verify/check-landing.js';
 import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
@@ -129,7 +129,7 @@ async function planFromSound(
 }
 
 function planNaming(
-  runs: readonly LandedRun[],
+  runs: KeptRuns['runs'],
   facts: readonly RunFacts[] | undefined,
   cursor: ReturnType<OldTables['readCursor']>,
   faults: readonly string[],
@@ -149,7 +149,7 @@ function planNaming(
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;
   if (open === undefined || committed < open.runNumber) return old.readCursor();
-  if (isDamaged) return open.journal.last('begin')?.cursorFrom ?? undefined;
+  if (isDamaged) return open.state.begin.cursorFrom ?? undefined;
   throw new PricelakeError('landing_gone', `run ${open.runId} was interrupted while it published its tables`, {
     hint: 'Run `pricelake sync` first: it continues that run.',
   });

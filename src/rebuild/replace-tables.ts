@@ -108,13 +108,13 @@ export async function publishAgain(
   const attributions = await readAttributions(db, await relateTable(db, lake, 'sites'));
   await fillEmptyTables(db, lake, { commit, metadata: describeAttributions(attributions) });
   const last = runs.at(-1);
-  const begin = last?.journal.last('begin');
+  const state = last?.state;
   const facts = before ?? {
-    pipeline: begin?.pipeline ?? '',
+    pipeline: state?.begin.pipeline ?? '',
     runId: last?.runId ?? '',
     runNumber: last?.runNumber ?? 0n,
-    cursor: last?.journal.last('feed.done')?.cursor ?? begin?.cursorFrom ?? null,
-    at: new Date(last?.journal.last('end')?.at ?? 0),
+    cursor: state?.feed.done?.cursor ?? state?.begin.cursorFrom ?? null,
+    at: new Date(state?.endedAt ?? 0),
   };
   await publishPointer(lake, { ...facts, attributions });
 }

@@ -1,10 +1,9 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import { type LandedRun, linkRun } from '../journal/landings.js';
+import { readSelection } from '../journal/run-state.js';
 import type { Lake } from '../lake/lake.js';
-import type { LandedRun } from '../landing/landed-runs.js';
-import { linkRun } from '../landing/landing.js';
-import { readRunSelection } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 
 /**
@@ -22,9 +21,9 @@ export async function replayRun(
     ...pipeline,
     source: {
       ...pipeline.source,
-      datasets: readRunSelection(run.journal),
+      datasets: readSelection(run.state.begin),
       history: readHistorySetting(run),
-      products: run.journal.last('products.done')?.whole === true ? 'all' : 'none',
+      products: run.state.comparisons.allProducts === true ? 'all' : 'none',
     },
     lake: { ...pipeline.lake, path: root, remote: undefined, retention: 0 },
     landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
@@ -33,9 +32,8 @@ export async function replayRun(
 }
 
 /** Infers the setting from where the run began the feed: at its beginning, at the newest change, or after it. */
-function readHistorySetting({ journal }: LandedRun): 'feed' | 'items' | 'none' {
-  const pages = journal.all('feed.page');
-  const lowWatermark = journal.last('watermark')?.cursor ?? undefined;
-  if (pages.some(({ after }) => after === 0n) && lowWatermark !== 0n) return 'feed';
-  return lowWatermark !== undefined && pages.some(({ after }) => after === lowWatermark - 1n) ? 'items' : 'none';
+function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'items' | 'none' {
+  const lowWatermark = watermark?.cursor;
+  if (feed.starts.includes(0n) && lowWatermark !== 0n) return 'feed';
+  return lowWatermark !== undefined && feed.starts.includes(lowWatermark - 1n) ? 'items' : 'none';
 }

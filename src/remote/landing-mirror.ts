@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { runSideBySide } from '../io/side-by-side.js';
+import { peekUnfinishedRun } from '../journal/landings.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
-import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { settleAll } from '../io/side-by-side.js';
+import { MEMORY_FILE } from '../journal/memory.js';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, PRIVATE_FOLDER } from '../lake/layout.js';
 import type { ObjectStore } from './object-store.js';
@@ -8,14 +9,8 @@ import type { Ends } from './send-tables.js';
 
 /** Shows that a prefix holds a lake. */
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** Notes of runs beside the tables. */
-const REMEMBERED = ['idle-runs.ndjson', 'histories.ndjson', 'plan.json', 'broken-exports.json', 'check-counts.json'];
 /** `lake.json` is last, because it names what the newest run published. */
-const STEPS = [
-  [MARKER],
-  [...REMEMBERED.map((name) => `${PRIVATE_FOLDER}/${name}`), 'ATTRIBUTION.md', 'catalog.sql'],
-  ['lake.json'],
-];
+const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
 /** Makes the remote's small files like those of this folder. */

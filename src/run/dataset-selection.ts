@@ -5,21 +5,10 @@ import { int64 } from '../api/wire-types.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../errors/errors.js';
 import { listParts } from '../extract/dataset-client.js';
-import type { JournalEntries } from '../landing/journal.js';
+import { hasAsked, type RunState, readSelection } from '../journal/run-state.js';
 import { nameDatasets } from '../plan/find-added.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetSelection, TableState } from '../tables/table.js';
-import { readRunState } from './run-state.js';
-
-/** What a run copies: as its journal says, from when it was begun. */
-export function readRunSelection(journal: Pick<JournalEntries, 'last'>): DatasetSelection {
-  return journal.last('begin')?.datasets ?? 'all';
-}
-
-/** Whether the service has told the run anything that depends on what it copies. */
-export function hasAsked(journal: Pick<JournalEntries, 'entries'>): boolean {
-  return !['none', 'begun'].includes(readRunState(journal));
-}
 
 /** What the lake is a copy of; undefined where it holds nothing yet. */
 export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {
@@ -35,10 +24,10 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 export function refuseNarrowing(
   { file, source }: Pick<Pipeline, 'file' | 'source'>,
   items: TableState,
-  unfinished: Pick<JournalEntries, 'last' | 'entries'> | undefined,
+  unfinished: RunState | undefined,
 ): void {
   const wanted = source.datasets;
-  const begun = unfinished === undefined || !hasAsked(unfinished) ? undefined : readRunSelection(unfinished);
+  const begun = unfinished !== undefined && hasAsked(unfinished) ? readSelection(unfinished.begin) : undefined;
   for (const [had, who] of [
     [readLakeSelection(items), 'the lake holds'],
     [begun, 'the run that was interrupted copies'],

@@ -1,23 +1,21 @@
 import { hasFeed, type PlannedRun } from '../account/read-plan.js';
-import { readPolledParts } from '../extract/poll-journal.js';
-import { readLowWatermark } from '../extract/watermark.js';
 import { settleAll } from '../io/side-by-side.js';
+import { findDone, listEnded } from '../journal/exports.js';
+import { type IdleRun, type LakeMemory, listIdleRuns } from '../journal/memory.js';
+import type { RunState } from '../journal/run-state.js';
 import type { LakeRows } from '../lake/table-rows.js';
-import type { JournalEntries } from '../landing/journal.js';
-import type { JournalEntry } from '../landing/journal-entry.js';
-import type { UnknownListing } from '../plan/choose-mode.js';
+import type { ModeChoice, UnknownListing } from '../plan/choose-mode.js';
 import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { code, sql } from '../sql/sql.js';
 import { readLakeSelection } from './dataset-selection.js';
-import { readIdleRuns } from './idle-runs.js';
-import type { RunRow } from './ledger.js';
 import type { Run } from './open-run.js';
 
 /** What facts are gathered from: a run at work, or a look at the next one. */
 export interface FactSource
   extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'graph' | 'before' | 'tables' | 'client' | 'repairs'> {
-  journal: Pick<JournalEntries, 'entries' | 'all' | 'last'>;
+  journal: { readonly state: RunState };
+  memory: { readonly state: LakeMemory };
   /** True where the journal names the try that the facts are for. */
   isAtWork: boolean;
 }
@@ -41,7 +39,7 @@ export async function gatherFacts(source: FactSource, planning: Promise<PlannedR
 /** What changes while a run lands: the time, what is left of the plan, and what its journal says. */
 export function readProgress(source: FactSource, planned: PlannedRun | undefined) {
   const { io, client, journal } = source;
-  const lowWatermark = readLowWatermark(journal);
+  const { watermark: lowWatermark } = journal.state;
   return {
     now: io.now(),
     account: planned && readAccount(planned, BigInt(client.calls())),
@@ -62,32 +60,30 @@ function readAccount({ plan, gate }: PlannedRun, callsMade: bigint): AccountFact
   };
 }
 
-/** Journal entries of what a copy has landed. */
-const COPY_ENTRIES: readonly JournalEntry['type'][] = ['export.done', 'export.cut', 'poll.page'];
-
-function readLanded({ journal, isAtWork }: FactSource): LandedFacts {
-  const { entries } = journal;
-  const tries = [...journal.all('begin'), ...journal.all('try')].map(({ at }) => new Date(at));
-  const lastOf = (wanted: JournalEntry['type']) => entries.findLastIndex(({ type }) => type === wanted);
+function readLanded({ journal: { state }, isAtWork }: FactSource): LandedFacts {
+  const { decision, triedAt, exports, pages, polls, feed } = state;
+  const tried = isAtWork ? triedAt.before : triedAt.last;
   return {
-    decision: journal.last('decision'),
-    isDecidedNow: isAtWork && lastOf('decision') > lastOf('try'),
-    triedAt: tries.at(isAtWork ? -2 : -1),
-    hasWatermark: journal.last('watermark') !== undefined,
-    hasCopy: entries.some(({ type }) => COPY_ENTRIES.includes(type)),
-    shards: journal.last('shards')?.shards.map(({ site, dataset, ...shard }) => {
-      return { ...shard, dataset, site: site ?? undefined };
-    }),
-    exported: journal.all('export.done').map(({ shard }) => shard),
-    polls: readPolledParts(journal),
-    isFeedDone: journal.last('feed.done') !== undefined,
+    decision: decision && pickDecision(decision),
+    isDecidedNow: isAtWork && decision?.isOfThisTry === true,
+    triedAt: tried === undefined ? undefined : new Date(tried),
+    hasWatermark: state.watermark !== undefined,
+    hasCopy: listEnded(exports).length > 0 || pages.poll.pages > 0,
+    shards: exports.planned?.map(({ site, dataset, ...shard }) => ({ ...shard, dataset, site: site ?? undefined })),
+    exported: [...exports.attempts.keys()].filter((shard) => findDone(exports, shard) !== undefined),
+    polls,
+    isFeedDone: feed.done !== undefined,
   };
 }
 
+function pickDecision({ mode, reason, added }: ModeChoice): ModeChoice {
+  return { mode, reason, ...(added === undefined ? {} : { added }) };
+}
+
 async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
-  const { lake, tables, graph, before, selection, journal, repairs } = source;
-  const idleRuns = await readIdleRuns(lake);
-  const begin = journal.last('begin');
+  const { tables, graph, before, selection, memory, repairs } = source;
+  const { state } = source.journal;
+  const idleRuns = listIdleRuns(memory.state);
   const cursor = tables.history.applied.cursor;
   const copied = tables.items.applied.datasets.ids;
   // Only they show that there are others.
@@ -96,7 +92,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   return {
     hasItems: tables.items.version >= 0n,
     hasCursor: cursor !== undefined,
-    cursor: begin === undefined ? cursor : (begin.cursorFrom ?? undefined),
+    cursor: state.stage === 'none' ? cursor : (state.begin.cursorFrom ?? undefined),
     rows: await countKnownRows(source),
     selection: readLakeSelection(tables.items),
     copied,
@@ -130,7 +126,7 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 async function findLastRuns(
   graph: RelationGraph,
   before: LakeRows,
-  idleRuns: readonly RunRow[],
+  idleRuns: readonly IdleRun[],
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
@@ -150,7 +146,7 @@ async function findLastRuns(
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
-  idleRuns: readonly RunRow[],
+  idleRuns: readonly IdleRun[],
 ): Promise<UnknownListing | undefined> {
   const runs = await before.rows('runs');
   const row = await graph.row(

@@ -1,9 +1,8 @@
+import { type LandedRun, peekUnfinishedRun } from '../journal/landings.js';
+import { sumLanded } from '../journal/run-state.js';
 import type { Lake } from '../lake/lake.js';
 import type { LockState } from '../lake/lock.js';
 import { readTable } from '../lake/read.js';
-import { type LandedRun, peekUnfinishedRun } from '../landing/landed-runs.js';
-import { foldProgress, sumLanded } from '../landing/run-progress.js';
-import { readRunState } from './run-state.js';
 
 /** A run that has not ended, and what it has. */
 export interface OpenRun {
@@ -33,20 +32,19 @@ export async function inspectActivity(lake: Lake, lock: LockState | undefined): 
   return { lock, open: open && describeOpen(open, lock?.alive === true) };
 }
 
-function describeOpen({ runId, runNumber, journal }: LandedRun, isRunning: boolean): OpenRun {
-  const progress = foldProgress(journal.entries);
+function describeOpen({ runId, runNumber, state }: LandedRun, isRunning: boolean): OpenRun {
   return {
     runId,
     runNumber,
-    begunAt: journal.last('begin')?.at ?? '',
-    state: isRunning ? 'running' : readRunState(journal) === 'held' ? 'held' : 'interrupted',
-    checks: journal.last('held')?.checks ?? [],
-    tries: progress.tries,
-    calls: progress.calls,
+    begunAt: state.begin.at,
+    state: isRunning ? 'running' : state.stage === 'held' ? 'held' : 'interrupted',
+    checks: state.stage === 'held' ? [...state.checks] : [],
+    tries: state.calls.tries,
+    calls: state.calls.made,
     landed: {
-      exportRows: progress.exports.onDisk,
-      changes: sumLanded(progress, ['feed', 'events', 'histories']).rows,
-      items: sumLanded(progress, ['polled', 'listed', 'hydrated']).rows,
+      exportRows: state.exports.onDisk,
+      changes: sumLanded(state, ['feed', 'events', 'histories']).rows,
+      items: sumLanded(state, ['polled', 'listed', 'hydrated']).rows,
     },
   };
 }

@@ -2,7 +2,7 @@ import type { PlannedRun } from '../account/read-plan.js';
 import type { LandedBackfill } from '../backfill/land-histories.js';
 import type { LandedEvents } from '../extract/events.js';
 import type { LandedFeed } from '../extract/feed.js';
-import type { LowWatermark } from '../extract/watermark.js';
+import type { LowWatermark } from '../journal/reads.js';
 import type { RunPlan } from '../plan/plan-run.js';
 import type { CursorWindow } from '../tables/cursor-window.js';
 import type { RunMode } from '../tables/table.js';

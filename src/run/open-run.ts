@@ -2,8 +2,10 @@ import { type ApiClient, type ClientOptions, createClient } from '../api/client.
 import type { Pipeline } from '../config/pipeline-file.js';
 import { DriftWatch } from '../drift/drift-watch.js';
 import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '../journal/landings.js';
+import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../journal/memory.js';
+import { hasAsked, readSelection } from '../journal/run-state.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { privatePath } from '../lake/layout.js';
 import { type LakeLock, lockLake } from '../lake/lock.js';
@@ -12,14 +14,12 @@ import { recoverLake } from '../lake/recover.js';
 import { openSession, type Session } from '../lake/session.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { LakeRows } from '../lake/table-rows.js';
-import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
 import { FEW_ROWS, RelationGraph } from '../sql/graph.js';
-import type { DatasetSelection, TableName } from '../tables/table.js';
+import type { DatasetSelection } from '../tables/table.js';
 import { findItemPath } from '../typing/item-names.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './dataset-selection.js';
-import { readIdleRuns } from './idle-runs.js';
+import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
 import {
   acceptTables,
@@ -29,7 +29,7 @@ import {
   rewriteForeignFiles,
   type Tables,
 } from './open-tables.js';
-import { readTableStanding, type TableStanding } from './table-standing.js';
+import { findStandings, type Standings } from './standing.js';
 
 /** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
 const MEMORY_LIMIT = 600 * 1024 ** 2;
@@ -63,8 +63,12 @@ export interface Run {
   /** What the rows of the run show, to compare with the document. */
   drift: DriftWatch;
   workFolder: string;
+  /** What the lake remembers of the runs before. */
+  memory: Memory;
   /** Tables as the run found them. */
   tables: Tables;
+  /** How it stands with each of them. */
+  standing: Standings;
   repairs: Repairs;
   /** True when an interrupted run is continued. */
   resumed: boolean;
@@ -97,6 +101,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
   let landing: Landing | undefined;
   let session: Session | undefined;
+  let memory: Memory | undefined;
   try {
     await finishSwap(lake);
     if (bring === undefined) await refusePartial(lake);
@@ -105,14 +110,13 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const found = acceptTables(lake, states);
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, found.items);
+    memory = await openMemory(lake);
     const unfinished = await findRun(lake, pipeline, found, accept);
-    landing = unfinished ?? (await beginNewRun(pipeline, lake, found, io));
+    landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
+    const selection = readSelection(readBegin(landing));
     if (unfinished !== undefined) {
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
-      io.log('info', 'run.resumed', {
-        runId: landing.runId,
-        datasets: showSelection(readRunSelection(landing.journal)),
-      });
+      io.log('info', 'run.resumed', { runId: landing.runId, datasets: showSelection(selection) });
     }
     const { runId } = landing;
     session = await openSession({
@@ -131,7 +135,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
     const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, graph, before, client };
-    const selection = readRunSelection(landing.journal);
+    const standing = findStandings(tables, landing.runNumber, repairs);
     return {
       ...shared,
       selection,
@@ -139,13 +143,16 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       typing,
       drift,
       workFolder,
+      memory,
       tables,
+      standing,
       repairs,
       resumed: unfinished !== undefined,
     };
   } catch (error) {
     await session?.close();
     await landing?.journal.close();
+    await memory?.close();
     await lock.release();
     await client.close();
     throw error;
@@ -162,9 +169,10 @@ async function findRun(
   const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
   try {
     accept?.(unfinished);
-    refuseNarrowing(pipeline, tables.items, unfinished?.journal);
-    if (unfinished === undefined || hasAsked(unfinished.journal)) return unfinished;
-    if (String(readRunSelection(unfinished.journal)) === String(pipeline.source.datasets)) return unfinished;
+    const state = unfinished?.journal.state;
+    refuseNarrowing(pipeline, tables.items, state);
+    if (unfinished === undefined || state === undefined || hasAsked(state)) return unfinished;
+    if (String(readSelection(readBegin(unfinished))) === String(pipeline.source.datasets)) return unfinished;
     await dropRun(unfinished);
     return undefined;
   } catch (error) {
@@ -173,8 +181,14 @@ async function findRun(
   }
 }
 
-async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: Io): Promise<Landing> {
-  const idle = await readIdleRuns(lake);
+async function beginNewRun(
+  pipeline: Pipeline,
+  lake: Lake,
+  tables: Tables,
+  memory: LakeMemory,
+  io: Io,
+): Promise<Landing> {
+  const idle = listIdleRuns(memory);
   // A run that lost its landing midway has left its number in some tables: it is not given twice.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
@@ -188,23 +202,4 @@ async function beginNewRun(pipeline: Pipeline, lake: Lake, tables: Tables, io: I
     },
     io,
   );
-}
-
-/** What the run's first journal line says. */
-export function readBegin(run: Pick<Run, 'landing'>) {
-  const begin = run.landing.journal.last('begin');
-  if (begin === undefined)
-    throw new PricelakeError('lake_invalid', `${run.landing.folder}: the journal has no beginning`);
-  return begin;
-}
-
-/** How the run found a table. */
-type Standing = Pick<Run, 'tables' | 'landing' | 'repairs'>;
-export function findStanding({ tables, landing, repairs }: Standing, table: TableName): TableStanding {
-  return readTableStanding(tables[table], landing.runNumber, repairs[table] !== undefined);
-}
-
-/** True when this run has committed the table already, in an earlier try. */
-export function isCommitted(run: Standing, table: TableName): boolean {
-  return findStanding(run, table) === 'committed';
 }

@@ -1,6 +1,7 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
+import { peekUnfinishedRun } from '../journal/landings.js';
 import { refuseOtherColumns } from '../lake/column-difference.js';
 import { compactLake } from '../lake/compact.js';
 import { isForeignFile } from '../lake/data-file.js';
@@ -8,9 +9,8 @@ import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChange
 import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
-import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { readTableStanding } from './table-standing.js';
+import { hasCommitted } from './standing.js';
 
 /** Every table as its log says it is. */
 export type Tables = Record<TableName, TableState>;
@@ -36,10 +36,8 @@ export async function planRepairs(lake: Lake, states: readonly TableState[], { s
   if (changes.length === 0) return {};
   const published = states.find(({ table }) => table === 'runs')?.applied.run ?? 0n;
   const unfinished = await peekUnfinishedRun(lake.root, published);
-  const takesCopy = source.mode === 'snapshot' || unfinished?.journal.last('decision')?.mode === 'snapshot';
-  const isCommitted = states.some(
-    (state) => unfinished !== undefined && readTableStanding(state, unfinished.runNumber) === 'committed',
-  );
+  const takesCopy = source.mode === 'snapshot' || unfinished?.state.decision?.mode === 'snapshot';
+  const isCommitted = states.some((state) => unfinished !== undefined && hasCommitted(state, unfinished.runNumber));
   if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
   return markAccepted(changes);
 }

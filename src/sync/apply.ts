@@ -16,7 +16,7 @@ import { extendHistory } from '../merge/supersede-diffs.js';
 import { hasTooManySites } from '../run/items-layout.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
@@ -324,7 +324,7 @@ async function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): Promi
   const { items } = run.tables;
   const lake = { before: await run.before.table('items'), isRewritten: false };
   // Whole rows that an earlier try has committed are part of the lake.
-  if (lowWatermark === undefined || isCommitted(run, 'items')) return { kind: 'lake', ...lake };
+  if (lowWatermark === undefined || run.standing.items === 'committed') return { kind: 'lake', ...lake };
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };
   return { kind: 'reload', ...lake, isRewritten: hasTooManySites(run.pipeline, items) };

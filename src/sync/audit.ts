@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Check } from '../check/check.js';
 import type { CheckedTables } from '../check/count-rows.js';
 import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
@@ -7,12 +6,10 @@ import { findReadTables } from '../check/read-tables.js';
 import { type RunScope, runChecks } from '../check/run.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { writeDurably } from '../lake/durable.js';
-import { type Lake, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import type { Merge } from '../merge/merge.js';
 import type { RunRow } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import type { Tables } from '../run/open-tables.js';
 import { FEW_ROWS } from '../sql/graph.js';
 import type { Source } from '../sql/model.js';
@@ -55,7 +52,7 @@ export async function auditRun(run: Run, { next, merge, rows, waived }: AuditedR
     io.log('warn', 'gate.waived', { checks: names });
   }
   // A try that was interrupted after the decision is gone on with: the journal remembers it.
-  const passed = new Set(landing.journal.all('waived').flatMap(({ checks }) => checks));
+  const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
@@ -75,7 +72,7 @@ async function readCheckedTables(
   const tables: Partial<Record<TableName, Source>> = {};
   for (const table of new Set(read(checks))) {
     // The rows of an earlier try are in files that are committed already.
-    const isWhole = whole.has(table) || isCommitted(run, table);
+    const isWhole = whole.has(table) || run.standing[table] === 'committed';
     tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }
   const before = await run.before.rows('runs');
@@ -83,7 +80,7 @@ async function readCheckedTables(
 }
 
 /** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
-async function openScope({ lake, graph, tables, repairs }: Run, next: NextLake, merge: Merge): Promise<RunScope> {
+async function openScope({ memory, graph, tables, repairs }: Run, next: NextLake, merge: Merge): Promise<RunScope> {
   const { items } = tables;
   const { changes } = next;
   const isItemsChanged = changes.some(({ table }) => table === 'items');
@@ -92,8 +89,7 @@ async function openScope({ lake, graph, tables, repairs }: Run, next: NextLake, 
   const others = changes.filter(({ add, remove }) => add.length + remove.length > 0);
   // What describes the run itself is not staged yet.
   const changedTables = new Set<TableName>([...others.map(({ table }) => table), 'check_results', 'runs']);
-  const text = hasFewChanges ? await readFile(countsPath(lake), 'utf8').catch(() => undefined) : undefined;
-  const kept = new KeptCounts(text, listFiles(tables));
+  const kept = new KeptCounts(hasFewChanges ? memory.state.counts : undefined, listFiles(tables));
   const after = sql`SELECT ${columnsOf('items')} FROM ${merge.merged}`;
   return {
     kept,
@@ -103,18 +99,16 @@ async function openScope({ lake, graph, tables, repairs }: Run, next: NextLake, 
 }
 
 /** After the run has published: the next one counts on from here. */
-export async function keepCounts({ lake }: Pick<Run, 'lake'>, { kept }: Audit): Promise<void> {
+export async function keepCounts({ lake, memory }: Pick<Run, 'lake' | 'memory'>, { kept }: Audit): Promise<void> {
   const states = await Promise.all(kept.tables.map((table) => readTable(lake, table)));
   const text = kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state]))));
-  await writeDurably(lake, countsPath(lake), text);
+  if (text !== memory.state.counts) await memory.append({ type: 'counts', text });
 }
 
 const listFiles =
   (tables: Partial<Tables>): ListFiles =>
   (table) =>
     tables[table]?.files.map(({ path }) => path);
-
-const countsPath = (lake: Lake) => privatePath(lake, 'check-counts.json');
 
 /** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {

@@ -5,8 +5,7 @@ import type { SnapshotEvents } from '../extract/export-shard.js';
 import type { ItemFile } from '../extract/item-files.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
 import { landSnapshot } from '../extract/snapshot.js';
-import { dropRun } from '../landing/landing.js';
-import { foldProgress } from '../landing/run-progress.js';
+import { dropRun } from '../journal/landings.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { CopyPlan } from '../plan/plan-copy.js';
 import type { PollPlan } from '../plan/plan-polls.js';
@@ -115,7 +114,7 @@ function isOutOfRows(error: unknown): error is PricelakeError {
 /** Drops a run whose export is refused before anything has landed, so that the next run decides for itself. */
 async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
-  const { exports, landed } = foldProgress(landing.journal.entries);
-  if (isRefused && exports.begun === 0 && landed.polled.rows === 0n) await dropRun(landing);
+  const { exports, pages } = landing.journal.state;
+  if (isRefused && exports.begun === 0 && pages.poll.rows === 0n) await dropRun(landing);
   throw error;
 }

@@ -1,15 +1,15 @@
 import { selectDailySpreads } from '../analyze/daily-spread.js';
 import { isEmptyFile } from '../lake/data-file.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../lake/table-change.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import type { Relation } from '../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../sql/sql.js';
 import type { Applied, DataFile, TableState } from '../tables/table.js';
-import { DAY_MS, type Moment, settleServiceTime } from './service-time.js';
+import { DAY_MS } from './service-time.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
 /** The parts of a run that days need. */
-export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'repairs'> & {
+export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing'> & {
   pipeline: { analysis: Pick<Run['pipeline']['analysis'], 'daily'> };
 };
 
@@ -29,14 +29,15 @@ export interface DaySources {
 /**
  * Adds the days (UTC) that have closed since, and makes earlier ones again where the run learned something about them.
  * Licence texts of a day stay as they were when it closed.
+ * @param now by the service's clock
  */
 export async function stageDays(
   run: DaysRun,
-  moment: Moment,
+  now: Date,
   itemsBefore: Relation | undefined,
   { next, staging }: { next: Pick<NextLake, 'rows'>; staging: Staging },
 ): Promise<StagedTable> {
-  if (isCommitted(run, TABLE)) return staging.keep(TABLE);
+  if (run.standing[TABLE] === 'committed') return staging.keep(TABLE);
   const table = run.tables[TABLE];
   const days = run.pipeline.analysis.daily;
   if (days === 0) {
@@ -47,7 +48,6 @@ export async function stageDays(
   }
   const [items, history, sites] = [await next.rows('items'), await next.rows('history'), await next.rows('sites')];
   const sources = { items, history, sites, itemsBefore, runs: await next.rows('runs') };
-  const now = await settleServiceTime(run.graph, sources, moment);
   const kept = table.applied.day;
   const closed = BigInt(Math.floor(now.getTime() / DAY_MS)) - 1n;
   const redone = kept > 0n ? await redoDays(run, sources, kept) : KEEP;

@@ -11,6 +11,7 @@ import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-file
 import { hasReadLists, landRereads } from '../extract/reread.js';
 import { listUnnamedChanges } from '../extract/unnamed-changes.js';
 import { landLowWatermark } from '../extract/watermark.js';
+import { isComplete } from '../journal/run-state.js';
 import { countCallsLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
 import type { RunPlan } from '../plan/plan-run.js';
@@ -19,7 +20,6 @@ import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { reportPace } from '../run/report-pace.js';
 import { RunPlanner } from '../run/run-planner.js';
-import { readRunState } from '../run/run-state.js';
 import { code, sql } from '../sql/sql.js';
 import { openWindow } from '../tables/cursor-window.js';
 import { isItemId } from '../typing/item-names.js';
@@ -116,13 +116,13 @@ async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void>
  */
 async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
   const { client, landing } = run;
-  const { journal } = landing;
-  if (['begun', 'asked'].includes(readRunState(journal))) return readPlan(run);
+  const { state } = landing.journal;
+  if (!isComplete(state)) return readPlan(run);
   const makeNoCall = (reason: string) => {
     client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
     return undefined;
   };
-  if (journal.last('usage.after') !== undefined) return makeNoCall('its calls are made');
+  if (state.usage.after !== undefined) return makeNoCall('its calls are made');
   return readPlan(run).catch((error: unknown) => {
     if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
     return makeNoCall(error.message);
@@ -138,9 +138,9 @@ export async function hydrateRun(
   const { client, landing, io, typing } = run;
   const { journal } = landing;
   const onFile = (file: ItemFile) => typeReread(typing, file);
-  if (journal.last('hydrate.done') !== undefined) {
-    await cutItemTails(landing, 'hydrate.page');
-    for (const file of listItemFiles(landing, 'hydrate.page')) onFile(file);
+  if (isComplete(journal.state)) {
+    await cutItemTails(landing, 'hydrate');
+    for (const file of listItemFiles(landing, 'hydrate')) onFile(file);
     return;
   }
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
@@ -162,9 +162,9 @@ export async function rereadStale(run: Run, planned: PlannedRun | undefined, ite
   const { client, landing, io, typing } = run;
   if (planned === undefined || !hasReadLists(landing)) return false;
   const left = countCallsLeft(planned.gate.left(), BigInt(client.calls()));
-  const before = listItemFiles(landing, 'hydrate.page').length;
+  const before = listItemFiles(landing, 'hydrate').length;
   await landRereads(client, landing, itemIds, left, io);
-  const files = listItemFiles(landing, 'hydrate.page').slice(before);
+  const files = listItemFiles(landing, 'hydrate').slice(before);
   for (const file of files) typeReread(typing, file);
   return files.length > 0;
 }

@@ -1,7 +1,7 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import { sumLanded } from '../journal/run-state.js';
 import { explainSystemFault } from '../lake/system-fault.js';
-import { foldProgress, LANDED_KINDS, sumLanded } from '../landing/run-progress.js';
 import { withRemote } from '../remote/remote.js';
 import { closeRun, dropIdleRun } from '../run/close-run.js';
 import { NO_DEADLINE } from '../run/deadline.js';
@@ -64,6 +64,6 @@ export function landPipeline(
 
 function describe({ landing, resumed }: Run, landed: boolean): LandReport {
   const { runId, runNumber, folder, journal } = landing;
-  const progress = foldProgress(journal.entries);
-  return { landed, resumed, runId, runNumber, folder, ...sumLanded(progress, LANDED_KINDS), calls: progress.calls };
+  const { state } = journal;
+  return { landed, resumed, runId, runNumber, folder, ...sumLanded(state), calls: state.calls.made };
 }

@@ -1,9 +1,8 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import { PricelakeError } from '../errors/errors.js';
+import type { Landing } from '../journal/landings.js';
 import { openLake } from '../lake/lake.js';
-import type { Landing } from '../landing/landing.js';
 import type { OpenOptions } from '../run/open-run.js';
-import { readRunState } from '../run/run-state.js';
 
 /**
  * How a run is opened that publishes the held batch: without a client, and only where a batch is held.
@@ -18,7 +17,7 @@ export async function openHeld(lakePath: string): Promise<Pick<OpenOptions, 'con
 }
 
 function requireHeld(lakePath: string, unfinished: Landing | undefined): void {
-  if (unfinished !== undefined && readRunState(unfinished.journal) === 'held') return;
+  if (unfinished?.journal.state.stage === 'held') return;
   const state = unfinished === undefined ? 'its last run has ended' : `run ${unfinished.runNumber} was interrupted`;
   throw new PricelakeError('nothing_held', `${lakePath}: no batch is held; ${state}`, {
     hint: 'Run `pricelake sync` without --publish-held.',

@@ -1,13 +1,13 @@
 import { removeBackfill } from '../backfill/land-histories.js';
 import { listLandedEvents } from '../extract/events.js';
 import { settleAll } from '../io/side-by-side.js';
+import { pruneLandings } from '../journal/landings.js';
+import type { Publishable } from '../journal/run-state.js';
 import { type Attribution, describeAttributions } from '../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import { publishPointer } from '../lake/publish.js';
 import { append } from '../lake/table-change.js';
-import { pruneLandings } from '../landing/landing.js';
-import { clearIdleRuns } from '../run/idle-runs.js';
 import type { RunRow } from '../run/ledger.js';
 import type { Run } from '../run/open-run.js';
 import type { LoadedValue } from '../sql/graph.js';
@@ -27,9 +27,14 @@ export interface Published {
  * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
-export async function publishRun(run: Run, next: NextLake, { rows, checks, attributions }: Published): Promise<void> {
+export async function publishRun(
+  run: Run,
+  { begin: { runId, runNumber } }: Publishable,
+  next: NextLake,
+  { rows, checks, attributions }: Published,
+): Promise<void> {
   const { lake, io, landing, pipeline } = run;
-  const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
+  const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
   const changes = await next.with(...(await stageLedger(run, rows, checks))).seal();
   const totalRows = BigInt(changes.length);
   let committed = 0n;
@@ -51,19 +56,19 @@ export async function publishRun(run: Run, next: NextLake, { rows, checks, attri
   };
   for (const tables of COMMIT_STEPS) await settleAll(tables.map(commit));
   await fillTables(run, changes, attributions, info);
-  await clearIdleRuns(lake);
+  await run.memory.append({ type: 'published', runNumber });
   await publishPointer(lake, {
     pipeline: pipeline.name,
-    runId: landing.runId,
-    runNumber: landing.runNumber,
+    runId,
+    runNumber,
     cursor: rows.at(-1)?.cursor_to ?? null,
     at: info.at,
     attributions,
   });
-  io.log('debug', 'pointed', { runId: landing.runId });
+  io.log('debug', 'pointed', { runId });
   // Before the end: a run that is killed here does it again.
-  await removeEvents(lake.root, listLandedEvents(landing), landing.runId, io);
-  await removeBackfill(landing, lake.root);
+  await removeEvents(lake.root, listLandedEvents(landing), runId, io);
+  await removeBackfill(landing, lake.root, run.memory);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
 }

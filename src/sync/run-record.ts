@@ -3,17 +3,18 @@ import { NO_USAGE, type Usage } from '../account/count-usage.js';
 import { NO_SAMPLE, type SampleComparison } from '../compare/compare-sample.js';
 import { type FoundDifferences, NOTHING_COMPARED } from '../compare/found-differences.js';
 import { listDrift } from '../drift/list-drift.js';
+import { countKept } from '../journal/exports.js';
+import { readBegin, readPublishable } from '../journal/landings.js';
+import { isPublishable, type Publishable, type RunProgress, sumLanded } from '../journal/run-state.js';
 import { readPointer } from '../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
-import type { Journal } from '../landing/journal.js';
-import { foldProgress, LANDED_KINDS, type RunProgress, sumLanded } from '../landing/run-progress.js';
 import { type Comparison, NO_COMPARISON } from '../merge/compare-rows.js';
 import { UNKNOWN_SKEW } from '../merge/feed-skew.js';
 import { noteCalls } from '../run/close-run.js';
 import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
-import { type Run, readBegin } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import { DERIVED_TABLES, type TableState } from '../tables/table.js';
 import type { Batch } from './apply.js';
 
@@ -55,7 +56,7 @@ async function isPointed({ lake, tables }: Pick<Run, 'lake' | 'tables'>): Promis
 
 /** The lake notes what the run is a copy of. */
 function isSelectionNoted({ selection, tables, landing }: Run): boolean {
-  if ((landing.journal.last('decision')?.added ?? []).length > 0) return false;
+  if ((landing.journal.state.decision?.added ?? []).length > 0) return false;
   return String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
 
@@ -70,19 +71,19 @@ function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean 
 
 /** Rows that the run was sent, counted as the bytes landed. */
 export function countReceived({ landing }: Pick<Run, 'landing'>): bigint {
-  return sumLanded(foldProgress(landing.journal.entries), LANDED_KINDS).rows;
+  return sumLanded(landing.journal.state).rows;
 }
 
 /** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
-export async function settleTally(run: Run, counted: Batch['tally']): Promise<RowTally> {
-  const { journal } = run.landing;
-  const settled = journal.last('tally');
-  if (settled !== undefined) return settled;
-  // Counted as the bytes landed, not from the tables: the row equation compares the two.
-  const tally = { received: countReceived(run), ...counted };
-  await journal.append({ type: 'tally', ...tally }, noteCalls(run));
-  run.io.log('debug', 'settled', { ...tally });
-  return tally;
+export async function settleTally(run: Run, counted: Batch['tally']): Promise<Publishable> {
+  const { landing, io } = run;
+  if (!isPublishable(landing.journal.state)) {
+    // Counted as the bytes landed, not from the tables: the row equation compares the two.
+    const tally = { received: countReceived(run), ...counted };
+    await landing.journal.append({ type: 'tally', ...tally }, noteCalls(run));
+    io.log('debug', 'settled', { ...tally });
+  }
+  return readPublishable(landing);
 }
 
 const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
@@ -119,8 +120,8 @@ export async function describeRun(
   const { landing, io } = run;
   const { journal } = landing;
   await journal.append(noteCalls(run));
-  const progress = foldProgress(journal.entries);
-  const begin = readBegin(run);
+  const progress = journal.state;
+  const begin = readBegin(landing);
   const finished = io.now();
   const { skew = UNKNOWN_SKEW } = batch ?? {};
   return {
@@ -128,20 +129,20 @@ export async function describeRun(
     run_id: landing.runId,
     pipeline: begin.pipeline,
     mode: extract.mode,
-    reason: explainRun(extract, journal, batch?.unnamed ?? 0n),
+    reason: explainRun(extract, progress, batch?.unnamed ?? 0n),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
-    tries: BigInt(progress.tries),
+    tries: BigInt(progress.calls.tries),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.window.to ?? begin.cursorFrom,
-    ...describeCurrency(extract, journal, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
+    ...describeCurrency(extract, progress, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
     feed_skew_us: skew.isKnown ? skew.us : null,
-    calls: BigInt(progress.calls),
-    calls_refused: BigInt(progress.refused),
+    calls: BigInt(progress.calls.made),
+    calls_refused: BigInt(progress.calls.refused),
     ...describeExports(progress),
     ...(found ?? NO_FINDINGS).usage,
-    bytes_received: BigInt(sumLanded(progress, LANDED_KINDS).bytes),
+    bytes_received: BigInt(sumLanded(progress).bytes),
     ...pickTally(tally),
     ...describeFindings(found ?? NO_FINDINGS),
     schema_drift: reportDrift(run),
@@ -152,13 +153,13 @@ export async function describeRun(
 }
 
 /** Why the run went as it did, and what it left for want of calls, or does not know. */
-function explainRun({ mode, plan }: Extract, journal: Journal, unnamed: bigint): string {
+function explainRun({ mode, plan }: Extract, { histories, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
-  const left = journal.last('backfill')?.left ?? 0;
+  const left = histories?.left ?? 0;
   const reasons = [
-    journal.last('decision')?.reason ?? '',
+    decision?.reason ?? '',
     left === 0 ? '' : `the histories of ${left} items are left`,
-    journal.last('listing.done')?.reason ?? '',
+    listing.done?.reason ?? '',
     mode === 'poll' || unnamed === 0n ? '' : `${unnamed} changes or rows do not name their items`,
     before === 0n ? '' : `an earlier run could not establish whether up to ${before} items are listed`,
   ];
@@ -172,12 +173,12 @@ function explainRun({ mode, plan }: Extract, journal: Journal, unnamed: bigint):
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: Extract,
-  journal: Journal,
+  { listing }: RunProgress,
   stale: bigint,
   unnamed: bigint,
 ): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
-  const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : before + unnamed;
+  const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;
   const at = feed?.complete === true ? feed.at : lowWatermark?.at;
   const known = unknown === 0n ? at : undefined;
   return {
@@ -209,7 +210,8 @@ function describeFindings({ differences, columns, missed, gone, compared, produc
 
 /** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
 function describeExports({ exports }: RunProgress) {
-  const { kept, landed, lost, overage, blocks } = exports;
+  const { kept, landed, lost } = countKept(exports);
+  const { overage, blocks } = exports;
   return {
     export_rows: kept,
     export_rows_landed: landed,

@@ -9,13 +9,13 @@ export const DAY_MS = 24 * 3600 * 1000;
 export interface Moment {
   /** By this machine's clock, ISO 8601. */
   at: string;
-  /** By the service's; null if its answers don't say, undefined in runs of versions that did not ask. */
-  serviceAt?: string | null | undefined;
+  /** By the service's; null if its answers don't say. */
+  serviceAt: string | null;
 }
 
 /** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
 export async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
-  const fixed = journal.last('normalize');
+  const fixed = journal.state.moment;
   if (fixed !== undefined) return fixed;
   const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
   await journal.append({ type: 'normalize', ...moment });
@@ -49,8 +49,6 @@ export async function settleServiceTime(
   { at, serviceAt }: Moment,
 ): Promise<Date> {
   const local = new Date(at);
-  // Runs of older versions closed days by this machine's clock; done again, they do so again.
-  if (serviceAt === undefined) return local;
   return chooseServiceTime({
     date: serviceAt === null ? undefined : new Date(serviceAt),
     seen: await findNewestTime(graph, tables),

@@ -13,6 +13,7 @@ import type { CopiedDatasets } from '../tables/table.js';
 import type { Batch } from './apply.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
+import { settleServiceTime } from './service-time.js';
 import { NextLake, type StagedTable, Staging } from './stage.js';
 
 /** The next version of the lake's tables but for those that describe the run itself. */
@@ -51,7 +52,9 @@ export async function stageRun(run: Run, extract: Extract, datasets: LandedDatas
       const sitesStay = batch.sites.changed === undefined;
       const derived = await deriveTables(run, batch.merge, { next, staging, sitesStay });
       const before = run.tables.items.version < 0n ? undefined : batch.merge.before;
-      return [...derived, await stageDays(run, batch.moment, before, { next, staging })];
+      const seen = { history: await next.rows('history'), items: await next.rows('items') };
+      const now = await settleServiceTime(run.graph, seen, batch.moment);
+      return [...derived, await stageDays(run, now, before, { next, staging })];
     });
   const [compared, derived] = await settleAll([compare(), derive()]);
   deriving.done();

@@ -4,7 +4,7 @@ import { beginStage, type Stage } from '../lake/stage.js';
 import type { TableChange } from '../lake/table-change.js';
 import type { TableRows } from '../lake/table-rows.js';
 import { chooseItemsLayout } from '../run/items-layout.js';
-import { isCommitted, type Run } from '../run/open-run.js';
+import type { Run } from '../run/open-run.js';
 import { FEW_ROWS } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql } from '../sql/sql.js';
@@ -49,7 +49,7 @@ export class Staging {
     applied: Partial<Applied> = {},
   ): Promise<StagedTable> {
     const { before, landing, repairs, io } = this.#run;
-    if (isCommitted(this.#run, table)) return this.keep(table);
+    if (this.#run.standing[table] === 'committed') return this.keep(table);
     const add: StagedFile[] = [];
     const sealing: Promise<StagedFile[]>[] = [];
     for await (const rows of maxRows === 0n ? [] : parts) {

@@ -5,6 +5,7 @@ import { compareProducts, landServiceProducts } from '../compare/compare-product
 import type { Pipeline } from '../config/pipeline-file.js';
 import { type Io, reportStep } from '../io/io.js';
 import { settleAll } from '../io/side-by-side.js';
+import { listIdleRuns } from '../journal/memory.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
@@ -18,10 +19,9 @@ import type { RunCaps } from '../plan/allowance.js';
 import { type Remote, withRemote } from '../remote/remote.js';
 import { closeRun, dropIdleRun } from '../run/close-run.js';
 import { type Deadline, NO_DEADLINE } from '../run/deadline.js';
-import { addIdleRun, readIdleRuns } from '../run/idle-runs.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RunRow } from '../run/ledger.js';
-import { isCommitted, type OpenOptions, openRun, type Run } from '../run/open-run.js';
+import { type OpenOptions, openRun, type Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
 import type { Batch } from './apply.js';
 import { auditRun, keepCounts } from './audit.js';
@@ -118,7 +118,7 @@ async function runSteps(
     deadline.check();
   };
   try {
-    if (run.landing.journal.last('merged') !== undefined && isCommitted(run, 'items')) run.typing.leaveItems();
+    if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
     const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
@@ -128,7 +128,7 @@ async function runSteps(
     const batch = await step('normalize', () => reportStep(io, 'typing', () => normalizeRun(run, extract, datasets)));
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
-    const tally = await settleTally(run, batch.tally);
+    const settled = await settleTally(run, batch.tally);
     // The service answers while the tables are made.
     const [{ next: staged, attributions, compared }, landedProducts] = await settleAll([
       step('stage', () => stageRun(run, extract, datasets, batch)),
@@ -146,14 +146,14 @@ async function runSteps(
     const items = await run.graph.count(await next.rows('items'));
     const usage = await countUsage(run);
     const found = { ...batch.comparison, compared, products: products.found, facets, usage, items };
-    const row = await describeRun(run, extract, tally, batch, found);
-    const rows = [...(await readIdleRuns(run.lake, run.tables.runs.applied.run)), row];
+    const row = await describeRun(run, extract, settled.tally, batch, found);
+    const rows = [...listIdleRuns(run.memory.state, run.tables.runs.applied.run), row];
     const audited = { next, merge: batch.merge, rows, waived: publishHeld };
     const audit = await step('audit', () => auditRun(run, audited));
     pause();
     await remote?.saveLanding();
     await step('publish', async () => {
-      await publishRun(run, next, { rows, checks: audit.checks, attributions });
+      await publishRun(run, settled, next, { rows, checks: audit.checks, attributions });
       await keepCounts(run, audit);
       await remote?.publish();
     });
@@ -180,7 +180,7 @@ async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunRe
   const tally = batch && { received: countReceived(run), ...batch.tally };
   const row = await describeRun(run, extract, tally, batch);
   await dropIdleRun(run);
-  await addIdleRun(run.lake, row);
+  await run.memory.append({ type: 'idle', row });
   await refreshPointer(run.lake, await readCredits(run));
   return { published: false, resumed: run.resumed, row, checks: [] };
 }

@@ -10,8 +10,6 @@ interface LandingCheck {
   faults: { file: string; what: string }[];
   /** Files that the journal names. */
   files: number;
-  /** Pieces that an older version landed without a checksum: only their lengths were compared. */
-  unchecked: number;
   /** Undefined if the journal has no end of the run. */
   endedAt: string | undefined;
 }
@@ -37,7 +35,7 @@ const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
  * length and checksum. Shares no code with the writer, so that a fault there can't hide here.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
-  const check: LandingCheck = { faults: [], files: 0, unchecked: 0, endedAt: undefined };
+  const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
   const fail = (file: string, what: string) => check.faults.push({ file, what });
   const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
     fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
@@ -56,7 +54,6 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
       fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
       continue;
     }
-    check.unchecked += pieces.filter(({ sha256 }) => sha256 === undefined).length;
     const what = await compareFile(join(folder, file), pieces);
     if (what !== undefined) fail(file, what);
   }
@@ -78,8 +75,9 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
       fail(`line ${index + 1} is not JSON`);
       return lines;
     }
-    if (claimed !== undefined && claimed !== sum) {
-      fail(`line ${index + 1} or one before it is not as it was written: its checksum differs`);
+    if (claimed !== sum) {
+      const why = claimed === undefined ? 'it has no checksum' : 'its checksum differs';
+      fail(`line ${index + 1} or one before it is not as it was written: ${why}`);
       return lines;
     }
   }
@@ -133,8 +131,8 @@ async function compareFile(path: string, pieces: readonly Piece[]): Promise<stri
   let start = 0;
   for (const { end, sha256 } of pieces) {
     const stop = end ?? info.size;
-    const found = sha256 === undefined ? undefined : await hashBytes(path, start, stop);
-    if (found !== sha256) return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
+    if ((await hashBytes(path, start, stop)) !== sha256)
+      return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
     start = stop;
   }
   return undefined;

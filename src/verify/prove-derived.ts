@@ -72,24 +72,33 @@ async function splitByProduct(db: Parameters<Proof['prove']>[0]['db']): Promise<
   return Array.from({ length: Number(parts) }, (_, part) => `hash(product_id) % ${parts} = ${part}`);
 }
 
-const FILE = 'check-counts.json';
+const FILE = 'memory.ndjson';
 
 export const countProof: Proof = {
   name: 'counts',
   claims: 'What runs counted on, check by check, is what the check finds over all rows.',
   async prove(context, report) {
-    const text = await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing);
+    const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
     // Counts of other files are out of date, and no run uses them.
-    const kept = readKeptCounts(text, await loadChecks(), (table) => context.tables.get(table)?.files.keys());
+    const kept = readKeptCounts(findCounts(memory), await loadChecks(), (table) =>
+      context.tables.get(table)?.files.keys(),
+    );
     await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
     const graph = new RelationGraph(context.db);
     for (const { planned, violations } of kept) {
       context.signal.throwIfAborted();
       const found = await countRows(graph, planned, NAMED_TABLES);
       if (found.violations === violations) continue;
-      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Delete the file: the next run counts all rows`;
+      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Remove its lines of type "counts": the next run counts all rows`;
       report({ table: 'items', file: `_pricelake/${FILE}`, what });
     }
     return { count: BigInt(kept.length), of: 'checks' };
   },
 };
+
+/** Reads the newest counts. A last line that was cut short tells nothing. */
+function findCounts(memory: string): string | undefined {
+  const lines = memory.split('\n').slice(0, -1);
+  const told = lines.findLast((line) => line.startsWith('{"type":"counts"'));
+  return told && (JSON.parse(told) as { text?: string }).text;
+}

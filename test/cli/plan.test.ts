@@ -9,6 +9,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { realIo } from '../../src/io/io.js';
+import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { openContext } from './open-context.js';
@@ -54,7 +55,7 @@ describe('pricelake plan', () => {
 
   test('exits with 75 when sync would wait for an export that keeps breaking off, and says until when', async () => {
     const lake = await openLake(path.join(folder, 'lake'), { create: true });
-    const memory = await openExportMemory(lake, realIo);
+    const memory = openExportMemory(await openMemory(lake), realIo);
     for (let run = 0; run < 2; run++) await memory.note('all', { rows: 120n, reason: 'cut' });
     const error = await showPlan({ pipeline, reconcile: false, maxOverage: 1 }, openContext(true)).then(
       () => expect.unreachable('sync would wait'),

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { openExportMemory } from '../../src/account/export-memory.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
+import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { syncPipeline } from '../../src/sync/sync.js';
@@ -49,7 +50,7 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
 });
 
 test('an export that keeps breaking off: how often, what it took, and when it is tried again', async () => {
-  const memory = await openExportMemory(await openLake(world.lakePath, { create: false }), createFakeIo());
+  const memory = openExportMemory(await openMemory(await openLake(world.lakePath, { create: false })), createFakeIo());
   for (let run = 0; run < 3; run++) await memory.note('all', { rows: 40n, reason: 'the connection closed early' });
   const { text, json } = await status();
   expect(text).toMatch(

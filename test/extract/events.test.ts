@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { landEvents, listLandedEvents } from '../../src/extract/events.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { listOpenFiles, makeFolder } from '../landing/folder.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { listOpenFiles, makeFolder } from '../journal/folder.js';
+import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 /** Events as the receiver keeps them, by their keys. */
 async function keep(events: Record<string, string>) {
@@ -31,7 +31,7 @@ test('changes of waiting events land as they came, a line each, once a run', asy
     bytes: Buffer.byteLength(`${text.join('\n')}\n`),
   });
   expect(await readLanded(landing, 'webhook.ndjson')).toEqual(text);
-  expect(landing.journal.all('event').map(({ key, rows }) => [key, rows])).toEqual([
+  expect(listEntries(landing, 'event').map(({ key, rows }) => [key, rows])).toEqual([
     ['a', 2],
     ['b', 0],
     ['c', 0],
@@ -42,13 +42,13 @@ test('changes of waiting events land as they came, a line each, once a run', asy
   expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
   // Those that come later are the next run's.
   expect(await landEvents(landing, await keep({ e: event(9) }), io)).toEqual(landed);
-  expect(landing.journal.all('events.done')).toHaveLength(1);
+  expect(listEntries(landing, 'events.done')).toHaveLength(1);
 });
 
 test('without events there is no file, and nothing is told', async () => {
   const [landing, io] = [await openLanding(), createFakeIo()];
   expect(await landEvents(landing, async () => [], io)).toMatchObject({ changes: 0, bytes: 0 });
-  expect([io.events, landing.journal.all('events.done').length]).toEqual([[], 1]);
+  expect([io.events, listEntries(landing, 'events.done').length]).toEqual([[], 1]);
   await expect(readLanded(landing, 'webhook.ndjson')).rejects.toThrow('ENOENT');
 });
 

@@ -5,14 +5,15 @@ import type { ApiClient, Query } from '../../src/api/client.js';
 import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
 import { isOfOneSite, listCutSegments, listSegments } from '../../src/extract/export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from '../../src/extract/export-shard.js';
-import type { JournalEntry } from '../../src/landing/journal-entry.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
+import type { BrokenExport } from '../../src/journal/memory.js';
+import type { RunEntry } from '../../src/journal/run-entry.js';
 import { allowance } from '../../src/plan/allowance.js';
-import type { BrokenExport, ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
+import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { planExports, type Shard } from '../../src/plan/plan-shards.js';
 import { createFakeIo, type FakeIo } from '../api/fake-io.js';
-import { openLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding } from './landing.js';
 
 const HOUR = 3_600_000;
 const ROWS = '{"id":1}\n{"id":2}\n{"id":3}\n';
@@ -114,7 +115,7 @@ test('an export that came whole is journaled from its beginning to its end, and 
     [{ format: 'ndjson', status: 'active', site: 7n }],
   ]);
   const place = { shard: 'site-7', attempt: 1 };
-  expect(landing.journal.last('export.begin')).toEqual({
+  expect(lastEntry(landing, 'export.begin')).toEqual({
     type: 'export.begin',
     ...place,
     readAt: io.now().toISOString(),
@@ -123,8 +124,8 @@ test('an export that came whole is journaled from its beginning to its end, and 
     blocks: 0n,
     calls: 1,
   });
-  expect(landing.journal.last('export.segment')).toMatchObject({ ...place, rows: 3, bytes: ROWS.length });
-  expect(landing.journal.last('export.done')).toEqual({
+  expect(lastEntry(landing, 'export.segment')).toMatchObject({ ...place, rows: 3, bytes: ROWS.length });
+  expect(lastEntry(landing, 'export.done')).toEqual({
     type: 'export.done',
     ...place,
     announced: 3n,
@@ -161,7 +162,7 @@ test('an export that breaks off is asked for again after longer and longer waits
   ]);
   // Its pieces were small, so nobody has begun to type them.
   expect(happened).toEqual(['room', 'room', 'room']);
-  expect(landing.journal.all('export.begin').map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+  expect(listEntries(landing, 'export.begin').map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
 });
 
 test('an export that broke off in a run before has one attempt when its wait is over', async () => {
@@ -253,7 +254,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   });
   expect([cut.noted, cut.forgotten]).toEqual([[], []]);
   expect(cut.happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
-  expect(landing.journal.last('export.cut')).toEqual({
+  expect(lastEntry(landing, 'export.cut')).toEqual({
     type: 'export.cut',
     shard: 'site-7',
     attempt: 1,
@@ -262,7 +263,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
     calls: 1,
     matching: '900',
   });
-  expect(landing.journal.last('export.done')).toBeUndefined();
+  expect(lastEntry(landing, 'export.done')).toBeUndefined();
   // The next try begins anew and leaves the rows that were paid for.
   await land(fakeExports({ breaks: true }, {}).client, { landing });
   expect(await listExports(landing)).toEqual(['export-site-7-1-00001.ndjson', 'export-site-7-3-00001.ndjson']);
@@ -275,7 +276,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
 test('an attempt removes what earlier ones left, and nothing of other exports', async () => {
   const landing = await openLanding();
   const cut = { type: 'export.cut', shard: 'site-77', attempt: 1, announced: 1n, landed: 1n, matching: '9', calls: 1 };
-  await landing.journal.append(cut as JournalEntry);
+  await landing.journal.append(cut as RunEntry);
   for (const name of ['export-site-7-1-00001.ndjson', 'export-site-77-1-1.ndjson', 'page-site-7.json']) {
     await writeFile(path.join(landing.folder, name), '');
   }
@@ -289,7 +290,7 @@ test('of an export for which the disk is too small nothing is left', async () =>
   const full = new PricelakeError('disk_full', 'full');
   const { error } = await land(fakeExports({ breaks: full }).client, { landing });
   expect([error, await listExports(landing)]).toEqual([full, []]);
-  expect(landing.journal.all('export.begin')).toHaveLength(1);
+  expect(listEntries(landing, 'export.begin')).toHaveLength(1);
 });
 
 test('a cut export says no time to come back where the service counts nothing', async () => {

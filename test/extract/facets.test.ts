@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { facetsAnswer, landFacets } from '../../src/extract/facets.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding, reopenLanding } from './landing.js';
+import { lastEntry, openLanding, reopenLanding } from './landing.js';
 
 const category = { id: 1, name: 'Toys', slug: 'toys', path: 'Toys', items: 3 };
 
@@ -24,7 +24,7 @@ test('facets land as the service sent them, and what has landed is not asked for
   expect(asked).toEqual([{ path: '/facets', query: {} }]);
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'facets' } }]);
   const landing = await reopenLanding();
-  expect(landing.journal.last('facets')).toEqual({ type: 'facets', answer, calls: 1 });
+  expect(lastEntry(landing, 'facets')).toEqual({ type: 'facets', answer, calls: 1 });
   expect(await landFacets(client, landing, io)).toBe(answer);
   expect(asked).toHaveLength(1);
 });

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { listParts } from '../../src/extract/dataset-client.js';
 import { type FeedPart, landFeed } from '../../src/extract/feed.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const LAST = 9007199254741000n;
 const PAGE = 3n;
@@ -37,13 +37,13 @@ describe('the feed', () => {
     const lines = await readLanded(landing, 'feed.ndjson');
     expect(lines[0]).toBe(`{"id":${LAST - 7n}, "kind":"NEW"}`);
     expect(lines).toHaveLength(8);
-    expect(landing.journal.all('feed.page').map((page) => page.rows)).toEqual([3, 3, 2]);
-    expect(landing.journal.all('feed.page').map((page) => page.hasMore)).toEqual([true, true, false]);
-    expect(landing.journal.all('feed.part')).toEqual([]);
-    const end = landing.journal.last('feed.done');
+    expect(listEntries(landing, 'feed.page').map((page) => page.rows)).toEqual([3, 3, 2]);
+    expect(listEntries(landing, 'feed.page').map((page) => page.hasMore)).toEqual([true, true, false]);
+    expect(listEntries(landing, 'feed.part')).toEqual([]);
+    const end = lastEntry(landing, 'feed.done');
     expect(end).toEqual({ type: 'feed.done', cursor: LAST, complete: true, at: '2026-11-20T12:00:00.000Z', calls: 3 });
     expect(landed).toMatchObject({ complete: true, at: end?.at, file: path.join(landing.folder, 'feed.ndjson') });
-    expect(landed?.bytes).toBe(landing.journal.last('feed.page')?.end);
+    expect(landed?.bytes).toBe(lastEntry(landing, 'feed.page')?.end);
     expect(service.io.events).toContainEqual({
       level: 'debug',
       event: 'landed',
@@ -60,7 +60,7 @@ describe('the feed', () => {
     service.io.progress = (progress) => told.push(progress);
     const next = await reopenLanding();
     await landFeed(service.client, next, partOf(service, LAST - 8n), true, service.io);
-    const ends = next.journal.all('feed.page').map(({ end }) => end);
+    const ends = listEntries(next, 'feed.page').map(({ end }) => end);
     expect(told).toEqual([
       { step: 'feed', rows: 6n, bytes: ends[1], done: false },
       { step: 'feed', rows: 8n, bytes: ends[2], done: true },
@@ -92,7 +92,7 @@ describe('the feed', () => {
     const landing = await openLanding();
     const landed = await landFeed(service.client, landing, partOf(service, LAST), true, service.io);
     expect(landed).toMatchObject({ changes: 0, bytes: 0, cursor: LAST });
-    expect(landing.journal.all('feed.page')).toEqual([]);
+    expect(listEntries(landing, 'feed.page')).toEqual([]);
     expect(service.urls).toHaveLength(1);
   });
 
@@ -116,7 +116,7 @@ describe('the feed', () => {
     const again = await landFeed(service.client, await reopenLanding(), partOf(service, LAST - 4n), true, service.io);
     expect(again).toEqual(first);
     expect(service.urls).toHaveLength(2);
-    expect((await reopenLanding()).journal.all('feed.done')).toHaveLength(1);
+    expect(listEntries(await reopenLanding(), 'feed.done')).toHaveLength(1);
   });
 
   test('that the plan has lost ends with what has landed of it, without a call', async () => {
@@ -290,7 +290,7 @@ describe('the feeds of several datasets', () => {
     expect(asks(service)).toEqual(['3 after 15']);
     expect(landed).toMatchObject({ changes: 6, cursor: 17n });
     expect(await ids(landing)).toEqual([10, 12, 11, 13, 15, 17]);
-    expect(landing.journal.all('feed.part').map(({ dataset }) => dataset)).toEqual([1n, 2n, 3n]);
+    expect(listEntries(landing, 'feed.part').map(({ dataset }) => dataset)).toEqual([1n, 2n, 3n]);
   });
 
   test('all are asked again by a later try, behind what has landed: they may have grown', async () => {
@@ -308,8 +308,8 @@ describe('the feeds of several datasets', () => {
     const landed = await landFeed(service.client, landing, partsOf(service, from), true, service.io);
     expect(asks(service)).toEqual(['1 after 12', '2 after 9']);
     expect(landed).toMatchObject({ changes: 5, cursor: 20n, at: '2026-11-20T13:00:00.000Z' });
-    expect(landing.journal.all('feed.bound').map(({ newest }) => newest)).toEqual([13n, 20n]);
-    expect(landing.journal.all('feed.part').map(({ dataset, cursor }) => [dataset, cursor])).toEqual([
+    expect(listEntries(landing, 'feed.bound').map(({ newest }) => newest)).toEqual([13n, 20n]);
+    expect(listEntries(landing, 'feed.part').map(({ dataset, cursor }) => [dataset, cursor])).toEqual([
       [1n, 12n],
       [1n, 20n],
       [2n, 13n],

@@ -4,15 +4,15 @@ import { expect, test, vi } from 'vitest';
 import type { ApiClient, Query } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { type HydrationMeans, landHydration } from '../../src/extract/hydrate.js';
-import { hasTakenExport, landHydrationExport } from '../../src/extract/hydrate-export.js';
+import { landHydrationExport } from '../../src/extract/hydrate-export.js';
 import type { Progress } from '../../src/io/io.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
 import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.000Z';
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
@@ -31,7 +31,7 @@ const urlsOf = ({ asked }: ReturnType<typeof fakeClient>) =>
   asked.map(({ path, query }) => (query.page === undefined ? path : Number(query.page)));
 
 async function hydrate(client: ApiClient, ids: number[], more: Partial<HydrationMeans> = {}, landing?: Landing) {
-  const [opened, io, told] = [landing ?? (await openLanding()), createFakeIo(), [] as Progress[]];
+  const [opened, io, told] = [landing ?? (await openLanding('landed')), createFakeIo(), [] as Progress[]];
   const means = { gate: undefined, ratePerSecond: null, ...more };
   io.progress = (update) => told.push(update);
   await landHydration(client, opened, needOf(ids), () => {}, io, means);
@@ -46,10 +46,10 @@ test('reading items whole tells what it chose, what has come and how far it is',
     query: { changedSince: SINCE, status: 'all', sort: '-firstSeen', size: 500, page: 0 },
   });
   const reason = expect.stringMatching(/^3 calls/);
-  expect(landing.journal.all('chosen')).toEqual([
+  expect(listEntries(landing, 'chosen')).toEqual([
     { type: 'chosen', what: 'hydration', way: 'pages', reason, calls: 1 },
   ]);
-  expect(landing.journal.last('hydrate.done')).toEqual({ type: 'hydrate.done', calls: 4 });
+  expect(lastEntry(landing, 'hydrate.done')).toEqual({ type: 'hydrate.done', calls: 4 });
   expect(io.events[1]).toEqual({
     level: 'info',
     event: 'hydration.chosen',
@@ -57,7 +57,7 @@ test('reading items whole tells what it chose, what has come and how far it is',
   });
   const landed = { level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 500 } };
   expect(io.events.filter(({ event }) => event === 'landed')).toEqual([landed, landed, landed, landed]);
-  const bytes = landing.journal.all('hydrate.page').map(({ end }) => end);
+  const bytes = listEntries(landing, 'hydrate.page').map(({ end }) => end);
   // Before a page is synced and journaled, its bytes are not told.
   expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
     ...[500n, 1000n, 1500n, 1999n].map((rows) => ['hydrate', rows, 1999n, undefined]),
@@ -66,13 +66,18 @@ test('reading items whole tells what it chose, what has come and how far it is',
   expect(told.at(-1)?.bytes).toBe(bytes.at(-1));
 });
 
+/** The landing of a try that was killed behind the first page of dataset 5. */
+async function landFirstPage(): Promise<Landing> {
+  const landing = await openLanding('landed');
+  await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n{"id":8}\n');
+  const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 18, readAt: SINCE, calls: 1 } as const;
+  await landing.journal.append({ ...page, rows: 2, dataset: 5n, page: 0, sha256: 'a' });
+  return landing;
+}
+
 test('what an earlier try has landed is told from the first item on', async () => {
-  const service = serve(range(0, 3));
-  const first = await hydrate(service.client, [1]);
-  const bytes = first.told.at(-1)?.bytes ?? 0;
-  expect(bytes).toBeGreaterThan(0);
-  const { told } = await hydrate(service.client, [2], {}, first.landing);
-  expect(told[0]?.bytes).toBeGreaterThanOrEqual(bytes);
+  const { told } = await hydrate(serve([2]).client, [2], {}, await landFirstPage());
+  expect(told[0]?.bytes).toBeGreaterThanOrEqual(18);
 });
 
 test('of several parts each is asked for while its pages are worth a call', async () => {
@@ -123,19 +128,15 @@ test('pages side by side that find fewer than two items each are the last', asyn
 });
 
 test('what has landed of another dataset is asked for of this one', async () => {
-  const landing = await openLanding();
-  await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n{"id":8}\n');
-  const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 18, readAt: SINCE, calls: 1 } as const;
-  await landing.journal.append({ ...page, rows: 2, dataset: 5n, page: 0 });
   const service = serve([1, 2, 3]);
-  await hydrate(service.client, [1, 2, 3], { parts: [{ dataset: 6n, client: service.client }] }, landing);
+  await hydrate(service.client, [1, 2, 3], { parts: [{ dataset: 6n, client: service.client }] }, await landFirstPage());
   expect(urlsOf(service)).toEqual([0]);
-  await hydrate(service.client, [4, 5], { parts: [{ dataset: 5n, client: service.client }] }, landing);
+  await hydrate(service.client, [4, 5], { parts: [{ dataset: 5n, client: service.client }] }, await landFirstPage());
   expect(pagesOf(service)).toEqual([0, 1]);
 });
 
 test('a file that is full is handed over while more items are read', async () => {
-  const landing = await openLanding();
+  const landing = await openLanding('landed');
   const handed: string[] = [];
   let handedBefore: number | undefined;
   const client = {
@@ -155,7 +156,7 @@ test('a file that is full is handed over while more items are read', async () =>
 });
 
 test('a file of an export is handed over while the rest of it is on its way', async () => {
-  const landing = await openLanding();
+  const landing = await openLanding('landed');
   const handed: string[] = [];
   let handedBefore: string[] | undefined;
   const page = { content: [{ id: 1 }], totalElements: 3, totalPages: 900 };
@@ -200,7 +201,7 @@ test.each([
   ['a page of one item', { rows: 1, page: 7 }],
   ['a page of an older version, which has no number', { rows: 3 }],
 ])('%s that an earlier try landed does not end the pages', async (_what, entry) => {
-  const landing = await openLanding();
+  const landing = await openLanding('landed');
   await mkdir(landing.folder, { recursive: true });
   await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n');
   const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 9, readAt: SINCE, calls: 1 } as const;
@@ -222,7 +223,7 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
     },
     forget: async (name: string) => void noted.push(name),
   };
-  const [landing, io, asked] = [await openLanding(), createFakeIo(), [] as unknown[]];
+  const [landing, io, asked] = [await openLanding('landed'), createFakeIo(), [] as unknown[]];
   const stream = async (at: string, query: Query) => {
     asked.push([at, query]);
     if (failure !== undefined) throw failure;
@@ -246,8 +247,8 @@ test('an export of changed items takes them all, removed ones too, and is rememb
   const { landing, io, asked, noted, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
   expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: new Date(SINCE) }]]);
   expect([error, left, noted]).toEqual([undefined, [3n], ['changed-items']]);
-  expect(landing.journal.last('hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
-  expect(landing.journal.last('hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });
+  expect(lastEntry(landing, 'hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
+  expect(lastEntry(landing, 'hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 2 } }]);
 });
 
@@ -265,10 +266,4 @@ test('a refusal ends the run: only what may have been paid for in vain is noted'
   const uncounted = await landExport([], 'many', 5n);
   expect(uncounted.error).toMatchObject({ code: 'contract' });
   expect(uncounted.noted).toMatchObject([[expect.stringContaining('5'), { rows: 0n }]]);
-});
-
-test('an export of a run of an older version is that of any part', async () => {
-  const { journal } = await openLanding();
-  await journal.append({ type: 'hydrate.export', announced: 1n, overage: false, blocks: 0n, calls: 1 });
-  expect([hasTakenExport(journal, 5n), hasTakenExport(journal, undefined)]).toEqual([true, true]);
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { takeOff } from '../../src/extract/hydrate-export.js';
 import { isItemId } from '../../src/typing/item-names.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 /** What of these ids is still needed when the file has landed. */
 async function needed(name: string, text: string, mapping = {}): Promise<bigint[]> {

@@ -1,19 +1,21 @@
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { listBrokenExports, openExportMemory } from '../../src/account/export-memory.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openExportMemory } from '../../src/account/export-memory.js';
 import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/extract/hydrate.js';
-import { hasTakenExport } from '../../src/extract/hydrate-export.js';
 import { type ItemFile, ItemFiles, listItemFiles } from '../../src/extract/item-files.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Io } from '../../src/io/io.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { listBrokenExports, openMemory, readMemory } from '../../src/journal/memory.js';
+import type { Lake } from '../../src/lake/layout.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
 import { NO_MEMORY } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { listOpenFiles } from '../journal/folder.js';
 import { makeLake } from '../lake/fixture.js';
-import { listOpenFiles } from '../landing/folder.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.123999Z';
 
@@ -35,19 +37,26 @@ function startItems(changed: number[], visible: number[] = changed, breakAt = 0)
   });
 }
 
+/** What a lake remembers of exports. */
+async function openRemembered(lake: Lake, io: Io) {
+  const memory = await openMemory(lake);
+  onTestFinished(() => memory.close());
+  return openExportMemory(memory, io);
+}
+
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
 
-async function landedIds(service: LocalService, ids: number[], landing = openLanding()): Promise<number[]> {
+async function landedIds(service: LocalService, ids: number[], landing = openLanding('landed')): Promise<number[]> {
   const opened = await landing;
   const files: ItemFile[] = [];
   await landHydration(service.client, opened, needOf(ids), (file) => files.push(file), service.io);
-  expect(files).toEqual(listItemFiles(opened, 'hydrate.page'));
+  expect(files).toEqual(listItemFiles(opened, 'hydrate'));
   return readItems(opened);
 }
 
 async function readItems(landing: Landing): Promise<number[]> {
-  const files = listItemFiles(landing, 'hydrate.page').map((file) => path.basename(file.path));
+  const files = listItemFiles(landing, 'hydrate').map((file) => path.basename(file.path));
   const lines = (await Promise.all(files.map((file) => readLanded(landing, file)))).flat();
   return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id);
 }
@@ -94,22 +103,22 @@ describe('reading items whole', () => {
     const service = await startItems(range(0, 500), needed);
     const landing = await reopenLanding();
     // Killed between a row and its line in the journal.
-    await appendFile(listItemFiles(landing, 'hydrate.page').at(-1)?.path ?? '', '{"id":1');
-    const before = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
+    await appendFile(listItemFiles(landing, 'hydrate').at(-1)?.path ?? '', '{"id":1');
+    const before = listEntries(landing, 'hydrate.page').reduce((sum, page) => sum + page.rows, 0);
     expect(before).toBeGreaterThanOrEqual(500);
     const ids = await landedIds(service, [...range(0, 100), ...needed], Promise.resolve(landing));
     expect([...new Set(ids)].sort((a, b) => a - b)).toEqual([...range(0, 500), ...needed]);
     expect(ids).toHaveLength(506);
     const singles = service.urls.filter((url) => /items\/\d+$/.test(url));
     expect(singles).toHaveLength(506 - before);
-    const rows = landing.journal.all('hydrate.page').reduce((sum, page) => sum + page.rows, 0);
+    const rows = listEntries(landing, 'hydrate.page').reduce((sum, page) => sum + page.rows, 0);
     expect(rows).toBe(506);
   });
 
   test('begins nothing more after a failure, and throws when all that was under way has ended', async () => {
     const needed = range(7000, 7040);
     const service = await startItems([], needed, 6);
-    const landing = await openLanding();
+    const landing = await openLanding('landed');
     const need = needOf(needed);
     await expect(landHydration(service.client, landing, need, () => {}, service.io)).rejects.toMatchObject({
       code: 'unauthorized',
@@ -119,24 +128,24 @@ describe('reading items whole', () => {
     expect(asked).toBeLessThanOrEqual(6 + 3); // those side by side with the one that failed
     for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve));
     expect(service.urls).toHaveLength(asked);
-    expect(landing.journal.all('hydrate.page')).toHaveLength(landed);
+    expect(listEntries(landing, 'hydrate.page')).toHaveLength(landed);
     expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
   });
 
   test('lands in files that are closed when they are full, and never goes on with one of an earlier try', async () => {
-    const landing = await openLanding();
+    const landing = await openLanding('landed');
     const land = async (files: ItemFiles, id: number) => {
       const body = Buffer.from(`{"id":${id}}`);
       return files.land(body, [{ start: 0, end: body.length }], { rows: 1, readAt: SINCE, calls: 1 });
     };
-    const files = new ItemFiles(landing, 'hydrate.page', 20);
+    const files = new ItemFiles(landing, 'hydrate', 20);
     expect([await land(files, 1), await land(files, 2), await land(files, 3)]).toEqual([false, false, true]);
     await land(files, 4);
     await files.close();
-    const later = new ItemFiles(landing, 'hydrate.page', 20);
+    const later = new ItemFiles(landing, 'hydrate', 20);
     await land(later, 5);
     await later.close();
-    expect(listItemFiles(landing, 'hydrate.page').map((file) => file.rows)).toEqual([3, 1, 1]);
+    expect(listItemFiles(landing, 'hydrate').map((file) => file.rows)).toEqual([3, 1, 1]);
     expect(await readItems(landing)).toEqual([1, 2, 3, 4, 5]);
   });
 
@@ -188,7 +197,7 @@ describe('an export of changed items, where calls are scarce', () => {
 
   test('is not bought again, nor its first page, when the run stops during the single reads that follow it', async () => {
     const broken = await startExports(8);
-    await expect(hydrate(broken, await openLanding())).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(hydrate(broken, await openLanding('landed'))).rejects.toMatchObject({ code: 'unauthorized' });
     expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
     const landing = await reopenLanding();
     const before = new Set(await readItems(landing));
@@ -202,7 +211,7 @@ describe('an export of changed items, where calls are scarce', () => {
 
   test('that broke off is not bought again by the next try: pages that have not landed bring the rest', async () => {
     const broken = await startExports(4, 600);
-    await expect(hydrate(broken, await openLanding())).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(hydrate(broken, await openLanding('landed'))).rejects.toMatchObject({ code: 'unauthorized' });
     expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
     const landing = await reopenLanding();
     const service = await startExports();
@@ -216,12 +225,12 @@ describe('an export of changed items, where calls are scarce', () => {
     const lake = await makeLake();
     const run = async (left?: bigint) => {
       const service = await startExports(0, 600);
-      const memory = await openExportMemory(lake, service.io);
-      await hydrate(service, await openLanding(), { memory, ...(left === undefined ? {} : { left }) });
+      const memory = await openRemembered(lake, service.io);
+      await hydrate(service, await openLanding('landed'), { memory, ...(left === undefined ? {} : { left }) });
       return count(service, /export/);
     };
     expect([await run(), await run(), await run()]).toEqual([1, 1, 0]);
-    expect(await listBrokenExports(lake)).toMatchObject([{ name: 'changed-items', runs: 2, rows: 2400n }]);
+    expect(listBrokenExports(await readMemory(lake))).toMatchObject([{ name: 'changed-items', runs: 2, rows: 2400n }]);
     await expect(run(2n)).rejects.toMatchObject({
       code: 'snapshot_incomplete',
       facts: { nextRunAt: expect.any(Date) },
@@ -231,16 +240,10 @@ describe('an export of changed items, where calls are scarce', () => {
   test('that comes whole is trusted again', async () => {
     const lake = await makeLake();
     const service = await startExports();
-    const memory = await openExportMemory(lake, service.io);
+    const memory = await openRemembered(lake, service.io);
     await memory.note('changed-items', { rows: 9n, reason: 'cut' });
-    await hydrate(service, await openLanding(), { memory });
-    expect(await listBrokenExports(lake)).toEqual([]);
-  });
-
-  test('of another dataset is another export', async () => {
-    const { journal } = await openLanding();
-    await journal.append({ type: 'hydrate.export', dataset: 5n, announced: 1n, overage: false, blocks: 0n, calls: 1 });
-    expect([hasTakenExport(journal, 5n), hasTakenExport(journal, 6n)]).toEqual([true, false]);
+    await hydrate(service, await openLanding('landed'), { memory });
+    expect(listBrokenExports(await readMemory(lake))).toEqual([]);
   });
 });
 

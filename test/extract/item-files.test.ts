@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { cutItemTails, ItemFiles, listItemFiles } from '../../src/extract/item-files.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { openLanding, readLanded } from './landing.js';
 
 const READ_AT = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:01.000Z'];
@@ -14,11 +14,11 @@ function land(files: ItemFiles, id: number, readAt = READ_AT[0] as string): Prom
 }
 
 const listNames = (landing: Landing) =>
-  listItemFiles(landing, 'poll.page').map((file) => [path.basename(file.path), file.rows, file.bytes, file.readAt]);
+  listItemFiles(landing, 'poll').map((file) => [path.basename(file.path), file.rows, file.bytes, file.readAt]);
 
 test('a full file is closed and the next row begins another', async () => {
-  const landing = await openLanding();
-  const files = new ItemFiles(landing, 'poll.page', 18);
+  const landing = await openLanding('landed');
+  const files = new ItemFiles(landing, 'poll', 18);
   const full = [];
   for (const id of [1, 2, 3]) full.push(await land(files, id, READ_AT[id - 1] ?? READ_AT[1]));
   await files.close();
@@ -31,27 +31,27 @@ test('a full file is closed and the next row begins another', async () => {
 });
 
 test('a file that an earlier process left open is not gone on with, and nothing is open twice', async () => {
-  const landing = await openLanding();
-  const first = new ItemFiles(landing, 'poll.page');
+  const landing = await openLanding('landed');
+  const first = new ItemFiles(landing, 'poll');
   await land(first, 1);
   await first.close();
   await first.close();
-  const second = new ItemFiles(landing, 'poll.page');
+  const second = new ItemFiles(landing, 'poll');
   await land(second, 2);
   await second.close();
   expect(listNames(landing).map(([name]) => name)).toEqual(['poll-00001.ndjson', 'poll-00002.ndjson']);
 });
 
 test('of a killed process, what the journal does not name is cut off; files of exports stay as they are', async () => {
-  const landing = await openLanding();
-  const files = new ItemFiles(landing, 'hydrate.page');
+  const landing = await openLanding('landed');
+  const files = new ItemFiles(landing, 'hydrate');
   await land(files, 1);
   await files.close();
   const exported = 'hydrate-export-1-00001.csv';
   const entry = { type: 'hydrate.page', rows: 1, end: 2, readAt: READ_AT[0] as string, calls: 1 } as const;
   await landing.journal.append({ ...entry, file: exported });
   for (const name of ['hydrate-00001.ndjson', exported]) await appendFile(path.join(landing.folder, name), '{"id":');
-  await cutItemTails(landing, 'hydrate.page');
+  await cutItemTails(landing, 'hydrate');
   expect(await readLanded(landing, 'hydrate-00001.ndjson')).toEqual(['{"id":1}']);
   expect(await readLanded(landing, exported)).toEqual(['{"id":']);
 });

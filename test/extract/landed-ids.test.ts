@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLandedIds } from '../../src/extract/landed-ids.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 async function readIds(name: string, text: string): Promise<bigint[]> {
   const file = join(await makeFolder(), name);

@@ -1,19 +1,28 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { beginRun, findUnfinishedRun, type Landing } from '../../src/landing/landing.js';
+import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
+import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 /** Of the landing that was opened last. */
 let lake: string;
 let opened: Landing;
 
-/** The landing of a new run, closed after the test. */
-export async function openLanding(): Promise<Landing> {
+const AT = '2026-11-20T06:00:00.000Z';
+const ASKED: RunEntry = { type: 'feed.done', cursor: 0n, complete: true, at: AT, calls: 0 };
+const LANDED: RunEntry = { type: 'datasets', readAt: AT, answer: '[]', calls: 0 };
+const STAGES = { begun: [], asked: [ASKED], landed: [ASKED, LANDED] };
+
+/** The landing of a new run at a stage, closed after the test. */
+export async function openLanding(stage: keyof typeof STAGES = 'begun'): Promise<Landing> {
   lake = await makeFolder();
   const start = { runNumber: 1n, pipeline: 'prices', cursorFrom: null } as const;
-  return hold(await beginRun(lake, start, createFakeIo()));
+  const landing = hold(await beginRun(lake, start, createFakeIo()));
+  await landing.journal.append(...STAGES[stage]);
+  return landing;
 }
 
 /** A test may open several. */
@@ -38,4 +47,15 @@ async function closeJournal({ journal }: Landing): Promise<void> {
 /** The lines of a landed file. */
 export async function readLanded(landing: Landing, name: string): Promise<string[]> {
   return (await readFile(path.join(landing.folder, name), 'utf8')).trimEnd().split('\n');
+}
+
+/** Entries of a type that are on disk. */
+export function listEntries<T extends RunEntry['type']>({ folder }: Pick<Landing, 'folder'>, type: T): EntryOf<T>[] {
+  const lines = readFileSync(path.join(folder, 'journal.ndjson'), 'utf8').split('\n').slice(0, -1);
+  const entries = lines.map((line) => runEntry.parse(JSON.parse(line.replace(/,"sum":"\w+"}$/, '}'))));
+  return entries.filter((entry): entry is EntryOf<T> => entry.type === type);
+}
+
+export function lastEntry<T extends RunEntry['type']>(landing: Landing, type: T): EntryOf<T> | undefined {
+  return listEntries(landing, type).at(-1);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { landCounts, landReading, landSingles } from '../../src/extract/listing.js';
-import { ListingJournal } from '../../src/extract/listing-journal.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { findListing, findPlan } from '../../src/journal/listing.js';
 import type { Reading } from '../../src/plan/choose-readings.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const ALL: Reading = { status: 'active', site: 12n, removals: null };
 const NEWEST: Reading = { status: 'removed', site: null, removals: 700n };
@@ -31,7 +31,7 @@ const refuse = (path: string) => {
 };
 
 async function openPlanned(): Promise<Landing> {
-  const landing = await openLanding();
+  const landing = await openLanding('landed');
   const plan = { news: false, readings: [], limit: null, wanted: 3n, calls: 0 };
   await landing.journal.append({ type: 'listing.plan', ...plan });
   return landing;
@@ -54,7 +54,7 @@ describe('reading pages of listing states', () => {
     expect(pagesOf(service)).toEqual(
       [0, 1, 2].map((page) => `status=active&site=12&sort=-firstSeen&size=500&page=${page}`),
     );
-    const ended = landing.journal.last('listing.read');
+    const ended = lastEntry(landing, 'listing.read');
     expect(ended).toMatchObject({ files: ['listing-00001.ndjson'], total: 1_200n });
     expect(await readLanded(landing, 'listing-00001.ndjson')).toHaveLength(1_200);
   });
@@ -65,7 +65,7 @@ describe('reading pages of listing states', () => {
     const landing = await reopenLanding();
     await read(service, landing, ALL);
     expect(pagesOf(service).map((query) => query.at(-1))).toEqual(['0', '1', '2', '2']);
-    expect(landing.journal.last('listing.read')?.files).toEqual(['listing-00001.ndjson', 'listing-00002.ndjson']);
+    expect(lastEntry(landing, 'listing.read')?.files).toEqual(['listing-00001.ndjson', 'listing-00002.ndjson']);
   });
 
   test('of the newest removals, ends when as many are found as are missing, or when a page brings none', async () => {
@@ -73,7 +73,7 @@ describe('reading pages of listing states', () => {
     const landing = await openPlanned();
     await read(service, landing, NEWEST);
     expect(pagesOf(service)).toEqual([0, 1].map((page) => `status=removed&sort=-lastSeen&size=500&page=${page}`));
-    expect(landing.journal.last('listing.read')?.total).toBeNull();
+    expect(lastEntry(landing, 'listing.read')?.total).toBeNull();
     await read(service, landing, NEWEST, async () => 0n);
     expect(pagesOf(service)).toHaveLength(3);
   });
@@ -90,7 +90,7 @@ describe('reading pages of listing states', () => {
     const service = await startItems(300);
     const landing = await openPlanned();
     await read(service, landing, NEWEST);
-    expect(landing.journal.last('listing.read')?.total).toBeNull();
+    expect(lastEntry(landing, 'listing.read')?.total).toBeNull();
   });
 
   test('of the newest removals, reads no more pages than it may', async () => {
@@ -116,8 +116,8 @@ describe('reading pages of listing states', () => {
     const io = createFakeIo();
     await landReading({ dataset: undefined, client }, landing, ALL, { countListed, pages: 9 }, io);
     expect(asked.map(({ query }) => query.page)).toEqual([0, 1]);
-    expect(landing.journal.all('listing.page')).toMatchObject([{ rows: 1, readAt: io.now().toISOString(), calls: 1 }]);
-    expect(landing.journal.last('listing.read')).toMatchObject({
+    expect(listEntries(landing, 'listing.page')).toMatchObject([{ rows: 1, readAt: io.now().toISOString(), calls: 1 }]);
+    expect(lastEntry(landing, 'listing.read')).toMatchObject({
       files: ['listing-00001.ndjson'],
       total: 1n,
       calls: 2,
@@ -139,10 +139,10 @@ describe('reading pages of listing states', () => {
   test('journals the counts of listed items as the service sent them, of which dataset they are, and what is known of removals', async () => {
     const facets = { categories: [], currencies: [], sites: [{ id: 3, name: 'A', host: 'a.example', items: 4 }] };
     const { client, asked } = fakeClient(() => facets);
-    const landing = await openLanding();
+    const landing = await openLanding('landed');
     await landCounts({ client, dataset: 5n }, landing, true);
     expect(asked).toEqual([{ path: '/facets', query: {} }]);
-    const { answer, ...entry } = landing.journal.last('listing.counts') ?? { answer: '' };
+    const { answer, ...entry } = lastEntry(landing, 'listing.counts') ?? { answer: '' };
     expect(entry).toEqual({ type: 'listing.counts', dataset: 5n, returnsRemovals: true, calls: 1 });
     expect(JSON.parse(answer)).toEqual(facets);
   });
@@ -153,23 +153,20 @@ describe('reading pages of listing states', () => {
     const io = createFakeIo();
     await landSingles({ dataset: 5n, client }, landing, [2n], io);
     const place = { file: 'listing-00001.ndjson', end: 9, rows: 1 };
-    expect(landing.journal.all('listing.page')).toMatchObject([
+    expect(listEntries(landing, 'listing.page')).toMatchObject([
       { type: 'listing.page', ...place, readAt: io.now().toISOString(), dataset: 5n, calls: 1 },
     ]);
     await landSingles({ dataset: 5n, client: fakeClient(refuse).client }, landing, [4n], io);
-    expect(landing.journal.all('listing.gone')).toEqual([{ type: 'listing.gone', itemId: 4n, calls: 1 }]);
+    expect(listEntries(landing, 'listing.gone')).toEqual([{ type: 'listing.gone', itemId: 4n, calls: 1 }]);
   });
 
   test('reads items one by one, and notes those that are gone', async () => {
     const service = await startItems(0);
     const landing = await openPlanned();
     await landSingles({ dataset: undefined, client: service.client }, landing, [2n, 3n, 4n], service.io);
-    expect(landing.journal.all('listing.gone').map(({ itemId }) => itemId)).toEqual([3n]);
-    const listing = new ListingJournal(landing, undefined);
-    expect(listing.findPlan()).toBeDefined();
-    expect((await readLanded(landing, listing.listOpenPages().files[0] ?? '')).sort()).toEqual([
-      '{"id":2}',
-      '{"id":4}',
-    ]);
+    expect(listEntries(landing, 'listing.gone').map(({ itemId }) => itemId)).toEqual([3n]);
+    const listing = findListing(landing.journal.state.listing, undefined);
+    expect(findPlan(listing)).toBeDefined();
+    expect((await readLanded(landing, listing.open.files[0] ?? '')).sort()).toEqual(['{"id":2}', '{"id":4}']);
   });
 });

@@ -5,12 +5,11 @@ import type { Query } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import type { ItemFile } from '../../src/extract/item-files.js';
 import { landPoll, reopenPoll } from '../../src/extract/poll.js';
-import { PollJournal, readPolledParts } from '../../src/extract/poll-journal.js';
 import type { Progress } from '../../src/io/io.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const NOON = '2026-11-20T12:00:00.000000Z';
 const SINCE = '2026-11-20T05:00:00.000Z';
@@ -67,13 +66,13 @@ test('all items are read in pages, those that changed last first, and counted in
   expect(service.asked.slice(3)).toEqual([{ path: '/items', query: { status: 'all', size: 1 } }]);
   expect(files).toMatchObject([{ path: path.join(landing.folder, 'poll-00001.ndjson'), rows: 1100 }]);
   expect(await readLanded(landing, 'poll-00001.ndjson')).toHaveLength(1100);
-  expect(landing.journal.all('poll.round')).toEqual([
+  expect(listEntries(landing, 'poll.round')).toEqual([
     { type: 'poll.round', since: null, newest: at(0), dataset: undefined },
   ]);
-  expect(landing.journal.all('poll.page').map(({ rows, calls, readAt }) => [rows, calls, readAt])).toEqual(
+  expect(listEntries(landing, 'poll.page').map(({ rows, calls, readAt }) => [rows, calls, readAt])).toEqual(
     [500, 500, 100].map((rows, index) => [rows, index + 1, '2026-11-20T12:00:00.000Z']),
   );
-  expect(landing.journal.last('poll.done')).toEqual({ type: 'poll.done', dataset: undefined, calls: 4 });
+  expect(lastEntry(landing, 'poll.done')).toEqual({ type: 'poll.done', dataset: undefined, calls: 4 });
   const { bytes } = files[0] ?? expect.unreachable('no file');
   expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
     ['poll', 500n, 1100n, false],
@@ -89,8 +88,8 @@ test('items that changed since a time are not counted, and without one there is 
   const landing = await openLanding();
   const { files, told } = await poll(landing, service, { changedSince: SINCE });
   expect([sinceOf(service), pagesOf(service), files]).toEqual([[SINCE], [0], []]);
-  expect(landing.journal.all('poll.round')).toEqual([{ type: 'poll.round', since: SINCE, newest: null }]);
-  expect(landing.journal.all('poll.page')).toEqual([]);
+  expect(listEntries(landing, 'poll.round')).toEqual([{ type: 'poll.round', since: SINCE, newest: null }]);
+  expect(listEntries(landing, 'poll.page')).toEqual([]);
   expect(told).toEqual([{ step: 'poll', rows: 0n, totalRows: 0n, bytes: 0, done: true }]);
   // What is done is not asked for again.
   expect((await poll(landing, service, { changedSince: SINCE })).told).toEqual([]);
@@ -101,7 +100,7 @@ test('a newest change that can not be read is none', async () => {
   const service = fakeClient((_path, query) => page([{ id: 1, lastChangedAt: 'soon' }], query));
   const landing = await openLanding();
   await poll(landing, service, { changedSince: SINCE });
-  expect(landing.journal.last('poll.round')?.newest).toBeNull();
+  expect(lastEntry(landing, 'poll.round')?.newest).toBeNull();
 });
 
 test('a poll that was interrupted goes on at the page it had come to, and counts what had landed', async () => {
@@ -120,7 +119,7 @@ test('a poll that was interrupted goes on at the page it had come to, and counts
   expect(files.map(({ rows }) => rows)).toEqual([1000, 100]);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   expect(told).toEqual([{ step: 'poll', rows: 1100n, totalRows: 1100n, bytes, done: true }]);
-  expect(landing.journal.all('poll.round')).toHaveLength(1);
+  expect(listEntries(landing, 'poll.round')).toHaveLength(1);
 });
 
 test('what changes during a round is polled again from a minute before its newest change, until it is one page', async () => {
@@ -130,7 +129,7 @@ test('what changes during a round is polled again from a minute before its newes
   const { events } = await poll(landing, service, { changedSince: SINCE, untilSettled: true });
   expect(pagesOf(service)).toEqual([0, 1, 2, 0, 1, 0]);
   expect([...new Set(sinceOf(service))]).toEqual([SINCE, at(-1), at(9)]);
-  expect(landing.journal.all('poll.round').map(({ since, newest }) => [since, newest])).toEqual([
+  expect(listEntries(landing, 'poll.round').map(({ since, newest }) => [since, newest])).toEqual([
     [SINCE, at(0)],
     [at(-1), at(10)],
     [at(9), at(20)],
@@ -209,7 +208,7 @@ test('pages that never show what the service counts are refused after two readin
     facts: { hint: 'Nothing was published. Run the same command again.' },
   });
   expect(pagesOf(service)).toEqual([0, 'count', 0, 'count', 0, 'count', 0, 'count']);
-  expect(landing.journal.last('poll.done')).toBeUndefined();
+  expect(lastEntry(landing, 'poll.done')).toBeUndefined();
   // The next try has what landed, and counts it.
   const again = await reopenLanding();
   const whole = fakeClient((_path, query) => page(items(3), query));
@@ -231,18 +230,10 @@ test('each part is polled by itself, and counts its own items alone', async () =
   await poll(landing, service, {}, 5n);
   const other = fakeClient((_path, query) => page(items(1), query, 2));
   await expect(poll(landing, other, {}, 6n)).rejects.toThrow('show 1 different items');
-  const summary = readPolledParts(landing.journal);
-  expect([...summary.keys()]).toEqual([5n, 6n]);
-  expect(summary.get(5n)).toEqual({ wholePages: 1, round: { since: null, pages: 1, rows: 2n }, isDone: true });
-  const ofAll = new PollJournal(landing.journal, undefined);
-  expect([ofAll.isDone(), ofAll.findRound(), ofAll.countRoundPages(), [...ofAll.listFiles()]]).toEqual([
-    false,
-    undefined,
-    0,
-    [],
-  ]);
-  expect(ofAll.summarize()).toEqual({ wholePages: 0, round: { since: null, pages: 0, rows: 0n }, isDone: false });
-  expect([...new PollJournal(landing.journal, 5n).listFiles()]).toEqual(['poll-00001.ndjson']);
+  const { polls } = landing.journal.state;
+  expect([...polls.keys()]).toEqual([5n, 6n]);
+  expect(polls.get(5n)).toMatchObject({ wholePages: 1, round: { since: null, pages: 1, rows: 2n }, isDone: true });
+  expect(polls.get(5n)?.files).toEqual(['poll-00001.ndjson']);
 });
 
 test('a poll that is opened again reads what changed since another time, with whole pages as they were', async () => {
@@ -250,9 +241,8 @@ test('a poll that is opened again reads what changed since another time, with wh
   const service = fakeClient((_path, query) => page(items(600), query));
   await poll(landing, service, {}, 5n);
   await reopenPoll(landing, [{ dataset: 5n, client: service.client }], SINCE);
-  const journal = new PollJournal(landing.journal, 5n);
-  expect(journal.isDone()).toBe(false);
-  expect(journal.summarize()).toEqual({
+  const polled = () => landing.journal.state.polls.get(5n);
+  expect(polled()).toMatchObject({
     wholePages: 2,
     round: { since: SINCE, pages: 0, rows: 0n },
     isDone: false,
@@ -260,17 +250,17 @@ test('a poll that is opened again reads what changed since another time, with wh
   const news = fakeClient((_path, query) => page(items(2, 5), query));
   await poll(landing, news, { changedSince: NOON }, 5n);
   expect([pagesOf(news), sinceOf(news)]).toEqual([[0], [SINCE]]);
-  expect(landing.journal.all('poll.round').map(({ since }) => since)).toEqual([null, SINCE]);
-  expect(journal.summarize()).toEqual({ wholePages: 2, round: { since: SINCE, pages: 1, rows: 2n }, isDone: true });
+  expect(listEntries(landing, 'poll.round').map(({ since }) => since)).toEqual([null, SINCE]);
+  expect(polled()).toMatchObject({ wholePages: 2, round: { since: SINCE, pages: 1, rows: 2n }, isDone: true });
 });
 
-test('only entries of polls tell whether one is done, and a round without pages has none', async () => {
+test('a poll is done until a round is begun again, and a round without pages has none', async () => {
   const round = { type: 'poll.round', since: null, newest: null } as const;
   const { journal } = await openLanding();
-  const polled = new PollJournal(journal, undefined);
-  await journal.append(round, { type: 'poll.done', calls: 1 }, { type: 'calls', calls: 2 });
-  expect(polled.isDone()).toBe(true);
-  const itemPage = { type: 'poll.page', file: 'f', rows: 3, end: 9, readAt: NOON, calls: 3 } as const;
+  const polled = () => journal.state.polls.get(undefined);
+  await journal.append(round, { type: 'poll.done', calls: 1 }, { type: 'calls', calls: 2, refused: 0 });
+  expect(polled()?.isDone).toBe(true);
+  const itemPage = { type: 'poll.page', file: 'f', rows: 3, end: 9, readAt: NOON, calls: 3, sha256: 'a' } as const;
   await journal.append({ ...round }, { ...round, since: SINCE }, itemPage);
-  expect(polled.summarize()).toEqual({ wholePages: 0, round: { since: SINCE, pages: 1, rows: 3n }, isDone: false });
+  expect(polled()).toMatchObject({ wholePages: 0, round: { since: SINCE, pages: 1, rows: 3n }, isDone: false });
 });

@@ -6,7 +6,7 @@ import { choosePage, landProducts } from '../../src/extract/products.js';
 import type { Progress } from '../../src/io/io.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 /** So many products in pages of the size asked for. */
 function page(total: number, { page, size }: Query) {
@@ -32,7 +32,7 @@ test('all products are read in pages, those of most offers first, once a run', a
     ['products', 400n, 450n, false],
     ['products', 450n, 450n, true],
   ]);
-  expect(landing.journal.last('products.done')).toEqual({ type: 'products.done', whole: true, calls: 3 });
+  expect(lastEntry(landing, 'products.done')).toEqual({ type: 'products.done', whole: true, calls: 3 });
   expect(await landProducts(service.client, landing, undefined, io)).toEqual(files);
   expect(service.asked).toHaveLength(3);
 });
@@ -42,7 +42,7 @@ test('a sample is one page', async () => {
   const landing = await openLanding();
   expect(await landProducts(service.client, landing, 3, createFakeIo())).toMatchObject([{ rows: 200 }]);
   expect(pagesOf(service)).toEqual([3]);
-  expect(landing.journal.last('products.done')).toMatchObject({ whole: false });
+  expect(lastEntry(landing, 'products.done')).toMatchObject({ whole: false });
 });
 
 test('an empty page is the last, however many are announced, and one that is none is refused by its number', async () => {
@@ -60,7 +60,7 @@ test('no products make no file', async () => {
   const service = fakeClient((_path, query) => page(0, query));
   const landing = await openLanding();
   expect(await landProducts(service.client, landing, undefined, createFakeIo())).toEqual([]);
-  expect([pagesOf(service), landing.journal.all('products.page')]).toEqual([[0], []]);
+  expect([pagesOf(service), listEntries(landing, 'products.page')]).toEqual([[0], []]);
 });
 
 test('an interrupted run goes on at the page it had come to', async () => {

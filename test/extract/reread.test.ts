@@ -2,22 +2,30 @@ import { expect, test } from 'vitest';
 import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
 import { hasReadLists, landRereads } from '../../src/extract/reread.js';
 import { allowSkipping, skipSample } from '../../src/extract/sample.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding } from './landing.js';
+import { listEntries, openLanding } from './landing.js';
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => BigInt(n));
 const serve = () => fakeClient((path) => ({ id: Number(path.slice('/items/'.length)) }));
 const landPage = ({ journal }: Landing, rows: number) =>
-  journal.append({ type: 'hydrate.page', file: 'hydrate-00001.ndjson', rows, end: 9, readAt: 'x', calls: 1 });
+  journal.append({
+    type: 'hydrate.page',
+    file: 'hydrate-00001.ndjson',
+    rows,
+    end: 9,
+    readAt: 'x',
+    calls: 1,
+    sha256: 'a',
+  });
 
 test('items are read one by one, and the journal says so before', async () => {
-  const [landing, service] = [await openLanding(), serve()];
+  const [landing, service] = [await openLanding('landed'), serve()];
   await landRereads(service.client, landing, ids(3), null, createFakeIo());
   expect(service.asked.map(({ path }) => path).sort()).toEqual(['/items/0', '/items/1', '/items/2']);
-  expect(landing.journal.entries[1]).toEqual({ type: 'hydrate.again', items: 3, calls: 0 });
-  expect(landing.journal.all('hydrate.page').map(({ rows }) => rows)).toEqual([1, 1, 1]);
+  expect(listEntries(landing, 'hydrate.again')[0]).toEqual({ type: 'hydrate.again', items: 3, calls: 0 });
+  expect(listEntries(landing, 'hydrate.page').map(({ rows }) => rows)).toEqual([1, 1, 1]);
 });
 
 test.each([
@@ -27,10 +35,10 @@ test.each([
   [3, 30n, 3],
   [3, 29n, 0],
 ])('of %i items, with %s calls left, %i are read', async (count, left, read) => {
-  const [landing, service] = [await openLanding(), serve()];
+  const [landing, service] = [await openLanding('landed'), serve()];
   await landRereads(service.client, landing, ids(count), left, createFakeIo());
   expect(service.asked).toHaveLength(read);
-  expect(landing.journal.all('hydrate.again')).toHaveLength(read === 0 ? 0 : 1);
+  expect(listEntries(landing, 'hydrate.again')).toHaveLength(read === 0 ? 0 : 1);
 });
 
 test('a service that does not answer costs nothing but a later read; a revoked key ends the run', async () => {
@@ -41,15 +49,17 @@ test('a service that does not answer costs nothing but a later read; a revoked k
     return client;
   };
   const io = createFakeIo();
-  await landRereads(refuse('unavailable'), await openLanding(), ids(1), null, io);
+  await landRereads(refuse('unavailable'), await openLanding('landed'), ids(1), null, io);
   expect(io.events).toEqual([{ level: 'warn', event: 'sample.skipped', facts: { code: 'unavailable', reason: 'no' } }]);
-  await expect(landRereads(refuse('unauthorized'), await openLanding(), ids(1), null, io)).rejects.toMatchObject({
+  await expect(
+    landRereads(refuse('unauthorized'), await openLanding('landed'), ids(1), null, io),
+  ).rejects.toMatchObject({
     code: 'unauthorized',
   });
 });
 
 test('single items may be ahead of pages and exports, once a run', async () => {
-  const landing = await openLanding();
+  const landing = await openLanding('landed');
   expect(hasReadLists(landing)).toBe(false);
   await landPage(landing, 1);
   expect(hasReadLists(landing)).toBe(false);
@@ -80,4 +90,13 @@ test('a run goes without a proof for these reasons, and for no other', () => {
   for (const error of others) {
     expect(() => allowSkipping(error)).toThrow(error as Error);
   }
+});
+
+test('nothing is read again once the row equation is written down', async () => {
+  const landing = await openLanding('landed');
+  await landPage(landing, 2);
+  await landing.journal.append({ type: 'hydrate.done', calls: 1 });
+  expect(hasReadLists(landing)).toBe(true);
+  await landing.journal.append({ type: 'tally', received: 2n, written: 2n, rejected: 0n, deduplicated: 0n });
+  expect(hasReadLists(landing)).toBe(false);
 });

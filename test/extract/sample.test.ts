@@ -5,7 +5,7 @@ import { listItemFiles } from '../../src/extract/item-files.js';
 import { landSample, skipSample } from '../../src/extract/sample.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { sendJson, startService } from '../api/local-service.js';
-import { openLanding, readLanded, reopenLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const ERROR = { status: 0, error: '', message: 'no', docsUrl: '' };
 
@@ -24,21 +24,21 @@ test('a sample that was interrupted asks for nothing again that has landed', asy
     code: 'unauthorized',
   });
   const landing = await reopenLanding();
-  const landed = landing.journal.all('sample.page').length;
+  const landed = listEntries(landing, 'sample.page').length;
   expect(landed).toBeGreaterThan(0);
   // Killed between a row and its line in the journal.
-  await appendFile(listItemFiles(landing, 'sample.page').at(-1)?.path ?? '', '{"id":');
+  await appendFile(listItemFiles(landing, 'sample').at(-1)?.path ?? '', '{"id":');
   const service = await startItems();
   const sample = await landSample(service.client, landing, ids, service.io);
   expect(service.urls).toHaveLength(ids.length - landed);
-  expect(sample).toEqual({ files: listItemFiles(landing, 'sample.page'), missing: [77n] });
+  expect(sample).toEqual({ files: listItemFiles(landing, 'sample'), missing: [77n] });
   expect(sample.files.reduce((rows, file) => rows + file.rows, 0)).toBe(7);
-  const names = new Set(landing.journal.all('sample.page').map(({ file }) => file));
+  const names = new Set(listEntries(landing, 'sample.page').map(({ file }) => file));
   const lines = (await Promise.all([...names].map((name) => readLanded(landing, name)))).flat();
   expect(lines.filter((line) => line !== '').sort()).toEqual(
     [1, 2, 3, 4, 5, 6, 7].map((id) => `{"price":5,"id":${id}}`),
   );
-  expect(landing.journal.last('sample.done')).toEqual({ type: 'sample.done', missing: [77n], calls: 8 - landed });
+  expect(lastEntry(landing, 'sample.done')).toEqual({ type: 'sample.done', missing: [77n], calls: 8 - landed });
   expect(await landSample(service.client, await reopenLanding(), ids, service.io)).toEqual(sample);
   expect(service.urls).toHaveLength(ids.length - landed);
 });

@@ -7,13 +7,13 @@ import type { LandedSegment } from '../../src/extract/export-segments.js';
 import type { SnapshotEvents } from '../../src/extract/export-shard.js';
 import { landSnapshot } from '../../src/extract/snapshot.js';
 import type { Progress } from '../../src/io/io.js';
-import type { Landing } from '../../src/landing/landing.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { type Allowance, allowance } from '../../src/plan/allowance.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import type { Shard } from '../../src/plan/plan-shards.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, startService } from '../api/local-service.js';
-import { openLanding, reopenLanding } from './landing.js';
+import { lastEntry, listEntries, openLanding, reopenLanding } from './landing.js';
 
 const ROWS = Array.from({ length: 50 }, (_, id) => `{"id":${id}}\n`).join('');
 
@@ -125,7 +125,7 @@ describe('a snapshot', () => {
     const landing = await openLanding();
     const shards = [shardOf('a'), shardOf('b')];
     await expect(landShards(landing, shards, { left: 3 })).rejects.toMatchObject({ code: 'budget' });
-    expect(landing.journal.all('export.begin')).toEqual([]);
+    expect(listEntries(landing, 'export.begin')).toEqual([]);
   });
 
   test('asks for each export with the client of its dataset', async () => {
@@ -159,7 +159,7 @@ describe('a snapshot', () => {
     const segments = await land(service, landing);
     expect(segments).toMatchObject([{ rows: 50 }]);
     expect((await readdir(landing.folder)).filter((name) => name.startsWith('export-'))).toHaveLength(1);
-    expect(landing.journal.all('export.begin')).toHaveLength(2);
+    expect(listEntries(landing, 'export.begin')).toHaveLength(2);
     expect(await land(service, await reopenLanding())).toEqual(segments);
   });
 
@@ -186,7 +186,7 @@ describe('a snapshot', () => {
     const service = await startExport({ rows: '0', body: '' });
     const landing = await openLanding();
     expect(await land(service, landing)).toEqual([]);
-    expect(landing.journal.last('export.done')).toMatchObject({ announced: 0n, landed: 0n });
+    expect(lastEntry(landing, 'export.done')).toMatchObject({ announced: 0n, landed: 0n });
   });
 
   test('that the service cut at the monthly limit is refused before its rows are read', async () => {
@@ -203,8 +203,8 @@ describe('a snapshot', () => {
     const service = await startExport({ headers: { 'x-export-overage': 'true' } });
     const landing = await openLanding();
     await land(service, landing, 50);
-    expect(landing.journal.last('export.begin')).toMatchObject({ overage: true, blocks: 1n, announced: 50n });
-    expect(landing.journal.last('export.done')).toMatchObject({ landed: 50n });
+    expect(lastEntry(landing, 'export.begin')).toMatchObject({ overage: true, blocks: 1n, announced: 50n });
+    expect(lastEntry(landing, 'export.done')).toMatchObject({ landed: 50n });
     expect(service.io.events.map(({ level, event }) => [level, event])).toContainEqual([
       'warn',
       'export.overage_not_agreed',
@@ -222,7 +222,7 @@ describe('a snapshot', () => {
     const landing = await openLanding();
     await expect(land(service, landing, 149)).rejects.toMatchObject({ code: 'budget', facts: { used: 100 } });
     expect(countExports(service)).toBe(2);
-    expect(landing.journal.all('export.begin').map(({ announced }) => announced)).toEqual([50n, 50n]);
+    expect(listEntries(landing, 'export.begin').map(({ announced }) => announced)).toEqual([50n, 50n]);
   });
 
   test('that was asked for and never answered counts as paid for', async () => {

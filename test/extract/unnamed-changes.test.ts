@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { listUnnamedChanges } from '../../src/extract/unnamed-changes.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 test('a change is unnamed unless the feed of another dataset or a webhook names it; other lines are left to typing', async () => {
   const folder = await makeFolder();

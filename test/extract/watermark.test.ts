@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
-import { landLowWatermark, readLowWatermark } from '../../src/extract/watermark.js';
-import type { Landing } from '../../src/landing/landing.js';
+import { landLowWatermark } from '../../src/extract/watermark.js';
+import type { Landing } from '../../src/journal/landings.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { openLanding } from './landing.js';
+import { lastEntry, openLanding } from './landing.js';
 
 const NOON = '2026-11-20T12:00:00.000Z';
 const TIME = (minute: number) => `2026-11-20T10:${String(minute).padStart(2, '0')}:00.000001Z`;
@@ -29,13 +29,13 @@ test('the low watermark is the newest change, the newest item and how many there
   const [landing, io] = [await openLanding(), createFakeIo()];
   const wanted = { cursor: 70n, from: undefined, changedAt: TIME(30), items: 5n, at: NOON };
   const counts = new Map([[undefined, 5n]]);
-  expect(readLowWatermark(landing.journal)).toBeUndefined();
+  expect(landing.journal.state.watermark).toBeUndefined();
   expect(await take(landing, client, 'known', undefined, io)).toEqual({ ...wanted, counts });
   expect(asked).toEqual([
     { path: '/changes/recent', query: { limit: 1 } },
     { path: '/items', query: { status: 'all', sort: '-lastChanged', size: 1 } },
   ]);
-  expect(landing.journal.last('watermark')).toStrictEqual({
+  expect(lastEntry(landing, 'watermark')).toStrictEqual({
     type: 'watermark',
     cursor: 70n,
     changedAt: TIME(30),
@@ -57,7 +57,7 @@ test('without a feed nothing asks for changes; without an item nothing has chang
   expect(landed).toMatchObject({ cursor: undefined, from: undefined, changedAt: undefined, items: 0n });
   expect(landed.counts).toEqual(new Map([[undefined, 0n]]));
   expect(asked.map(({ path }) => path)).toEqual(['/items']);
-  expect(landing.journal.last('watermark')?.cursor).toBeNull();
+  expect(lastEntry(landing, 'watermark')?.cursor).toBeNull();
 });
 
 test.each([
@@ -76,7 +76,7 @@ test('a new feed is read from an hour before its newest change', async () => {
   const landing = await openLanding();
   const { client, asked } = serve(1, 1, [70n, 60n]);
   expect(await take(landing, client, 'new')).toMatchObject({ cursor: 70n, from: 59n });
-  expect(landing.journal.last('watermark')).toMatchObject({ cursor: 70n, from: 59n });
+  expect(lastEntry(landing, 'watermark')).toMatchObject({ cursor: 70n, from: 59n });
   expect(asked[0]).toEqual({ path: '/changes/recent', query: { limit: 200 } });
 });
 
@@ -114,12 +114,12 @@ test('items beside those of datasets count for all that the key can read', async
   const counts = [{ dataset: 4n, items: 2n }];
   const landed = { type: 'watermark' as const, cursor: null, changedAt: null, items: 5n, counts, at: NOON, calls: 1 };
   await journal.append(landed);
-  expect(readLowWatermark(journal)?.counts).toEqual(
+  expect(journal.state.watermark?.counts).toEqual(
     new Map([
       [4n, 2n],
       [undefined, 3n],
     ]),
   );
   await journal.append({ ...landed, items: 2n });
-  expect(readLowWatermark(journal)?.counts).toEqual(new Map([[4n, 2n]]));
+  expect(journal.state.watermark?.counts).toEqual(new Map([[4n, 2n]]));
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CsvScanner, parseCsvRecord, readCsvRecords } from '../../src/formats/csv.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 import { createSeeded, type Seeded } from '../seeded.js';
 
 type Cell = string | null;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readLines, readWholeLines } from '../../src/formats/ndjson.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 import { createSeeded } from '../seeded.js';
 
 const MEGABYTE = 1024 * 1024;

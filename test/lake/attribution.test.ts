@@ -52,7 +52,7 @@ test('each site gives its newest credit, also where it was dropped since', async
   };
   const from = `(VALUES ${rows.join(', ')}) AS v(id, n, t, d)`;
   await db.run(`CREATE TABLE "the sites" AS ${select('sites', values, from)}`);
-  expect(await readAttributions(db, 'the sites')).toEqual([
+  expect(await readAttributions(db, '"the sites"')).toEqual([
     { siteId: 3n, name: 'Other', host: 'Other.example', attribution: 'CC0' },
     { siteId: 12n, name: 'Store', host: 'Store.example', attribution: 'CC BY' },
   ]);

@@ -3,7 +3,7 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type Expectation, hashDataFile, readFooterFacts, sealDataFile } from '../../src/lake/data-file.js';
-import { listOpenFiles } from '../landing/folder.js';
+import { listOpenFiles } from '../journal/folder.js';
 import { makeFolder, openDatabase } from './fixture.js';
 
 /** A Parquet file of 5000 rows in three row groups, with a list and a struct between plain columns. */

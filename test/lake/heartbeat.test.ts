@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startHeartbeat } from '../../src/lake/heartbeat.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { listOpenFiles } from '../landing/folder.js';
+import { listOpenFiles } from '../journal/folder.js';
 import { before } from './between-calls.js';
 import { makeFolder } from './fixture.js';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PricelakeError } from '../../src/errors/errors.js';
-import { type BrokenExport, countAttempts, findRetryAt, isBreak, isLoss } from '../../src/plan/broken-exports.js';
+import type { BrokenExport } from '../../src/journal/memory.js';
+import { countAttempts, findRetryAt, isBreak, isLoss } from '../../src/plan/broken-exports.js';
 
 const AT = new Date('2026-11-20T12:00:00Z');
 const broken = (runs: number): BrokenExport => ({ name: 'all', runs, rows: 300n, at: AT, reason: 'cut' });

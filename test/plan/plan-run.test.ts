@@ -3,7 +3,7 @@ import { type Allowance, NO_EXPORTS } from '../../src/plan/allowance.js';
 import { refuseExport } from '../../src/plan/export-allowance.js';
 import { planRun, type RunPlan } from '../../src/plan/plan-run.js';
 import type { Dataset, Shard } from '../../src/plan/plan-shards.js';
-import type { AccountFacts, LandedFacts, PolledPart, RunFacts } from '../../src/plan/run-facts.js';
+import type { AccountFacts, LandedFacts, PolledPages, RunFacts } from '../../src/plan/run-facts.js';
 import { createSeeded, type Seeded } from '../seeded.js';
 
 const NOW = new Date('2026-11-20T08:00:00Z');
@@ -161,7 +161,7 @@ function drawFacts(random: Seeded): RunFacts {
       : { rule, allowed: BigInt(random.integer(most)), used: BigInt(random.integer(most)), monthly: is() };
   const selection = oneOf(['all', [11n], [11n, 26n], [11n, 26n, 30n]] as const);
   const parts: Dataset[] = [undefined, 11n, 26n, 30n];
-  const polled = (): PolledPart => ({
+  const polled = (): PolledPages => ({
     wholePages: random.integer(3),
     round: { rows: 3n, pages: 1, since: oneOf([null, '2026-11-20T05:00:00Z']) },
     isDone: is(),

@@ -9,6 +9,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { openContext } from '../cli/open-context.js';
 import { faultOf as fault } from '../failure.js';
+import { sealLines } from '../journal/list-fold.js';
 import { testIo } from '../sync/world.js';
 import { openS3World, type S3World } from './s3-world.js';
 
@@ -160,7 +161,7 @@ test.each([
   ['landed rows by a path', [BEGUN, { ...PAGE, file: '../../../../outside.parquet' }]],
 ])('a journal that names %s is refused', async (_what, lines) => {
   const key = 'prices/_pricelake/landing/000009-20261120T090000Z/journal.ndjson';
-  put(key, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  put(key, sealLines(lines));
   const disk = await openDisk();
   for (const error of [await disk.sync(), await disk.status()]) {
     expect(error).toMatchObject({ code: 'lake_invalid', message: expect.stringContaining('journal.ndjson: line') });

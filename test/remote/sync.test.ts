@@ -58,7 +58,7 @@ test('machines in turns: each goes on from what the other published, and a run w
   });
   expect(idle.published).toBe(false);
   expect(keys('/_delta_log/')).toEqual(versions);
-  expect(keys('/idle-runs.ndjson')).toHaveLength(1);
+  expect(keys('/memory.ndjson')).toHaveLength(1);
   await world.sandbox.advance({ hours: 1, changes: 10 });
   const report = await syncPipeline(machine('two'), testIo);
   expect(report.row.run_number).toBe(4n);

@@ -1,10 +1,13 @@
+import path from 'node:path';
 import { parse } from 'lossless-json';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { askService } from '../../src/account/ask-service.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/errors/errors.js';
 import { estimateRun } from '../../src/estimate/estimate-run.js';
-import { listSoundRuns, peekUnfinishedRun } from '../../src/landing/landed-runs.js';
+import { readEntries } from '../../src/journal/journal.js';
+import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
+import { RUN_FOLD } from '../../src/journal/run-state.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { backfillHistory } from '../../src/sync/backfill-history.js';
 import type { RunReport } from '../../src/sync/sync.js';
@@ -281,7 +284,8 @@ test('several datasets without a feed are read by pages, polled and compared, ea
     await moveOn(40);
   }
   const [first] = (await listSoundRuns(world.lakePath, 0n)).runs;
-  expect(first?.journal.last('chosen')).toMatchObject({
+  const entries = await readEntries(path.join(first?.folder ?? '', 'journal.ndjson'), RUN_FOLD);
+  expect(entries.findLast(({ type }) => type === 'chosen')).toMatchObject({
     what: 'copy',
     way: 'pages',
     reason: expect.stringContaining('budget.exportRows'),

@@ -2,8 +2,8 @@ import fs, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/landing/journal-entry.js';
-import { JOURNAL } from '../../src/landing/landed-runs.js';
+import type { BackfillEntry } from '../../src/journal/backfill.js';
+import type { RunEntry } from '../../src/journal/run-entry.js';
 import { createFile, keyOf, makeFolders, webhookPath } from '../../src/webhook/event-files.js';
 import { openWorld, type World } from './world.js';
 
@@ -43,7 +43,7 @@ class Disk {
     // The name of a new journal comes with its first lines.
     const faults = (await fs.stat(journal)).size === 0 ? [] : [await this.explain(journal, 0)];
     for (const line of lines.trimEnd().split('\n')) {
-      const entry = JSON.parse(line) as JournalEntry & { file?: string; end?: number; bytes?: number };
+      const entry = JSON.parse(line) as (RunEntry | BackfillEntry) & { file?: string; end?: number; bytes?: number };
       const name = entry.file ?? FILES[entry.type];
       if (name === undefined) continue;
       const file = path.join(path.dirname(journal), name);
@@ -55,7 +55,7 @@ class Disk {
 }
 
 /** Entries whose file has one name in each run. */
-const FILES: Partial<Record<JournalEntry['type'], string>> = {
+const FILES: Partial<Record<(RunEntry | BackfillEntry)['type'], string>> = {
   'feed.page': 'feed.ndjson',
   event: 'webhook.ndjson',
   backfill: 'history.ndjson',
@@ -85,7 +85,7 @@ function watch(file: FileHandle, name: string): FileHandle {
       await disk.sync(name);
     },
     async appendFile(...args: Parameters<typeof appendFile>) {
-      if (path.basename(name) === JOURNAL) await disk.judge(name, String(args[0]));
+      if (path.basename(name) === 'journal.ndjson') await disk.judge(name, String(args[0]));
       return appendFile.apply(file, args);
     },
   });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
@@ -38,7 +38,7 @@ const listTarget = async () => (await readdir(target, { recursive: true })).sort
 
 describe('a symbolic link in the place of', () => {
   test.each([
-    ...['tmp', 'staging', 'work', 'landing', 'rebuild', 'replaced', 'backfill', 'webhooks', 'idle-runs.ndjson'].map(
+    ...['tmp', 'staging', 'work', 'landing', 'rebuild', 'replaced', 'backfill', 'webhooks', 'memory.ndjson'].map(
       (name) => `_pricelake/${name}`,
     ),
     '_pricelake/landing/000009-20261120T060000Z',
@@ -116,14 +116,14 @@ test('a lake that is itself behind a link is a lake', async () => {
 describe('garbage', () => {
   const GARBAGE = Buffer.from('\0\u0007{"run_number":"7"}\n{"a\n');
 
-  test('in idle-runs.ndjson is named with its line, and what to do, by every command that reads it', async () => {
-    const file = inLake('_pricelake', 'idle-runs.ndjson');
-    for (const text of [GARBAGE, '{"run_number":"x","run_id":"a","mode":"feed"}\n', '7\n', '{"run_id":"a"}\n']) {
+  test('in memory.ndjson is named with its line, and what to do, by every command that reads it', async () => {
+    const file = inLake('_pricelake', 'memory.ndjson');
+    for (const text of [GARBAGE, '{"type":"idle","row":{"run_number":"x"}}\n', '7\n', '{"type":"histories"}\n']) {
       await writeFile(file, text);
       const error = {
         code: 'lake_invalid',
-        message: `${file}: line 1 is not the row of a run`,
-        facts: { hint: expect.stringContaining('Move it away') },
+        message: expect.stringContaining(`${file}: line 1 `),
+        facts: { hint: expect.stringContaining('Move it away: table runs then lacks') },
       };
       await expect(world.sync()).rejects.toMatchObject(error);
       await expect(showStatus({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject(error);
@@ -133,9 +133,14 @@ describe('garbage', () => {
     await world.sync();
   });
 
-  test('in files that are a help alone stops nothing', async () => {
-    for (const name of ['broken-exports.json', 'plan.json', 'check-counts.json', 'swap.json'])
-      await writeFile(inLake('_pricelake', name), GARBAGE);
+  test('in what is a help alone stops nothing', async () => {
+    await writeFile(inLake('_pricelake', 'swap.json'), GARBAGE);
+    const text = String(GARBAGE);
+    const lines = [
+      { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text },
+      { type: 'counts', text },
+    ];
+    await appendFile(inLake('_pricelake', 'memory.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     await showStatus({ lake: world.lakePath }, openContext(true));
     await world.sandbox.advance({ hours: 1, changes: 5 });
     await world.sync();
@@ -144,7 +149,7 @@ describe('garbage', () => {
   });
 
   test.each([
-    ['histories.ndjson', 'Move it away. With `source.history: items`'],
+    ['memory.ndjson', 'with `source.history: items`, all histories are read again'],
     ['backfill/journal.ndjson', 'Move its folder away.'],
     ['partial.json', 'pricelake restore'],
     ['lock', 'Make sure that no run is working on the lake'],

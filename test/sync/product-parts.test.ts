@@ -4,7 +4,7 @@ import { Database } from '../../src/duckdb/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, type Sql, sql } from '../../src/sql/sql.js';
 import { ProductParts } from '../../src/sync/product-parts.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 /** Products and their items in each part that is made of the items of a SELECT. */
 async function divide(items: string, { partItems = 30n } = {}): Promise<string[][]> {

@@ -9,6 +9,7 @@ import { readTable } from '../../src/lake/read.js';
 import { LakeRows } from '../../src/lake/table-rows.js';
 import type { Run } from '../../src/run/open-run.js';
 import { readTables } from '../../src/run/open-tables.js';
+import { findStandings } from '../../src/run/standing.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { itself } from '../../src/sql/sql.js';
 import { stageDays } from '../../src/sync/days.js';
@@ -128,14 +129,24 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
   const graph = new RelationGraph(db);
   const tables = await readTables(lake);
   const run = {
-    ...{ graph, lake, tables, io: testIo, repairs: {}, landing: { runId, runNumber: 1n } },
+    ...{
+      graph,
+      lake,
+      tables,
+      io: testIo,
+      repairs: {},
+      standing: findStandings(tables, 1n, {}),
+      landing: { runId, runNumber: 1n },
+    },
     before: new LakeRows(graph, lake, tables, () => 0n),
     pipeline: { analysis: { daily: days }, lake: { targetFileSize: undefined } },
   } as unknown as Run;
   const next = { rows: async (table: string) => named(table) };
-  const moment = { at: new Date((START + now) / 1000).toISOString() };
+    at: new Date((START + now) / 1000).toISOString(),
+    serviceAt: new Date((START + now) / 1000).toISOString(),
+  };
   const itemsBefore = before < 0 ? undefined : named('items_before');
-  const staged = await stageDays(run, moment, itemsBefore, { next, staging: new Staging(run, {}) });
+  const staged = await stageDays(run, new Date((START + now) / 1000), itemsBefore, { next, staging: new Staging(run, {}) });
   if (staged.change === undefined) return undefined;
   const { run: _, ...applied } = staged.change.applied;
   const change = { ...staged.change, applied, add: await staged.sealed };

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { separateBadRows } from '../../src/typing/bad-row-reader.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 const GOOD = '{"id":1}\n';
 const BAD = `{"id":${' '.repeat(1000)}\n`;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { observeRows } from '../../src/typing/observe.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 /** Files of rows of a kilobyte; ids go on from file to file. */
 async function writeFiles(rows: readonly number[]): Promise<string[]> {

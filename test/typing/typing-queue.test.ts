@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Database } from '../../src/duckdb/connection.js';
 import { createMacros } from '../../src/sql/model.js';
 import { type LandedItems, TypingQueue } from '../../src/typing/typing-queue.js';
-import { makeFolder } from '../landing/folder.js';
+import { makeFolder } from '../journal/folder.js';
 import { itemLine } from './typing.js';
 
 let db: Database;

@@ -5,6 +5,7 @@ import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { openLake } from '../../src/lake/lake.js';
 import { openContext } from '../cli/open-context.js';
+import { sealLines } from '../journal/list-fold.js';
 import { makeFolder } from '../lake/fixture.js';
 import { add, CREATED, writeEntry } from '../lake/log-writer.js';
 
@@ -29,7 +30,7 @@ test('verify opens no file beyond a landing because its journal names it', async
   const landing = path.join(lake.root, '_pricelake', 'landing', '000001-20261120T090000Z');
   await mkdir(landing, { recursive: true });
   const page = { type: 'poll.page', file: '../../../../secret', rows: 1, end: 1 };
-  await writeFile(path.join(landing, 'journal.ndjson'), `{"type":"begin"}\n${JSON.stringify(page)}\n`);
+  await writeFile(path.join(landing, 'journal.ndjson'), sealLines([{ type: 'begin' }, page]));
   const context = openContext();
   await expect(runVerify({ lake: lake.root }, context)).rejects.toMatchObject({ code: 'verify_failed' });
   expect(context.output.text).toContain('names the file "../../../../secret": it leaves its folder');

@@ -134,8 +134,8 @@ describe('verify finds', () => {
   });
 
   test('a count of a check that runs would count on from', async () => {
-    await editFile('_pricelake/check-counts.json', (text) =>
-      text.replace(/("items_key_unique":.*?"violations":")0/u, '$17'),
+    await editFile('_pricelake/memory.ndjson', (text) =>
+      text.replaceAll(/(\\"items_key_unique\\":.*?\\"violations\\":\\")0/gu, '$17'),
     );
     const findings = await verify();
     expect(findings).toEqual({ counts: expect.stringMatching(/says 7 violations of items_key_unique; there are 0/u) });

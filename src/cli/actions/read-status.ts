@@ -2,10 +2,10 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { ServiceState } from '../../account/ask-service.js';
-import { listBrokenExports } from '../../account/export-memory.js';
 import { recallPlan } from '../../account/seen-plan.js';
 import type { Database } from '../../duckdb/connection.js';
 import type { Io } from '../../io/io.js';
+import { type LakeMemory, listBrokenExports, listIdleRuns, readMemory } from '../../journal/memory.js';
 import type { Lake } from '../../lake/lake.js';
 import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
@@ -13,7 +13,6 @@ import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { findRetryAt } from '../../plan/broken-exports.js';
 import type { CachedLake } from '../../remote/cached-lake.js';
-import { readIdleRuns } from '../../run/idle-runs.js';
 import { inspectActivity } from '../../run/inspect-runs.js';
 import type { RunRow } from '../../run/ledger.js';
 import { TABLE_NAMES } from '../../tables/table.js';
@@ -45,7 +44,8 @@ export async function readStatus(
 ) {
   const pointer = await readPointer(lake);
   const tables = listTables(pointer);
-  const idle = await readIdleRuns(lake);
+  const memory = await readMemory(lake);
+  const idle = listIdleRuns(memory);
   const finished = idle.at(-1)?.finished_at;
   const tableBytes = tables.reduce((sum, { bytes }) => sum + bytes, 0);
   return {
@@ -60,8 +60,8 @@ export async function readStatus(
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
     ...(await inspectActivity(lake, remote === undefined ? await readLock(lake, io) : remote.holder)),
     webhooks: await countFiles(lake.root),
-    budget: await readBudget(lake, service, budget, io),
-    brokenExports: (await listBrokenExports(lake)).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),
+    budget: readBudget(memory, service, budget, io),
+    brokenExports: listBrokenExports(memory).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
@@ -109,8 +109,8 @@ async function measureFolder(folder: string, counts: (name: string) => boolean):
 }
 
 /** The rest of the month by the tightest rule; undefined if no run has seen the plan. */
-async function readBudget(lake: Lake, service: ServiceState | undefined, budget: Budget, io: Io) {
-  const seen = service === undefined ? await recallPlan(lake) : { plan: service.plan, seenAt: io.now() };
+function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
+  const seen = service === undefined ? recallPlan(memory) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
   const { plan, seenAt } = seen;
   const left = allowance(plan, budget);

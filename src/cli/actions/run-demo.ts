@@ -8,9 +8,9 @@ import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
 import { packagePath } from '../../io/package-path.js';
+import { peekUnfinishedRun } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
-import { peekUnfinishedRun } from '../../landing/landed-runs.js';
 import { syncPipeline } from '../../sync/sync.js';
 import type { Arguments } from '../command.js';
 import type { demo } from '../commands/sandbox.js';
@@ -105,7 +105,7 @@ async function clearDemoLake(path: string): Promise<void> {
 
 async function readUnfinishedPipeline(lakeRoot: string): Promise<string | undefined> {
   const landing = await peekUnfinishedRun(lakeRoot, 0n);
-  return landing?.journal.last('begin')?.pipeline;
+  return landing?.state.begin.pipeline;
 }
 
 /** `pricelake sandbox` in a process of its own. */

@@ -5,11 +5,11 @@ import { recallPlan } from '../../account/seen-plan.js';
 import { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { replaceFile } from '../../io/durable.js';
+import { listIdleRuns, readMemory } from '../../journal/memory.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
-import { readIdleRuns } from '../../run/idle-runs.js';
 import type { RunReport } from '../../sync/sync.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
@@ -42,8 +42,9 @@ type LakeFacts = Awaited<ReturnType<typeof readLakeFacts>>;
 async function readLakeFacts({ lakePath, budget }: WatchedPipeline) {
   const lake = await openLake(lakePath, { create: false });
   const pointer = await readPointer(lake);
-  const idle = (await readIdleRuns(lake)).at(-1);
-  const seen = await recallPlan(lake);
+  const memory = await readMemory(lake);
+  const idle = listIdleRuns(memory).at(-1);
+  const seen = recallPlan(memory);
   const left = seen === undefined ? undefined : allowance(seen.plan, budget);
   const bounds = { calls: left?.calls, export_rows: left?.rows ?? left?.quota };
   return {

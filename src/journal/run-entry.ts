@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { RUN_MODES } from '../tables/table.js';
 import { fileName, int64Text, landedEntries } from './landed-entry.js';
 
-const usage = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
+/** The service's count of this month; null: not known. */
+export const counted = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
 /**
- * One line of a run's journal. A line is written after the bytes it speaks of are on disk,
- * so what the journal names is there, and what it does not name is fetched again.
- * `calls` is what the process had called by then.
+ * A line of a run's journal. It is written after the bytes that it names are on disk, so what the journal names is
+ * there, and what it does not name is fetched again. `calls`: those of the process by then.
  */
-export const journalEntry = z.discriminatedUnion('type', [
+export const runEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('begin'),
     runNumber: int64Text,
@@ -23,10 +23,10 @@ export const journalEntry = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('try'), at: z.string() }),
   /** `refused`: those of the process's calls that brought no 200. */
-  z.strictObject({ type: z.literal('calls'), calls: z.number(), refused: z.number().optional() }),
-  /** What the service had counted this month when a try began, and when the run's calls were made; null: not known. */
-  z.strictObject({ type: z.literal('usage.before'), counted: usage, calls: z.number() }),
-  z.strictObject({ type: z.literal('usage.after'), counted: usage, calls: z.number() }),
+  z.strictObject({ type: z.literal('calls'), calls: z.number(), refused: z.number() }),
+  /** The service's count when a try began, and when the run's calls were made. */
+  z.strictObject({ type: z.literal('usage.before'), counted, calls: z.number() }),
+  z.strictObject({ type: z.literal('usage.after'), counted, calls: z.number() }),
   /** How the run brings the lake up to date, and why: what was decided holds for all its tries. */
   z.strictObject({
     type: z.literal('decision'),
@@ -48,8 +48,8 @@ export const journalEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('normalize'),
     at: z.string(),
-    /** The same moment by the service's clock; null if its answers don't say, absent in older runs. */
-    serviceAt: z.string().nullable().optional(),
+    /** The same moment by the service's clock; null if its answers don't say. */
+    serviceAt: z.string().nullable(),
   }),
   /** The row equation, settled before anything is published: a later try finds some of the rows in place. */
   z.strictObject({
@@ -68,4 +68,5 @@ export const journalEntry = z.discriminatedUnion('type', [
   ...landedEntries,
 ]);
 
-export type JournalEntry = z.infer<typeof journalEntry>;
+export type RunEntry = z.infer<typeof runEntry>;
+export type EntryOf<Type extends RunEntry['type']> = Extract<RunEntry, { type: Type }>;

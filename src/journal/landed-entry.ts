@@ -13,13 +13,13 @@ export const fileName = z.string().superRefine((name, context) => {
   if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
 });
 
-/** Of what the service was asked for by itself; absent where that was all the key can read. */
+/** A dataset that is asked for by itself; undefined: all that the key can read. */
+export type Dataset = bigint | undefined;
+
 const dataset = int64Text.optional();
 
-/** SHA-256 of the bytes between the end of the entry before of the same file and `end`; older journals have none. */
-const range = { sha256: z.string().optional() };
-/** SHA-256 of a whole file. */
-const wholeFile = { fileSha256: z.string().optional() };
+/** SHA-256 of the bytes between the end of the entry before of the same file and `end`. */
+const range = { sha256: z.string() };
 
 /** A page of items, landed in a file that ends at byte `end` with it. */
 const itemPage = {
@@ -82,7 +82,8 @@ export const landedEntries = [
     file: fileName,
     bytes: z.number(),
     rows: z.number(),
-    ...wholeFile,
+    /** SHA-256 of the whole file. */
+    fileSha256: z.string(),
   }),
   /** An export that the service cut at the monthly limit: its rows are paid for and kept, but it is no copy. */
   z.strictObject({
@@ -133,23 +134,11 @@ export const landedEntries = [
     bytes: z.number(),
     ...range,
     /** Calls that brought them, by our count and by the service's. */
-    made: z.number().optional(),
-    counted: int64Text.optional(),
+    made: z.number(),
+    counted: int64Text,
     /** Items whose histories were not asked for yet, for lack of calls. */
-    left: z.number().optional(),
+    left: z.number(),
   }),
-  /** In the journal of a backfill: an item whose history has landed, and that all have. */
-  z.strictObject({
-    type: z.literal('backfill.item'),
-    itemId: int64Text,
-    rows: z.number(),
-    end: z.number(),
-    calls: z.number().optional(),
-    ...range,
-  }),
-  z.strictObject({ type: z.literal('backfill.done'), calls: z.number().optional(), left: z.number().optional() }),
-  /** In the notes of a lake: items whose histories a published run has taken over. */
-  z.strictObject({ type: z.literal('histories'), itemIds: z.array(int64Text) }),
   /** Pages of items that changed since a time (null: all), and when the newest of them did. */
   z.strictObject({
     type: z.literal('poll.round'),
@@ -216,8 +205,21 @@ export const landedEntries = [
     blocks: int64Text,
     calls: z.number(),
   }),
-  /** `page` numbers a page of changed items; single reads and segments of exports have none. */
-  z.strictObject({ type: z.literal('hydrate.page'), ...itemPage, ...wholeFile, page: z.number().optional() }),
+  /**
+   * `page` numbers a page of changed items; single reads and segments of exports have none. A segment has the checksum
+   * of its whole file, everything else that of its range.
+   */
+  z
+    .strictObject({
+      type: z.literal('hydrate.page'),
+      ...itemPage,
+      sha256: z.string().optional(),
+      fileSha256: z.string().optional(),
+      page: z.number().optional(),
+    })
+    .refine(({ sha256, fileSha256 }) => (sha256 === undefined) !== (fileSha256 === undefined), {
+      message: 'it has no checksum',
+    }),
   z.strictObject({ type: z.literal('hydrate.done'), calls: z.number() }),
   /** Items are read one by one because a list showed less than the feed; once a run. */
   z.strictObject({ type: z.literal('hydrate.again'), items: z.number(), calls: z.number() }),

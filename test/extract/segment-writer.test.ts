@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Segment, writeSegments } from '../../src/landing/segment-writer.js';
+import { type Segment, writeSegments } from '../../src/extract/segment-writer.js';
+import { listOpenFiles, makeFolder } from '../journal/folder.js';
 import { createSeeded } from '../seeded.js';
-import { listOpenFiles, makeFolder } from './folder.js';
 
 /** `bytes` in chunks of the sizes that `next` gives. */
 async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer> {

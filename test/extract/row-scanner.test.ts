@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRowScanner, type ExportFormat } from '../../src/landing/row-scanner.js';
+import { createRowScanner, type ExportFormat } from '../../src/extract/row-scanner.js';
 
 /** What is told of chunks that come one after the other: rows, where they end, and the bytes that are open behind. */
 function scan(format: ExportFormat, ...chunks: string[]) {

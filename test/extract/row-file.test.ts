@@ -2,32 +2,33 @@ import { createHash } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Journal } from '../../src/landing/journal.js';
-import type { JournalEntry } from '../../src/landing/journal-entry.js';
-import { RowFile } from '../../src/landing/row-file.js';
-import { makeFolder } from './folder.js';
+import { RowFile, type RowMark } from '../../src/extract/row-file.js';
+import { Journal } from '../../src/journal/journal.js';
+import type { RunEntry } from '../../src/journal/run-entry.js';
+import { makeFolder } from '../journal/folder.js';
+import { LIST } from '../journal/list-fold.js';
 
 let folder: string;
 let file: string;
-let journal: Journal;
+let journal: Journal<RunEntry, readonly RunEntry[]>;
 beforeEach(async () => {
   folder = await makeFolder();
   file = path.join(folder, 'feed.ndjson');
-  journal = await Journal.open(path.join(folder, 'journal.ndjson'));
+  journal = await Journal.open(path.join(folder, 'journal.ndjson'), LIST);
 });
 afterEach(() => journal.close().catch(() => {}));
 
-const entry = (end: number): Extract<JournalEntry, { type: 'hydrate.page' }> => ({
+const entry = (mark: RowMark): RunEntry => ({
   type: 'hydrate.page',
   file: 'hydrate-00001.ndjson',
   rows: 1,
-  end,
+  ...mark,
   readAt: '2026-11-20T06:00:00Z',
   calls: 1,
 });
 
 /** Lands the parts of `body` that stand between `‹` and `›`. */
-async function land(rows: RowFile, marked: string): Promise<number> {
+async function land(rows: RowFile<RunEntry>, marked: string): Promise<number> {
   const bytes: number[] = [];
   const slices: { start: number; end: number }[] = [];
   let start = 0;
@@ -72,7 +73,7 @@ describe('a file of landed rows', () => {
     const ends: number[] = [];
     for (let n = 0; n < 50; n++) ends.push(await land(rows, `‹{"id":${n}}›`));
     await rows.close();
-    expect(journal.all('hydrate.page').map((page) => page.end)).toEqual(ends);
+    expect(journal.state.map((page) => 'end' in page && page.end)).toEqual(ends);
     expect((await readFile(file)).length).toBe(ends.at(-1));
   });
 
@@ -90,12 +91,12 @@ describe('a file of landed rows', () => {
   test('is named page by page also where the one before is durable already, with the checksum of its lines', async () => {
     const rows = await RowFile.open(file, journal, 0);
     await land(rows, '‹\n{"id":1}›');
-    await expect.poll(() => journal.entries.length, { interval: 1 }).toBe(1);
+    await expect.poll(() => journal.state.length, { interval: 1 }).toBe(1);
     await land(rows, '‹{"id":2}›');
     await rows.close();
     const lines = [' {"id":1}\n', '{"id":2}\n'];
     expect(await readFile(file, 'utf8')).toBe(lines.join(''));
-    expect(journal.entries).toMatchObject(
+    expect(journal.state).toMatchObject(
       lines.map((line) => ({ type: 'hydrate.page', sha256: createHash('sha256').update(line).digest('hex') })),
     );
   });

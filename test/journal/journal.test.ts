@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
 import fs, { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
-import { Journal, JournalEntries } from '../../src/landing/journal.js';
-import type { JournalEntry } from '../../src/landing/journal-entry.js';
-import { START_AGAIN } from '../../src/landing/journal-line.js';
-import { foldProgress } from '../../src/landing/run-progress.js';
+import { Journal, readEntries, readJournal } from '../../src/journal/journal.js';
+import type { RunEntry } from '../../src/journal/run-entry.js';
+import { RUN_FOLD, START_AGAIN } from '../../src/journal/run-state.js';
 import { disk, mountFullDisk } from '../sync/full-disk.js';
 import { listOpenFiles, makeFolder } from './folder.js';
+import { LIST, sealLines } from './list-fold.js';
 
 const BEGIN = {
   type: 'begin',
@@ -18,10 +17,8 @@ const BEGIN = {
   at: '2026-11-20T06:00:00.000Z',
   pipeline: 'prices',
   cursorFrom: 9223372036854775807n,
-} as const satisfies JournalEntry;
-/** As its line has it. */
-const BEGIN_LINE = { ...BEGIN, runNumber: '9007199254740993', cursorFrom: '9223372036854775807' };
-const page = (after: bigint, calls: number): JournalEntry => ({
+} as const satisfies RunEntry;
+const page = (after: bigint, calls: number): RunEntry => ({
   type: 'feed.page',
   after,
   nextCursor: after + 10n,
@@ -29,6 +26,7 @@ const page = (after: bigint, calls: number): JournalEntry => ({
   rows: 10,
   end: 100,
   calls,
+  sha256: 'a',
 });
 
 let file: string;
@@ -36,16 +34,16 @@ beforeEach(async () => {
   file = path.join(await makeFolder(), 'journal.ndjson');
 });
 
-async function write(...entries: JournalEntry[]): Promise<void> {
-  const journal = await Journal.open(file);
+async function write(...entries: RunEntry[]): Promise<void> {
+  const journal = await Journal.open(file, LIST);
   await journal.append(...entries);
   await journal.close();
 }
 
-async function read(): Promise<JournalEntry[]> {
-  const journal = await Journal.open(file);
+async function read(): Promise<RunEntry[]> {
+  const journal = await Journal.open(file, LIST);
   await journal.close();
-  return journal.entries;
+  return [...journal.state];
 }
 
 describe('a journal', () => {
@@ -54,22 +52,6 @@ describe('a journal', () => {
     await write(page(9007199254741003n, 3));
     expect(await read()).toEqual([BEGIN, page(9007199254740993n, 2), page(9007199254741003n, 3)]);
     expect(await readFile(file, 'utf8')).toContain('"runNumber":"9007199254740993"');
-  });
-
-  test('tells the entries of a type apart, and the last of them', async () => {
-    await write(BEGIN, page(0n, 2), page(10n, 3), page(20n, 4));
-    const journal = await Journal.open(file);
-    expect(journal.all('feed.page').map((entry) => entry.after)).toEqual([0n, 10n, 20n]);
-    expect(journal.last('feed.page')?.calls).toBe(4);
-    expect(journal.last('feed.done')).toBeUndefined();
-    await journal.close();
-  });
-
-  test('counts the calls of each process that worked on the run by its last count', async () => {
-    await write(BEGIN, page(0n, 2), page(10n, 5), { type: 'try', at: BEGIN.at }, page(20n, 1), page(30n, 4));
-    const journal = await Journal.open(file);
-    expect(foldProgress(journal.entries).calls).toBe(9);
-    await journal.close();
   });
 
   // I6 of SPEC.md
@@ -133,11 +115,8 @@ describe('a journal', () => {
         facts: { hint: START_AGAIN },
       });
     }
-    // Journals of the version before have no checksums.
-    await writeFile(file, text.replaceAll(/,"sum":"\w+"/g, ''));
-    expect(await read()).toEqual([BEGIN, page(0n, 2), page(10n, 3), page(20n, 4)]);
-    await write(page(30n, 5));
-    expect(await read()).toHaveLength(5);
+    await writeFile(file, text.replace(/,"sum":"\w+"\}\n$/, '}\n'));
+    await expect(read()).rejects.toMatchObject({ code: 'lake_invalid', message: `${file}: line 4 has no checksum` });
   });
 });
 
@@ -153,7 +132,7 @@ describe('a journal on a disk that fails', () => {
     ['takes half of the lines', (name: string) => name === file],
     ['takes the lines and does not sync them', (name: string) => name === `${file}#sync`],
   ])('that %s loses those of each failed append alone, and goes on behind the one before', async (_how, isFull) => {
-    const journal = await Journal.open(file);
+    const journal = await Journal.open(file, LIST);
     await journal.append(BEGIN);
     await journal.append(page(0n, 2));
     for (let round = 0n; round < 2n; round++) {
@@ -164,12 +143,12 @@ describe('a journal on a disk that fails', () => {
     }
     await journal.close();
     const entries = [BEGIN, page(0n, 2), page(20n, 4), page(21n, 4)];
-    expect(journal.entries).toEqual(entries);
+    expect(journal.state).toEqual(entries);
     expect(await read()).toEqual(entries);
   });
 
   test('is not touched when there is nothing to append', async () => {
-    const journal = await Journal.open(file);
+    const journal = await Journal.open(file, LIST);
     disk.isFull = () => true;
     await journal.append();
     await journal.close();
@@ -184,8 +163,8 @@ describe('a journal that cannot be read', () => {
   ])('(%s) is no empty journal: paid work is not begun again', async (what, target) => {
     await symlink(target, file);
     const error = { code: 'lake_invalid', message: `${file}: ${what}`, facts: { hint: START_AGAIN } };
-    await expect(JournalEntries.read(file)).rejects.toMatchObject(error);
-    await expect(Journal.open(file)).rejects.toMatchObject(error);
+    await expect(readJournal(file, LIST)).rejects.toMatchObject(error);
+    await expect(Journal.open(file, LIST)).rejects.toMatchObject(error);
   });
 
   test('because nobody may is no empty journal either', async () => {
@@ -199,45 +178,30 @@ describe('a journal that cannot be read', () => {
       Object.assign(fs, { readFile: readReal });
       syncBuiltinESMExports();
     });
-    await expect(JournalEntries.read(file)).rejects.toMatchObject({
+    await expect(readJournal(file, LIST)).rejects.toMatchObject({
       message: `${file}: this user may not read it`,
       facts: { hint: 'Run as the user that owns the lake.' },
     });
   });
 
   test('because there is none is empty', async () => {
-    expect((await JournalEntries.read(file)).entries).toEqual([]);
+    expect(await readJournal(file, LIST)).toEqual([]);
   });
-});
-
-test('calls are counted over lines that tell none, and with those of backfills that were taken over', async () => {
-  const item: JournalEntry = { type: 'backfill.item', itemId: 1n, rows: 1, end: 10 };
-  await write(BEGIN, page(0n, 2), item, { ...item, calls: 7 }, item, { type: 'backfill', rows: 1, bytes: 10 });
-  expect(foldProgress((await JournalEntries.read(file)).entries).calls).toBe(7);
-  await write({ type: 'backfill', rows: 1, bytes: 10, made: 5 });
-  const journal = await Journal.open(file);
-  await journal.append({ ...item, calls: undefined });
-  expect(foldProgress(journal.entries).calls).toBe(12);
-  await journal.close();
 });
 
 test('a journal that earlier versions wrote is read: its checksums are made alike', async () => {
-  const lines = ['{"type":"try","at":"2026-11-20T06:00:00.000Z"}', '{"type":"calls","calls":3}'];
-  let sum = '';
-  const texts = lines.map((line) => {
-    sum = createHash('sha256').update(`${sum}${line}`).digest('hex').slice(0, 16);
-    return `${line.slice(0, -1)},"sum":"${sum}"}\n`;
-  });
-  await writeFile(file, texts.join(''));
+  await writeFile(
+    file,
+    sealLines([
+      { type: 'try', at: BEGIN.at },
+      { type: 'calls', calls: 3, refused: 0 },
+    ]),
+  );
   expect(await read()).toHaveLength(2);
 });
 
-test('a journal that nobody wrote has no entries', () => {
-  expect(JournalEntries.none().entries).toEqual([]);
-});
-
 test('a journal that is closed holds no file open', async () => {
-  const journal = await Journal.open(file);
+  const journal = await Journal.open(file, LIST);
   expect(await listOpenFiles(path.dirname(file))).toEqual(['journal.ndjson']);
   const appended = journal.append(BEGIN);
   await journal.close();
@@ -246,29 +210,54 @@ test('a journal that is closed holds no file open', async () => {
   expect(await read()).toEqual([BEGIN]);
 });
 
-test('calls that were refused are counted process by process, and are none where nobody told', async () => {
-  const calls = (refused?: number): JournalEntry => ({
-    type: 'calls',
-    calls: 9,
-    ...(refused === undefined ? {} : { refused }),
+test.each(['null', '7', '[]', '{}', '{"type":7}', '"try"'])('a line %s is no entry', async (line) => {
+  await writeFile(file, `${line}\n`);
+  await expect(read()).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${file}: line 1 says what this version does not know`,
+    facts: { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
   });
-  await write(
-    BEGIN,
-    calls(),
-    { type: 'try', at: BEGIN.at },
-    calls(2),
-    calls(3),
-    { type: 'try', at: BEGIN.at },
-    calls(4),
-  );
-  expect(foldProgress((await JournalEntries.read(file)).entries).refused).toBe(7);
-  expect(foldProgress((await JournalEntries.read(file)).entries).calls).toBe(27);
 });
 
-test('entries that older versions wrote under other names are read as what they are', async () => {
-  const at = '2026-11-20T06:00:00.000Z';
-  const fence = { type: 'fence', cursor: '7', changedAt: at, items: '3', at, calls: 2 };
-  const passed = { type: 'let_through', at, checks: ['few'] };
-  await writeFile(file, [BEGIN_LINE, fence, passed].map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-  expect((await read()).map(({ type }) => type)).toEqual(['begin', 'watermark', 'waived']);
+test('an entry that the state does not allow is refused by file and line, read or appended, and not written', async () => {
+  const end = { type: 'end', at: BEGIN.at } as const;
+  const error = {
+    code: 'lake_invalid',
+    message: `${file}: line 2: end can't follow: the run is begun`,
+    facts: { hint: START_AGAIN },
+  };
+  await write(BEGIN, end);
+  await expect(readJournal(file, RUN_FOLD)).rejects.toMatchObject(error);
+  await writeFile(file, '');
+  await write(BEGIN);
+  const journal = await Journal.open(file, RUN_FOLD);
+  await expect(journal.append({ type: 'try', at: BEGIN.at }, end)).rejects.toMatchObject({
+    ...error,
+    message: `${file}: line 3: end can't follow: the run is begun`,
+  });
+  expect(journal.state.calls.tries).toBe(1);
+  await journal.append(page(0n, 2));
+  expect(journal.state.stage).toBe('asked');
+  await journal.close();
+  expect(await readEntries(file, RUN_FOLD)).toEqual([BEGIN, page(0n, 2)]);
+});
+
+test('twenty thousand lines fold in one pass, and an append costs no more behind them', async () => {
+  const entries = Array.from({ length: 20_000 }, (_, n) => page(BigInt(n * 10), n));
+  await write(BEGIN, ...entries.slice(0, 10));
+  let steps = 0;
+  const counting = {
+    ...RUN_FOLD,
+    step: (...args: Parameters<typeof RUN_FOLD.step>) => {
+      steps++;
+      return RUN_FOLD.step(...args);
+    },
+  };
+  const journal = await Journal.open(file, counting);
+  await journal.append(...entries.slice(10));
+  expect(steps).toBe(20_001);
+  await journal.append(page(200_000n, 7));
+  expect(steps).toBe(20_002);
+  expect(journal.state.feed).toMatchObject({ changes: 200_010, starts: [0n] });
+  await journal.close();
 });

@@ -3,8 +3,6 @@ import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { syncFolder } from '../io/durable.js';
-import type { Journal } from './journal.js';
-import type { JournalEntry } from './journal-entry.js';
 
 /** Where a row is in the bytes of an answer. */
 export interface RowSlice {
@@ -15,45 +13,54 @@ export interface RowSlice {
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
-/** An entry that names the rows of a page by where they end. */
-type RowEntry = Extract<JournalEntry, { end: number }>;
+/** The mark of landed rows, by which a journal names them: where they end in the file, and their checksum. */
+export interface RowMark {
+  end: number;
+  sha256: string;
+}
+
+/** The journal that names the rows of a file. */
+interface RowJournal<Entry> {
+  append(...entries: Entry[]): Promise<void>;
+  readonly advice: string;
+}
 
 /**
  * A file of landed rows, one JSON object a line, from the pages of an answer. Opened at the end that the journal
  * vouches for; what comes after it is cut off. Rows are synced and then named in the journal while the next page
  * is already on its way.
  */
-export class RowFile {
+export class RowFile<Entry> {
   readonly #file: FileHandle;
   readonly #folder: string;
   /** True when a power cut leaves the file its name. */
   #isNamed = false;
-  readonly #journal: Journal;
+  readonly #journal: RowJournal<Entry>;
   #end: number;
-  #waiting: JournalEntry[] = [];
+  #waiting: Entry[] = [];
   #saving: Promise<void> | undefined;
   #error: unknown;
 
-  private constructor(file: FileHandle, folder: string, journal: Journal, end: number) {
+  private constructor(file: FileHandle, folder: string, journal: RowJournal<Entry>, end: number) {
     this.#file = file;
     this.#folder = folder;
     this.#journal = journal;
     this.#end = end;
   }
 
-  static async open(path: string, journal: Journal, end: number): Promise<RowFile> {
+  static async open<Entry>(path: string, journal: RowJournal<Entry>, end: number): Promise<RowFile<Entry>> {
     await cutTail(path, end, journal);
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends the rows of a page; `entry` is journaled with their checksum when they are on disk. Returns where they end. One at a time. */
-  async land(body: Buffer, rows: readonly RowSlice[], entry: (end: number) => RowEntry): Promise<number> {
+  /** Appends the rows of a page; the entry that names them is journaled when they are on disk. Returns where they end. One at a time. */
+  async land(body: Buffer, rows: readonly RowSlice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
     await this.#file.appendFile(lines);
     this.#end += lines.length;
     const sha256 = createHash('sha256').update(lines).digest('hex');
-    this.#waiting.push({ ...entry(this.#end), sha256 });
+    this.#waiting.push(name({ end: this.#end, sha256 }));
     this.#saving ??= this.#save();
     return this.#end;
   }
@@ -87,7 +94,7 @@ export class RowFile {
  * Cuts off what a killed process had written behind the last row that the journal names.
  * @throws PricelakeError `lake_invalid` where rows are missing that it names
  */
-export async function cutTail(path: string, end: number, { advice: hint }: Journal): Promise<void> {
+export async function cutTail(path: string, end: number, { advice: hint }: { advice: string }): Promise<void> {
   const info = await stat(path).catch((error: unknown) => {
     if (!hasSystemCode(error, 'ENOENT')) throw error;
   });

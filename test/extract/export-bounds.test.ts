@@ -3,12 +3,12 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/errors/errors.js';
+import { ExportBounds } from '../../src/extract/export-bounds.js';
+import type { ExportFormat } from '../../src/extract/row-scanner.js';
+import { writeSegments } from '../../src/extract/segment-writer.js';
 import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
-import { ExportBounds } from '../../src/landing/export-bounds.js';
-import type { ExportFormat } from '../../src/landing/row-scanner.js';
-import { writeSegments } from '../../src/landing/segment-writer.js';
 import { startService } from '../api/local-service.js';
-import { makeFolder } from './folder.js';
+import { makeFolder } from '../journal/folder.js';
 
 /** Small ones; room enough. */
 const LIMITS: ExportLimits = { ...EXPORT_LIMITS, lineBytes: 1000, baseBytes: 5000, bytesARow: 100, stepBytes: 1000 };

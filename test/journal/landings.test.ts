@@ -2,16 +2,21 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
-import { listSoundRuns, peekUnfinishedRun } from '../../src/landing/landed-runs.js';
+import { readEntries } from '../../src/journal/journal.js';
 import {
   beginRun,
   dropRun,
   findUnfinishedRun,
   linkRun,
+  listSoundRuns,
+  openLanding,
+  peekUnfinishedRun,
   pruneLandings,
   type RunStart,
-} from '../../src/landing/landing.js';
+} from '../../src/journal/landings.js';
+import { RUN_FOLD } from '../../src/journal/run-state.js';
 import { listOpenFiles, makeFolder } from './folder.js';
+import { TO_END } from './list-fold.js';
 
 const NOW = new Date('2026-11-20T06:00:00.123Z');
 const DAY_MS = 24 * 3600 * 1000;
@@ -28,7 +33,7 @@ const listRuns = () => readdir(path.join(lake, '_pricelake', 'landing'));
 /** Begins a run and, `hours` later, ends it. */
 async function endRun(runNumber: bigint, hours: number): Promise<string> {
   const landing = await beginRun(lake, start(runNumber), at(0));
-  await landing.journal.append({
+  await landing.journal.append(...TO_END, {
     type: 'end',
     at: at(hours * 3600 * 1000)
       .now()
@@ -63,7 +68,7 @@ describe('a run', () => {
     await leaveRun(2n);
     const found = await findUnfinishedRun(lake, 0n);
     expect(found).toMatchObject({ runNumber: 2n });
-    expect(found?.journal.last('begin')).toMatchObject({ pipeline: 'prices', cursorFrom: 42n });
+    expect(found?.journal.state).toMatchObject({ stage: 'begun', begin: { pipeline: 'prices', cursorFrom: 42n } });
     await found?.journal.close();
   });
 
@@ -157,9 +162,10 @@ describe('landed runs', () => {
   test('of one number are in order of their time', async () => {
     await Promise.all(['000001-b', '000001-a', '000001-c'].map((name) => mkdir(folderOf(name), { recursive: true })));
     for (const runId of ['000001-b', '000001-a', '000001-c']) {
-      const begin = { type: 'begin', runNumber: '1', runId, at: 'x', pipeline: 'p', cursorFrom: null };
-      const lines = [begin, { type: 'end', at: 'x' }].map((entry) => `${JSON.stringify(entry)}\n`);
-      await writeFile(path.join(folderOf(runId), 'journal.ndjson'), lines.join(''));
+      const begin = { runNumber: 1n, runId, at: 'x', pipeline: 'p', cursorFrom: null };
+      const { journal } = await openLanding(folderOf(runId), begin);
+      await journal.append(...TO_END, { type: 'end', at: 'x' });
+      await journal.close();
     }
     expect((await listSoundRuns(lake, 0n)).runs.map(({ folder }) => path.basename(folder))).toEqual([
       '000001-a',
@@ -193,10 +199,9 @@ describe('landed runs', () => {
   test('go on in another lake from what had landed: files are linked, and what was made of them is forgotten', async () => {
     const landing = await beginRun(lake, start(1n), at(0));
     await writeFile(path.join(landing.folder, 'feed.ndjson'), '{}');
-    const tally = { received: 1n, written: 1n, rejected: 0n, deduplicated: 0n };
     await landing.journal.append(
-      { type: 'calls', calls: 1 },
-      { type: 'tally', ...tally },
+      { type: 'calls', calls: 1, refused: 0 },
+      ...TO_END,
       { type: 'held', checks: [] },
       { type: 'end', at: 'x' },
     );
@@ -205,7 +210,11 @@ describe('landed runs', () => {
     const other = await makeFolder();
     await linkRun(run ?? expect.unreachable('no run'), other);
     const { open: linked } = await listSoundRuns(other, 0n);
-    expect(linked?.journal.entries.map(({ type }) => type)).toEqual(['begin', 'calls']);
+    const types = (await readEntries(path.join(linked?.folder ?? '', 'journal.ndjson'), RUN_FOLD)).map(
+      ({ type }) => type,
+    );
+    expect(types).toEqual(['begin', 'calls', 'feed.done', 'datasets', 'hydrate.done']);
+    expect(linked?.state.stage).toBe('complete');
     const file = path.join(linked?.folder ?? '', 'feed.ndjson');
     expect((await stat(file)).ino).toBe((await stat(path.join(landing.folder, 'feed.ndjson'))).ino);
     expect(await readFile(path.join(landing.folder, 'journal.ndjson'), 'utf8')).toContain('"end"');

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { beginTry, type Calls, type Counted, countBetween, countOn, NO_CALLS } from './calls.js';
+import { type Chain, type Fold, listChain } from './journal.js';
+import { int64Text } from './landed-entry.js';
+import { counted } from './run-entry.js';
+
+/** A line of the journal of a backfill: histories of chosen items that wait for the next run. */
+export const backfillEntry = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('try'), at: z.string() }),
+  z.strictObject({ type: z.literal('usage.before'), counted, calls: z.number() }),
+  z.strictObject({ type: z.literal('usage.after'), counted, calls: z.number() }),
+  /** An item whose history has landed, in a file that ends at byte `end` with it. */
+  z.strictObject({
+    type: z.literal('backfill.item'),
+    itemId: int64Text,
+    rows: z.number(),
+    end: z.number(),
+    calls: z.number(),
+    sha256: z.string(),
+  }),
+  /** All have. `left`: how many others there are for which no call was left. */
+  z.strictObject({ type: z.literal('backfill.done'), calls: z.number(), left: z.number() }),
+]);
+export type BackfillEntry = z.infer<typeof backfillEntry>;
+
+/** What a backfill has landed. */
+export interface Backfill {
+  isBegun: boolean;
+  /** True when all that was asked for has landed. */
+  isDone: boolean;
+  /** True when that was so, now or before more was asked for. */
+  wasDone: boolean;
+  items: Chain<bigint> | undefined;
+  rows: number;
+  bytes: number;
+  /** Items whose histories were not asked for, for lack of calls. */
+  left: number;
+  calls: Calls;
+  /** Calls of the processes before this one, by the service's count where it told. */
+  counted: bigint;
+  /** This process: what the service told, and the calls that it made. */
+  now: { before: Counted; after: Counted; calls: number };
+}
+
+const NO_PROCESS = { before: null, after: null, calls: 0 };
+
+export const BACKFILL_FOLD: Fold<BackfillEntry, Backfill> = {
+  entry: backfillEntry,
+  start: {
+    ...{ isBegun: false, isDone: false, wasDone: false, items: undefined, rows: 0, bytes: 0, left: 0 },
+    ...{ calls: NO_CALLS, counted: 0n, now: NO_PROCESS },
+  },
+  step: foldBackfill,
+  isSealed: true,
+  advice: 'Move its folder away. Whoever asked for these histories has to do so again, a call an item.',
+};
+
+function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
+  const next = {
+    ...backfill,
+    isBegun: true,
+    isDone: entry.type === 'backfill.done',
+    wasDone: backfill.wasDone || entry.type === 'backfill.done',
+    calls: entry.type === 'try' ? beginTry(backfill.calls) : countOn(backfill.calls, entry.calls),
+  };
+  if (entry.type === 'try') return next;
+  const now = { ...backfill.now, calls: entry.calls };
+  switch (entry.type) {
+    // Each process begins by asking for the count.
+    case 'usage.before':
+      return {
+        ...next,
+        counted: countCalls(backfill),
+        now: { ...NO_PROCESS, before: entry.counted, calls: entry.calls },
+      };
+    case 'usage.after':
+      return { ...next, now: { ...now, after: entry.counted } };
+    case 'backfill.item': {
+      const { itemId, rows, end: bytes } = entry;
+      return { ...next, now, items: { value: itemId, before: backfill.items }, rows: backfill.rows + rows, bytes };
+    }
+    case 'backfill.done':
+      return { ...next, now, left: entry.left };
+  }
+}
+
+/** Calls of all its processes, by the service's count where it told. */
+export function countCalls({ counted: before, now }: Backfill): bigint {
+  return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
+}
+
+/** Items whose histories have landed. */
+export function listItems({ items }: Backfill): bigint[] {
+  return listChain(items);
+}

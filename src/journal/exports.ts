@@ -1,0 +1,150 @@
+import type { Dataset } from './landed-entry.js';
+import type { EntryOf, RunEntry } from './run-entry.js';
+
+/** A synced piece of an export. */
+export interface ExportSegment {
+  file: string;
+  rows: number;
+  bytes: number;
+}
+
+/** One time that an export of a complete copy was asked for. */
+export interface ExportAttempt {
+  attempt: number;
+  /** When it was asked for, ISO 8601. */
+  readAt: string;
+  segments: readonly ExportSegment[];
+  /** `cut`: the service ended it at the monthly limit, and its rows are kept. Undefined for one that broke off. */
+  end: 'done' | 'cut' | undefined;
+  /** Rows of one that has ended. */
+  announced: bigint;
+  landed: bigint;
+}
+
+/** An export of changed items. It counts whole or not at all. */
+export interface HydrationExport {
+  dataset: Dataset;
+  announced: bigint;
+  landed: bigint;
+}
+
+/** The exports of a run. */
+export interface Exports {
+  /** Those that make the copy; undefined until they are chosen. */
+  planned: EntryOf<'shards'>['shards'] | undefined;
+  /** By the name of the shard. */
+  attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
+  ofChanged: readonly HydrationExport[];
+  begun: number;
+  /** Rows that the service announced, and counts, whatever came of them. */
+  taken: bigint;
+  /** Rows on disk, those of exports under way included. */
+  onDisk: bigint;
+  overage: boolean;
+  /** Blocks of overage that they billed at most. */
+  blocks: bigint;
+}
+
+export const NO_EXPORTS: Exports = {
+  planned: undefined,
+  attempts: new Map(),
+  ofChanged: [],
+  begun: 0,
+  taken: 0n,
+  onDisk: 0n,
+  overage: false,
+  blocks: 0n,
+};
+
+export function foldExports(exports: Exports, entry: RunEntry): Exports {
+  switch (entry.type) {
+    case 'shards':
+      return { ...exports, planned: entry.shards };
+    case 'export.begin':
+      return { ...addTaken(exports, entry), ...changeAttempt(exports, entry, { readAt: entry.readAt }) };
+    case 'export.segment': {
+      const { file, rows, bytes } = entry;
+      const segments = [...(findAttempt(exports, entry)?.segments ?? []), { file, rows, bytes }];
+      return { ...exports, onDisk: exports.onDisk + BigInt(rows), ...changeAttempt(exports, entry, { segments }) };
+    }
+    case 'export.done':
+    case 'export.cut': {
+      const { announced, landed } = entry;
+      const end = entry.type === 'export.done' ? 'done' : 'cut';
+      return { ...exports, ...changeAttempt(exports, entry, { end, announced, landed }) };
+    }
+    case 'hydrate.export': {
+      const { dataset, announced } = entry;
+      return { ...addTaken(exports, entry), ofChanged: [...exports.ofChanged, { dataset, announced, landed: 0n }] };
+    }
+    case 'hydrate.page':
+      return isHydrationExport(entry.file) ? { ...exports, ofChanged: addLanded(exports.ofChanged, entry) } : exports;
+    default:
+      return exports;
+  }
+}
+
+function addTaken(exports: Exports, taken: EntryOf<'export.begin' | 'hydrate.export'>): Exports {
+  return {
+    ...exports,
+    begun: exports.begun + 1,
+    taken: exports.taken + taken.announced,
+    overage: exports.overage || taken.overage,
+    blocks: exports.blocks + taken.blocks,
+  };
+}
+
+interface Place {
+  shard: string;
+  attempt: number;
+}
+
+function findAttempt({ attempts }: Exports, { shard, attempt }: Place): ExportAttempt | undefined {
+  return attempts.get(shard)?.find((one) => one.attempt === attempt);
+}
+
+function changeAttempt(exports: Exports, place: Place, change: Partial<ExportAttempt>): Pick<Exports, 'attempts'> {
+  const { shard, attempt } = place;
+  const none = { attempt, readAt: '', segments: [], end: undefined, announced: 0n, landed: 0n };
+  const changed = { ...(findAttempt(exports, place) ?? none), ...change };
+  const others = (exports.attempts.get(shard) ?? []).filter((one) => one.attempt !== attempt);
+  return { attempts: new Map(exports.attempts).set(shard, [...others, changed]) };
+}
+
+/** The complete export of a shard; undefined while it has none. */
+export function findDone({ attempts }: Exports, shard: string): ExportAttempt | undefined {
+  return attempts.get(shard)?.find(({ end }) => end === 'done');
+}
+
+/** Exports of a complete copy that the service cut: paid for, and no copy. Of one shard, or of all. */
+export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
+  const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
+  return some.flat().filter(({ end }) => end === 'cut');
+}
+
+/** Exports of a complete copy that arrived whole, or were cut. */
+export function listEnded({ attempts }: Exports): ExportAttempt[] {
+  return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
+}
+
+/** What of the rows taken is kept: rows announced, and rows that came. The rest is lost. */
+export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
+  const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
+  const counted = [...listEnded(exports), ...whole];
+  const kept = counted.reduce((sum, { announced }) => sum + announced, 0n);
+  return { kept, landed: counted.reduce((sum, { landed }) => sum + landed, 0n), lost: exports.taken - kept };
+}
+
+const HYDRATION_EXPORT = 'hydrate-export-';
+
+/** Beginning of the names of the files of a run's export of changed items, by its number from 1. */
+export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
+
+/** True for the name of a file of an export of changed items. */
+export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);
+
+function addLanded(exports: readonly HydrationExport[], { file, rows }: EntryOf<'hydrate.page'>): HydrationExport[] {
+  return exports.map((one, index) => {
+    return file.startsWith(nameHydrationExport(index + 1)) ? { ...one, landed: one.landed + BigInt(rows) } : one;
+  });
+}

@@ -1,0 +1,96 @@
+import type { Chain } from './journal.js';
+import type { Dataset } from './landed-entry.js';
+import type { EntryOf, RunEntry } from './run-entry.js';
+
+/** The feed of a dataset, or of all, as far as it has landed. */
+export interface FeedProgress {
+  nextCursor: bigint;
+  hasMore: boolean;
+  /** True where it was read since the position of the feed was; for a single feed, always. */
+  isSinceBound: boolean;
+  /** Its end by then; undefined until it is reached. */
+  end: bigint | undefined;
+}
+
+/** The changes of the feed that a run has landed. */
+export interface Feed {
+  changes: number;
+  /** Changes whose item is null. */
+  unnamed: number;
+  bytes: number;
+  parts: ReadonlyMap<Dataset, FeedProgress>;
+  /** Cursors behind which a part began to be read, or began again. */
+  starts: readonly bigint[];
+  /** Where the feed was before those of several datasets were read. */
+  bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;
+  /** Up to where it is read; undefined until it is. */
+  done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;
+}
+
+export const NO_FEED: Feed = {
+  changes: 0,
+  unnamed: 0,
+  bytes: 0,
+  parts: new Map(),
+  starts: [],
+  bound: undefined,
+  done: undefined,
+};
+
+export function foldFeed(feed: Feed, entry: RunEntry): Feed {
+  switch (entry.type) {
+    case 'try':
+      return feed.bound === undefined ? feed : { ...feed, bound: { ...feed.bound, isOfThisTry: false } };
+    case 'feed.bound': {
+      const { newest, at } = entry;
+      const parts = [...feed.parts].map(([dataset, part]) => {
+        return [dataset, { ...part, isSinceBound: false, end: undefined }] as const;
+      });
+      return { ...feed, bound: { newest, at, isOfThisTry: true }, parts: new Map(parts) };
+    }
+    case 'feed.page':
+      return addPage(feed, entry);
+    case 'feed.part': {
+      const { dataset, cursor } = entry;
+      const part = feed.parts.get(dataset) ?? { nextCursor: cursor, hasMore: false, isSinceBound: true };
+      return { ...feed, parts: new Map(feed.parts).set(dataset, { ...part, end: cursor }) };
+    }
+    case 'feed.done':
+      return { ...feed, done: entry };
+    default:
+      return feed;
+  }
+}
+
+function addPage(feed: Feed, { dataset, after, nextCursor, hasMore, ...page }: EntryOf<'feed.page'>): Feed {
+  const before = feed.parts.get(dataset);
+  return {
+    ...feed,
+    changes: feed.changes + page.rows,
+    unnamed: feed.unnamed + (page.unnamed ?? 0),
+    bytes: page.end,
+    parts: new Map(feed.parts).set(dataset, { nextCursor, hasMore, isSinceBound: true, end: before?.end }),
+    starts: before?.nextCursor === after ? feed.starts : [...feed.starts, after],
+  };
+}
+
+/** The changes of webhooks' events that a run has taken over. */
+export interface Events {
+  keys: Chain<string> | undefined;
+  changes: number;
+  bytes: number;
+  isDone: boolean;
+}
+
+export const NO_EVENTS: Events = { keys: undefined, changes: 0, bytes: 0, isDone: false };
+
+export function foldEvents(events: Events, entry: RunEntry): Events {
+  if (entry.type === 'events.done') return { ...events, isDone: true };
+  if (entry.type !== 'event') return events;
+  return {
+    ...events,
+    keys: { value: entry.key, before: events.keys },
+    changes: events.changes + entry.rows,
+    bytes: entry.end,
+  };
+}

@@ -1,0 +1,270 @@
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { PricelakeError } from '../errors/errors.js';
+import { makeFolder, syncFolder } from '../io/durable.js';
+import type { Io } from '../io/io.js';
+import { Journal, readEntries, readJournal } from './journal.js';
+import type { RunEntry } from './run-entry.js';
+import {
+  type AnyRun,
+  type Applicable,
+  type Ended,
+  isApplicable,
+  isPublishable,
+  type Publishable,
+  RUN_FOLD,
+  type RunState,
+  START_AGAIN,
+} from './run-state.js';
+
+const JOURNAL = 'journal.ndjson';
+
+export type RunJournal = Journal<RunEntry, RunState>;
+
+/** The raw bytes of a run and its journal: `_pricelake/landing/<run id>/`. */
+export interface Landing {
+  runNumber: bigint;
+  runId: string;
+  folder: string;
+  journal: RunJournal;
+}
+
+/** A run's landing, looked at without touching it. */
+export interface LandedRun<State extends RunState = AnyRun> {
+  runNumber: bigint;
+  runId: string;
+  folder: string;
+  state: State;
+}
+
+export interface RunStart {
+  runNumber: bigint;
+  pipeline: string;
+  cursorFrom: bigint | null;
+  /** Ids of the datasets that the run copies; absent: all that the key can read. */
+  datasets?: bigint[];
+}
+
+function landingRoot(lakeRoot: string): string {
+  return path.join(lakeRoot, '_pricelake', 'landing');
+}
+
+/** Names of the folders of runs, in order. */
+async function listRuns(lakeRoot: string): Promise<string[]> {
+  const names = await readdir(landingRoot(lakeRoot)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
+}
+
+/** By run number: as text, run 1000000 would come before run 999999. */
+function compareRuns(a: string, b: string): number {
+  return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
+}
+
+const readNumber = (name: string) => BigInt(/^\d+/.exec(name)?.[0] ?? 0);
+
+/** Makes the folder and the first line of a new run. */
+export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promise<Landing> {
+  const at = io.now().toISOString();
+  const runId = `${String(start.runNumber).padStart(6, '0')}-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  return openLanding(path.join(landingRoot(lakeRoot), runId), { runId, at, ...start });
+}
+
+/** The landing of a new run in a folder of its own. */
+export async function openLanding(folder: string, begin: RunStart & { runId: string; at: string }): Promise<Landing> {
+  await makeFolder(folder);
+  const journal = await Journal.open(path.join(folder, JOURNAL), RUN_FOLD);
+  await journal.append({ type: 'begin', ...begin }).catch(async (error: unknown) => {
+    await journal.close();
+    throw error;
+  });
+  return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
+}
+
+/** The state of a run that has landed what it applies: nothing can be applied too early. */
+export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
+  if (isApplicable(journal.state)) return journal.state;
+  throw new Error(`run ${runId} is ${journal.state.stage}: what it applies has not landed`);
+}
+
+/** The state of a run whose row equation is written down: nothing is committed before. */
+export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
+  if (isPublishable(journal.state)) return journal.state;
+  throw new Error(`run ${runId} is ${journal.state.stage}: its row equation is not settled`);
+}
+
+/** What the first line of a run's journal says. */
+export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder'>): AnyRun['begin'] {
+  const { state } = journal;
+  if (state.stage !== 'none') return state.begin;
+  throw new PricelakeError('lake_invalid', `${folder}: the journal has no beginning`, { hint: START_AGAIN });
+}
+
+/**
+ * The run to go on with: the newest, where it has not ended. What a crash left of one that had not begun is removed.
+ * Parameter and errors as of `peekUnfinishedRun`.
+ */
+export async function findUnfinishedRun(lakeRoot: string, published: bigint): Promise<Landing | undefined> {
+  const found = await peekUnfinishedRun(lakeRoot, published, (folder) => rm(folder, { recursive: true }));
+  if (found === undefined) return undefined;
+  const { runNumber, runId, folder } = found;
+  return { runNumber, runId, folder, journal: await Journal.open(path.join(folder, JOURNAL), RUN_FOLD) };
+}
+
+/**
+ * The run that is not ended, as another process may be writing it. Changes nothing.
+ * @param published number of the newest run that table `runs` has: of it and those before, no journal is needed
+ * @param onBare gets folders of which a crash left nothing but the name
+ * @throws PricelakeError `lake_invalid` where the journal of a run that is not published is damaged
+ */
+export async function peekUnfinishedRun(
+  lakeRoot: string,
+  published: bigint,
+  onBare: (folder: string) => Promise<void> = async () => {},
+): Promise<LandedRun | undefined> {
+  for (const name of (await listRuns(lakeRoot)).reverse()) {
+    const isPublished = readNumber(name) <= published;
+    const folder = path.join(landingRoot(lakeRoot), name);
+    const run = await readRun(folder).catch((error: unknown) => {
+      if (!isPublished || !(error instanceof PricelakeError)) throw error;
+    });
+    if (run !== undefined) return isOpen(run, isPublished) ? run : undefined;
+    if (isPublished) return undefined;
+    await onBare(folder);
+  }
+  return undefined;
+}
+
+/** A run settles its tally before it publishes: the journal of a published one without it has lost its end. */
+function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
+  return state.stage !== 'ended' && (!isPublished || isPublishable(state));
+}
+
+const NOTHING_LEFT = 'no line of it is left';
+
+/** Undefined where a crash came before its first line: nothing had landed. */
+async function readRun(folder: string): Promise<LandedRun | undefined> {
+  const file = path.join(folder, JOURNAL);
+  const state = await readJournal(file, RUN_FOLD);
+  const refuse = (what: string) => new PricelakeError('lake_invalid', `${file}: ${what}`, { hint: START_AGAIN });
+  if (state.stage === 'none') {
+    const others = (await readdir(folder)).filter((name) => name !== JOURNAL);
+    if (others.length > 0) throw refuse(NOTHING_LEFT);
+    return undefined;
+  }
+  const { runNumber, runId } = state.begin;
+  if (runId !== path.basename(folder)) throw refuse(`it is the journal of run ${runId}`);
+  return { runNumber, runId, folder, state };
+}
+
+/** Runs whose raw bytes are kept. */
+export interface KeptRuns {
+  /** Those that have ended, in order. */
+  runs: LandedRun<Ended>[];
+  /** The newest, where it has not. */
+  open: LandedRun | undefined;
+  /** Why the others can't be used, in words. */
+  damaged: string[];
+}
+
+/** Changes nothing. `published` as of `peekUnfinishedRun`. */
+export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
+  const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
+  let isNewest = true;
+  for (const name of (await listRuns(lakeRoot)).reverse()) {
+    const folder = path.join(landingRoot(lakeRoot), name);
+    const isPublished = readNumber(name) <= published;
+    const tell = (what: string) => kept.damaged.unshift(`${path.join(folder, JOURNAL)}: ${what}`);
+    try {
+      const run = await readRun(folder);
+      if (run === undefined && !isPublished) continue;
+      if (run === undefined) tell(NOTHING_LEFT);
+      else if (hasEnded(run)) kept.runs.unshift(run);
+      // Only the newest run may be under way.
+      else if (isNewest && isOpen(run, isPublished)) kept.open = run;
+      else tell('its end is cut off');
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      kept.damaged.unshift(error.message);
+    }
+    isNewest = false;
+  }
+  return kept;
+}
+
+const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
+
+/** Forgets a run that turned out to have nothing to do. */
+export async function dropRun(landing: Landing): Promise<void> {
+  await landing.journal.close();
+  await removeLanding(landing.folder);
+}
+
+/** Beginning of the name of a folder that is being removed. */
+const GONE = 'gone-';
+
+/** Gone at once, also in a power cut: what is left of a run that is half removed would look like a damaged one. */
+async function removeLanding(folder: string): Promise<void> {
+  const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
+  await rename(folder, gone);
+  await syncFolder(path.dirname(folder));
+  await rm(gone, { recursive: true });
+}
+
+/** Removes what is left of landings whose removal was cut off. */
+async function clearLeftovers(lakeRoot: string): Promise<void> {
+  const names = await readdir(landingRoot(lakeRoot)).catch(() => []);
+  for (const name of names) {
+    if (name.startsWith(GONE)) await rm(path.join(landingRoot(lakeRoot), name), { recursive: true });
+  }
+}
+
+/** Removes the raw bytes of ended runs that are older than `keepMs`. */
+export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
+  const limit = io.now().getTime() - keepMs;
+  await clearLeftovers(lakeRoot);
+  for (const runId of await listRuns(lakeRoot)) {
+    // No run ends before it begins: the journals of all that are kept would take longer to read than a small run.
+    if (readBegun(runId) >= limit) continue;
+    const folder = path.join(landingRoot(lakeRoot), runId);
+    const state = await readKept(path.join(folder, JOURNAL), io);
+    if (state?.stage === 'ended' && Date.parse(state.endedAt) < limit) {
+      await removeLanding(folder);
+      io.log('debug', 'landing.pruned', { runId });
+    }
+  }
+}
+
+/** When the run began, in milliseconds, by its name; NaN for another name. */
+function readBegun(runId: string): number {
+  const time = /-(\d{4})(\d\d)(\d\d)(T\d\d)(\d\d)(\d\dZ)$/.exec(runId);
+  return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
+}
+
+/** `verify` reports a damaged journal of an older run; it stops no run, and its bytes stay. */
+async function readKept(file: string, io: Io): Promise<RunState | undefined> {
+  return readJournal(file, RUN_FOLD).catch((error: unknown) => {
+    if (!(error instanceof PricelakeError)) throw error;
+    io.log('warn', 'landing.damaged', { reason: error.message });
+    return undefined;
+  });
+}
+
+/**
+ * Gives another lake the raw bytes of a run, to be gone on with from where they had landed: what was made of them then
+ * is not in its journal. Files are linked, not copied.
+ */
+export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
+  const folder = path.join(landingRoot(lakeRoot), run.runId);
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(run.folder)) {
+    if (name !== JOURNAL) await link(path.join(run.folder, name), path.join(folder, name));
+  }
+  const made: RunEntry['type'][] = ['tally', 'held', 'end'];
+  const entries = await readEntries(path.join(run.folder, JOURNAL), RUN_FOLD);
+  const journal = await Journal.open(path.join(folder, JOURNAL), RUN_FOLD);
+  await journal.append(...entries.filter(({ type }) => !made.includes(type)));
+  await journal.close();
+}

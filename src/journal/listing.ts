@@ -1,0 +1,114 @@
+import type { Dataset } from './landed-entry.js';
+import type { EntryOf, RunEntry } from './run-entry.js';
+
+/** A plan of readings that settle which items of a part are listed, and what was read by it. */
+export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
+  /** Readings that have ended, in order. */
+  ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
+  /** Files of all pages and single items that came after it. */
+  files: readonly string[];
+  /** True when the poll was opened again for its news. */
+  isPolled: boolean;
+}
+
+/** The listing states of a part: counts, then a plan, what was read by it, and that it is done; then counts again. */
+export interface ListingProgress {
+  /** How often the service's counts were asked for, and the last of them. */
+  timesCounted: number;
+  counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
+  plans: readonly ListingPlan[];
+  step: 'counted' | 'planned' | 'acted';
+  /** Files and pages of the reading that is under way. */
+  open: { files: readonly string[]; pages: number };
+}
+
+export interface Listing {
+  parts: ReadonlyMap<Dataset, ListingProgress>;
+  /** Items that the service no longer shows. */
+  gone: readonly bigint[];
+  /** Undefined until it is established, as far as it can be. */
+  done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
+}
+
+const NOT_BEGUN: ListingProgress = {
+  timesCounted: 0,
+  counts: undefined,
+  plans: [],
+  step: 'counted',
+  open: { files: [], pages: 0 },
+};
+export const NO_LISTING: Listing = { parts: new Map(), gone: [], done: undefined };
+
+/** The progress of a part. */
+export function findListing({ parts }: Listing, dataset: Dataset): ListingProgress {
+  return parts.get(dataset) ?? NOT_BEGUN;
+}
+
+export function foldListing(listing: Listing, entry: RunEntry): Listing {
+  switch (entry.type) {
+    case 'listing.gone':
+      return { ...listing, gone: [...listing.gone, entry.itemId] };
+    case 'listing.done':
+      return { ...listing, done: entry };
+    case 'poll.round':
+      return listing.parts.has(entry.dataset) ? foldPartOf(listing, entry) : listing;
+    case 'listing.counts':
+    case 'listing.plan':
+    case 'listing.page':
+    case 'listing.read':
+    case 'listing.acted':
+      return foldPartOf(listing, entry);
+    default:
+      return listing;
+  }
+}
+
+type PartEntry = EntryOf<`listing.${'counts' | 'plan' | 'page' | 'read' | 'acted'}` | 'poll.round'>;
+
+function foldPartOf(listing: Listing, entry: PartEntry): Listing {
+  const part = foldPart(findListing(listing, entry.dataset), entry);
+  return { ...listing, parts: new Map(listing.parts).set(entry.dataset, part) };
+}
+
+const NOTHING_OPEN = { files: [], pages: 0 };
+
+function foldPart(part: ListingProgress, entry: PartEntry): ListingProgress {
+  switch (entry.type) {
+    case 'listing.counts':
+      return { ...part, timesCounted: part.timesCounted + 1, counts: entry, step: 'counted' };
+    case 'listing.plan': {
+      const { news, readings, limit, wanted } = entry;
+      const plan = { news, readings, limit, wanted, ended: [], files: [], isPolled: false };
+      return { ...part, plans: [...part.plans, plan], step: 'planned', open: NOTHING_OPEN };
+    }
+    case 'listing.page': {
+      const { files, pages } = part.open;
+      const plans = part.plans.map((plan) => ({ ...plan, files: addName(plan.files, entry.file) }));
+      return { ...part, plans, open: { files: addName(files, entry.file), pages: pages + 1 } };
+    }
+    case 'listing.read': {
+      const { files, total } = entry;
+      const plans = changeLast(part.plans, ({ ended }) => ({ ended: [...ended, { files, total }] }));
+      return { ...part, plans, open: NOTHING_OPEN };
+    }
+    case 'listing.acted':
+      return { ...part, step: 'acted' };
+    case 'poll.round':
+      return { ...part, plans: changeLast(part.plans, () => ({ isPolled: true })) };
+  }
+}
+
+function changeLast(
+  plans: readonly ListingPlan[],
+  change: (plan: ListingPlan) => Partial<ListingPlan>,
+): readonly ListingPlan[] {
+  const last = plans.at(-1);
+  return last === undefined ? plans : [...plans.slice(0, -1), { ...last, ...change(last) }];
+}
+
+const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
+
+/** The plan that was made by the last counts; undefined where there is none yet. */
+export function findPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
+  return step === 'counted' ? undefined : plans.at(-1);
+}

@@ -1,0 +1,191 @@
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { makeFolder, syncFolder } from '../io/durable.js';
+import { type Lake, privatePath, temporaryPath } from '../lake/layout.js';
+import type { RunsRow } from '../tables/rows.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { RUN_MODES, type RunMode } from '../tables/table.js';
+import { type Chain, type Fold, Journal, listChain, readJournal } from './journal.js';
+import { int64Text } from './landed-entry.js';
+
+/** `_pricelake/memory.ndjson`: what a lake remembers between runs, a line each. */
+export const MEMORY_FILE = 'memory.ndjson';
+
+/** The row of a run in the ledger. */
+export type IdleRun = RunsRow & { mode: RunMode };
+
+const TYPES: Record<string, z.ZodType> = {
+  BIGINT: int64Text,
+  DOUBLE: z.number(),
+  BOOLEAN: z.boolean(),
+  VARCHAR: z.string(),
+  'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
+};
+
+/** By the contract of table `runs`. Another version may have written other columns. */
+const idleRun = z.lazy(() => {
+  const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
+    return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;
+  });
+  const named = { run_number: int64Text, run_id: z.string(), mode: z.enum(RUN_MODES) };
+  return z.looseObject({ ...Object.fromEntries(columns), ...named });
+}) as unknown as z.ZodType<IdleRun>;
+
+/** An export that broke off in all attempts of one run or more, its last ones. */
+export interface BrokenExport {
+  /** The shard's name, or that of an export of changed items. */
+  name: string;
+  /** Runs in which it did, one after the other. */
+  runs: number;
+  /** Rows that its attempts announced: they may have been paid for. */
+  rows: bigint;
+  /** When the last one broke off. */
+  at: Date;
+  reason: string;
+}
+
+const memoryEntry = z.discriminatedUnion('type', [
+  /** A run that found nothing to do writes no table: its row waits for the next one that does. */
+  z.strictObject({ type: z.literal('idle'), row: idleRun }),
+  /** The rows of all runs up to this one are in table `runs`. */
+  z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
+  /** Items whose histories a published run has taken over, as ids with commas between: there may be a million. */
+  z.strictObject({ type: z.literal('histories'), items: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
+  /** The plan of the account as the service sent it, exact JSON text. */
+  z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string() }),
+  z.strictObject({
+    type: z.literal('broken'),
+    name: z.string(),
+    runs: z.int().min(1),
+    rows: int64Text,
+    at: z.iso.datetime(),
+    reason: z.string(),
+  }),
+  /** An export that had broken off came whole. */
+  z.strictObject({ type: z.literal('whole'), name: z.string() }),
+  /** What checks found over all items, for the next run to count on from (src/check/kept-counts.ts). */
+  z.strictObject({ type: z.literal('counts'), text: z.string() }),
+]);
+type MemoryEntry = z.infer<typeof memoryEntry>;
+
+/** What a lake remembers between runs. Rows of idle runs alone are nowhere else; of the rest a loss costs calls or time. */
+export interface LakeMemory {
+  idleRuns: Chain<IdleRun> | undefined;
+  histories: Chain<string> | undefined;
+  plan: { seenAt: Date; text: string } | undefined;
+  /** By name, what broke off last at the end. */
+  broken: ReadonlyMap<string, BrokenExport>;
+  counts: string | undefined;
+  /** Lines that count no longer, and all lines. */
+  superseded: number;
+  lines: number;
+}
+
+const NOTHING: LakeMemory = {
+  ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
+  ...{ superseded: 0, lines: 0 },
+};
+
+/** Lines may be taken out by hand, so they have no checksums. */
+const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
+  entry: memoryEntry,
+  start: NOTHING,
+  step: (memory, entry) => foldMemory({ ...memory, lines: memory.lines + 1 }, entry),
+  isSealed: false,
+  advice:
+    'Move it away: table runs then lacks the runs without news since the last publication; with `source.history: items`, all histories are read again, a call each. Nothing else is lost.',
+};
+
+/** A copy has an export a website at most; what broke off longest ago is forgotten first. */
+const MOST_BROKEN = 500;
+
+function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
+  const supersede = (lines: number) => ({ superseded: memory.superseded + lines });
+  switch (entry.type) {
+    case 'idle':
+      return { ...memory, idleRuns: { value: entry.row, before: memory.idleRuns } };
+    case 'published': {
+      const rows = listChain(memory.idleRuns);
+      const waiting = rows.filter(({ run_number }) => run_number > entry.runNumber);
+      return { ...memory, idleRuns: chain(waiting), ...supersede(rows.length - waiting.length + 1) };
+    }
+    case 'histories':
+      return { ...memory, histories: { value: entry.items, before: memory.histories } };
+    case 'plan': {
+      const plan = { seenAt: new Date(entry.seenAt), text: entry.text };
+      return { ...memory, plan, ...supersede(memory.plan === undefined ? 0 : 1) };
+    }
+    case 'broken': {
+      const { name, runs, rows, at, reason } = entry;
+      const others = [...memory.broken.values()].filter((one) => one.name !== name).slice(1 - MOST_BROKEN);
+      const broken = [...others, { name, runs, rows, at: new Date(at), reason }].map((one) => [one.name, one] as const);
+      return { ...memory, broken: new Map(broken), ...supersede(memory.broken.size + 1 - broken.length) };
+    }
+    case 'whole': {
+      const broken = new Map(memory.broken);
+      return { ...memory, ...supersede(broken.delete(entry.name) ? 2 : 1), broken };
+    }
+    case 'counts':
+      return { ...memory, counts: entry.text, ...supersede(memory.counts === undefined ? 0 : 1) };
+  }
+}
+
+function chain<Value>(values: readonly Value[]): Chain<Value> | undefined {
+  return values.reduce<Chain<Value> | undefined>((before, value) => ({ value, before }), undefined);
+}
+
+/** The memory of a lake that is being written. */
+export type Memory = Journal<MemoryEntry, LakeMemory>;
+
+/** Looks only. @throws PricelakeError `lake_invalid` for a line that no run has written, with its number */
+export function readMemory(lake: Lake): Promise<LakeMemory> {
+  return readJournal(privatePath(lake, MEMORY_FILE), MEMORY_FOLD);
+}
+
+/** So many lines that count no longer are not worth writing the others again. */
+const FEW_LINES = 200;
+
+/** Opens it under the lake's lock, and writes it again without what counts no longer once that is most of it. */
+export async function openMemory(lake: Lake): Promise<Memory> {
+  const file = privatePath(lake, MEMORY_FILE);
+  const memory = await readMemory(lake);
+  if (memory.superseded > Math.max(FEW_LINES, memory.lines / 2)) await compact(lake, file, memory);
+  return Journal.open(file, MEMORY_FOLD);
+}
+
+async function compact(lake: Lake, file: string, memory: LakeMemory): Promise<void> {
+  const temporary = temporaryPath(lake, file);
+  await makeFolder(path.dirname(temporary));
+  const written = await Journal.open(temporary, MEMORY_FOLD);
+  await written.append(...listEntries(memory));
+  await written.close();
+  await rename(temporary, file);
+  await syncFolder(path.dirname(file));
+}
+
+function listEntries({ idleRuns, histories, plan, broken, counts }: LakeMemory): MemoryEntry[] {
+  const items = listChain(histories).join(',');
+  return [
+    ...listChain(idleRuns).map((row): MemoryEntry => ({ type: 'idle', row })),
+    ...(items === '' ? [] : [{ type: 'histories', items } as const]),
+    ...(plan === undefined ? [] : [{ type: 'plan', seenAt: plan.seenAt.toISOString(), text: plan.text } as const]),
+    ...[...broken.values()].map(({ at, ...one }): MemoryEntry => ({ type: 'broken', ...one, at: at.toISOString() })),
+    ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
+  ];
+}
+
+/** Rows of runs without news that wait for table `runs`, in order. @param published the newest run that the table has */
+export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun[] {
+  return listChain(idleRuns).filter(({ run_number }) => run_number > published);
+}
+
+/** Items whose histories have been read. */
+export function listReadHistories({ histories }: LakeMemory): Set<bigint> {
+  return new Set(listChain(histories).flatMap((items) => items.split(',').map(BigInt)));
+}
+
+/** Exports that broke off in the runs before, the last ones first. */
+export function listBrokenExports({ broken }: LakeMemory): BrokenExport[] {
+  return [...broken.values()].sort((a, b) => b.at.getTime() - a.at.getTime());
+}

@@ -1,0 +1,104 @@
+import type { RunEntry } from './run-entry.js';
+
+/** How far a run is, by its journal (SPEC.md). */
+export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'settled', 'held', 'ended'] as const;
+export type RunStage = (typeof RUN_STAGES)[number];
+
+/** Entries by what they mean to a run. Those that move it alone are kinds of their own. */
+const KINDS = {
+  begin: 'begin',
+  try: 'note',
+  calls: 'note',
+  'usage.before': 'note',
+  'usage.after': 'note',
+  decision: 'note',
+  chosen: 'note',
+  watermark: 'ask',
+  'feed.bound': 'ask',
+  'feed.part': 'ask',
+  'feed.page': 'ask',
+  'feed.done': 'ask',
+  'events.done': 'land',
+  event: 'land',
+  backfill: 'land',
+  shards: 'land',
+  'export.begin': 'land',
+  'export.segment': 'land',
+  'export.cut': 'land',
+  'export.done': 'land',
+  'poll.round': 'land',
+  'poll.page': 'land',
+  'poll.done': 'land',
+  datasets: 'datasets',
+  normalize: 'read',
+  'listing.counts': 'read',
+  'listing.plan': 'read',
+  'listing.page': 'read',
+  'listing.read': 'read',
+  'listing.gone': 'read',
+  'listing.acted': 'read',
+  'listing.done': 'read',
+  'hydrate.export': 'read',
+  'hydrate.page': 'read',
+  'hydrate.again': 'read',
+  'hydrate.done': 'hydrate.done',
+  facets: 'compare',
+  'products.page': 'compare',
+  'products.done': 'compare',
+  'sample.page': 'compare',
+  'sample.done': 'compare',
+  merged: 'merged',
+  tally: 'tally',
+  waived: 'waived',
+  held: 'held',
+  end: 'end',
+} as const satisfies Record<RunEntry['type'], string>;
+
+export type EntryKind = (typeof KINDS)[RunEntry['type']];
+export const ENTRY_KINDS: readonly EntryKind[] = [...new Set(Object.values(KINDS))];
+
+const NEVER: Record<EntryKind, RunStage | null> = {
+  begin: null,
+  note: null,
+  ask: null,
+  land: null,
+  datasets: null,
+  read: null,
+  'hydrate.done': null,
+  compare: null,
+  merged: null,
+  tally: null,
+  waived: null,
+  held: null,
+  end: null,
+};
+
+/** The stage behind an entry of each kind; null where it can't come. The fold runs on it, and SPEC.md shows it. */
+export const RUN_TRANSITIONS: Record<RunStage, Record<EntryKind, RunStage | null>> = {
+  none: { ...NEVER, begin: 'begun' },
+  begun: { ...NEVER, note: 'begun', ask: 'asked', land: 'begun', compare: 'begun' },
+  asked: { ...NEVER, note: 'asked', ask: 'asked', land: 'asked', datasets: 'landed', compare: 'asked' },
+  landed: {
+    ...{ ...NEVER, note: 'landed', ask: 'landed', land: 'landed', read: 'landed', 'hydrate.done': 'complete' },
+    ...{ compare: 'landed', merged: 'landed' },
+  },
+  // A run that is done again from its kept bytes has them behind its waived gates, without what was made of them.
+  complete: {
+    ...{ ...NEVER, note: 'complete', ask: 'complete', land: 'complete', read: 'complete' },
+    ...{ compare: 'complete', merged: 'complete', tally: 'settled', waived: 'complete' },
+  },
+  settled: {
+    ...{ ...NEVER, note: 'settled', ask: 'settled', land: 'settled', compare: 'settled' },
+    ...{ merged: 'settled', waived: 'settled', held: 'held', end: 'ended' },
+  },
+  held: {
+    ...{ ...NEVER, note: 'held', ask: 'held', land: 'held', compare: 'held' },
+    ...{ merged: 'held', waived: 'held', held: 'held', end: 'ended' },
+  },
+  ended: NEVER,
+};
+
+/** The stage behind an entry; null where it can't come. */
+export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | null {
+  return RUN_TRANSITIONS[stage][KINDS[type]];
+}

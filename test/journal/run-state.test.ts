@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { readDatasets } from '../../src/extract/datasets.js';
+import { countKept } from '../../src/journal/exports.js';
+import type { RunEntry } from '../../src/journal/run-entry.js';
+import {
+  type Asked,
+  type Complete,
+  countLanded,
+  isPublishable,
+  type Publishable,
+  RUN_FOLD,
+  sumLanded,
+} from '../../src/journal/run-state.js';
+import { foldRun } from './list-fold.js';
+
+const AT = '2026-11-20T06:00:00Z';
+const begin: RunEntry = { type: 'begin', runNumber: 1n, runId: 'r1', at: AT, pipeline: 'prices', cursorFrom: null };
+const again: RunEntry = { type: 'try', at: AT };
+const called = (calls: number, refused = 0): RunEntry => ({ type: 'calls', calls, refused });
+/** So that items may be read whole. */
+const landed: RunEntry[] = [
+  { type: 'feed.done', cursor: 0n, complete: true, at: AT, calls: 0 },
+  { type: 'datasets', readAt: AT, answer: '[]', calls: 0 },
+];
+const exported = (attempt: number, announced: bigint, blocks = 0n): RunEntry => {
+  return { type: 'export.begin', shard: 'all', attempt, readAt: AT, announced, overage: blocks > 0n, blocks, calls: 1 };
+};
+const segment = (attempt: number, rows: number, bytes: number): RunEntry => {
+  return { type: 'export.segment', shard: 'all', attempt, file: `${attempt}.ndjson`, bytes, rows, fileSha256: 'a' };
+};
+const ended = (type: 'export.done' | 'export.cut', attempt: number, announced: bigint, landed: bigint): RunEntry => {
+  const rows = { shard: 'all', attempt, announced, landed, calls: 2 };
+  return type === 'export.done' ? { type, ...rows } : { type, ...rows, matching: '9' };
+};
+const feedPage = (rows: number, end: number): RunEntry => {
+  return { type: 'feed.page', after: 0n, nextCursor: 1n, hasMore: true, rows, end, calls: 3, sha256: 'a' };
+};
+const itemPage = (type: 'poll.page' | 'hydrate.page', file: string, rows: number, end: number): RunEntry => {
+  return { type, file, rows, end, readAt: AT, calls: 4, sha256: 'a' };
+};
+const changedExport = (announced: bigint): RunEntry => {
+  return { type: 'hydrate.export', announced, overage: false, blocks: 0n, calls: 5 };
+};
+
+const histories = { type: 'backfill', rows: 4, bytes: 44, sha256: 'a', made: 4, counted: 5n, left: 0 } as const;
+
+describe('calls', () => {
+  test('count from one for each process, and those of a backfill come on top', () => {
+    const { calls } = foldRun([begin, feedPage(1, 10), called(7, 2), again, feedPage(1, 20), again, called(1, 1)]);
+    expect(calls).toMatchObject({ tries: 3, made: 7 + 3 + 1, refused: 3 });
+    expect(foldRun([begin, histories, called(2)]).calls.made).toBe(6);
+  });
+
+  test('are those of the last entry that counts them, whatever comes behind it', () => {
+    const event: RunEntry = { type: 'event', key: 'e', rows: 1, end: 9, sha256: 'a' };
+    expect(foldRun([begin, called(7, 2), event, again]).calls).toMatchObject({ made: 7, refused: 2 });
+    expect(foldRun([begin, called(7, 2), feedPage(1, 10)]).calls).toMatchObject({ made: 3, refused: 2 });
+  });
+
+  test('are none, of one try, before the journal has a line', () => {
+    expect(RUN_FOLD.start).toMatchObject({ stage: 'none', calls: { tries: 1, made: 0, refused: 0 } });
+  });
+});
+
+describe('landed rows', () => {
+  test('are those of pages, events and histories, and bytes up to where each file ends', () => {
+    const run = foldRun([
+      begin,
+      { type: 'event', key: 'e1', rows: 2, end: 20, sha256: 'a' },
+      { type: 'event', key: 'e2', rows: 3, end: 50, sha256: 'a' },
+      histories,
+      feedPage(5, 55),
+      feedPage(6, 66),
+      itemPage('poll.page', 'a', 7, 70),
+      itemPage('poll.page', 'b', 8, 80),
+      itemPage('poll.page', 'b', 9, 90),
+    ]);
+    expect(countLanded(run)).toMatchObject({
+      events: { rows: 5n, bytes: 50 },
+      histories: { rows: 4n, bytes: 44 },
+      feed: { rows: 11n, bytes: 66 },
+      polled: { rows: 24n, bytes: 160 },
+      listed: { rows: 0n, bytes: 0 },
+    });
+    expect(sumLanded(run)).toEqual({ rows: 44n, bytes: 320 });
+  });
+
+  test('of an export that broke off are lost: they are taken, on disk, and no part of the copy', () => {
+    const broken = [begin, exported(1, 100n), segment(1, 40, 400)];
+    const run = foldRun(broken);
+    expect(countLanded(run).exports).toEqual({ rows: 0n, bytes: 0 });
+    expect(run.exports).toMatchObject({ begun: 1, taken: 100n, onDisk: 40n });
+    expect(countKept(run.exports)).toEqual({ kept: 0n, landed: 0n, lost: 100n });
+    const whole = foldRun([
+      ...broken,
+      again,
+      exported(2, 101n),
+      segment(2, 101, 1010),
+      ended('export.done', 2, 101n, 101n),
+    ]);
+    expect(countLanded(whole).exports).toEqual({ rows: 101n, bytes: 1010 });
+    expect(whole.exports).toMatchObject({ begun: 2, taken: 201n });
+    expect(countKept(whole.exports)).toEqual({ kept: 101n, landed: 101n, lost: 100n });
+  });
+
+  test('of listing states count by themselves', () => {
+    const page = { ...itemPage('poll.page', 'l', 3, 30), type: 'listing.page' } as RunEntry;
+    expect(countLanded(foldRun([begin, ...landed, page]))).toMatchObject({
+      listed: { rows: 3n, bytes: 30 },
+      polled: { rows: 0n, bytes: 0 },
+    });
+  });
+
+  test('of an export that was cut are kept', () => {
+    const cut = [begin, exported(1, 30n, 2n), segment(1, 30, 300), ended('export.cut', 1, 30n, 30n)];
+    const run = foldRun(cut);
+    expect(countLanded(run).exports).toEqual({ rows: 30n, bytes: 300 });
+    expect(foldRun([...cut, exported(2, 5n)]).exports).toMatchObject({ overage: true, blocks: 2n });
+    expect(countKept(run.exports)).toEqual({ kept: 30n, landed: 30n, lost: 0n });
+  });
+
+  test('of an export of changed items count as kept only if all that was announced arrived', () => {
+    const pages = [itemPage('hydrate.page', 'hydrate-export-1-00001.ndjson', 9, 90), changedExport(5n)];
+    const short = foldRun([begin, ...landed, changedExport(10n), ...pages]);
+    expect(short.exports).toMatchObject({ begun: 2, taken: 15n });
+    expect(countKept(short.exports)).toEqual({ kept: 0n, landed: 0n, lost: 15n });
+    const whole = itemPage('hydrate.page', 'hydrate-export-2-00001.ndjson', 5, 50);
+    const second = foldRun([begin, ...landed, changedExport(10n), ...pages, whole]);
+    expect(countKept(second.exports)).toEqual({ kept: 5n, landed: 5n, lost: 10n });
+    expect(countLanded(second).hydrated).toEqual({ rows: 14n, bytes: 140 });
+  });
+});
+
+describe('a decision', () => {
+  const decision: RunEntry = { type: 'decision', mode: 'poll', reason: 'x', calls: 1 };
+
+  test('is of the try that made it, and holds for the next', () => {
+    expect(foldRun([begin, decision]).decision).toEqual({ mode: 'poll', reason: 'x', isOfThisTry: true });
+    expect(foldRun([begin, decision, again]).decision).toEqual({ mode: 'poll', reason: 'x', isOfThisTry: false });
+  });
+
+  test('is made again knowing when the try before it began', () => {
+    const later: RunEntry = { type: 'try', at: '2026-11-21T06:00:00Z' };
+    expect(foldRun([begin]).triedAt).toEqual({ last: AT, before: undefined });
+    expect(foldRun([begin, later]).triedAt).toEqual({ last: later.at, before: AT });
+  });
+});
+
+describe('the feed', () => {
+  const page = (dataset: bigint, after: bigint, nextCursor: bigint, hasMore = true): RunEntry => {
+    return { type: 'feed.page', dataset, after, nextCursor, hasMore, rows: 1, end: 1, calls: 1, sha256: 'a' };
+  };
+  const bound: RunEntry = { type: 'feed.bound', newest: 90n, at: AT, calls: 1 };
+
+  test('of several datasets is read to its end once behind each look at where it is', () => {
+    const part: RunEntry = { type: 'feed.part', dataset: 1n, cursor: 20n, calls: 1 };
+    const read = [begin, bound, page(1n, 0n, 10n), page(1n, 10n, 20n, false), part, page(2n, 0n, 5n)];
+    const { feed } = foldRun(read);
+    expect(feed.bound?.isOfThisTry).toBe(true);
+    expect(feed.parts.get(1n)).toEqual({ nextCursor: 20n, hasMore: false, isSinceBound: true, end: 20n });
+    expect(feed.parts.get(2n)).toEqual({ nextCursor: 5n, hasMore: true, isSinceBound: true, end: undefined });
+    expect(foldRun([...read, again]).feed.bound?.isOfThisTry).toBe(false);
+    const next = foldRun([...read, again, bound]).feed;
+    expect(next.parts.get(1n)).toEqual({ nextCursor: 20n, hasMore: false, isSinceBound: false, end: undefined });
+  });
+
+  test('notes where it began to be read, or began again', () => {
+    expect(foldRun([begin, page(1n, 7n, 10n), page(1n, 10n, 20n), page(1n, 0n, 3n)]).feed.starts).toEqual([7n, 0n]);
+  });
+});
+
+test('a state has only what its stage guarantees: the compiler refuses the rest', () => {
+  const asked = foldRun([begin, feedPage(1, 10)]) as Asked;
+  // @ts-expect-error its datasets have not landed
+  expect(() => readDatasets(asked)).toThrow();
+  const complete = foldRun([begin, ...landed, { type: 'hydrate.done', calls: 1 }]) as Complete;
+  expect(readDatasets(complete)).toMatchObject({ datasets: [], readAt: AT, run: complete });
+  // @ts-expect-error its row equation is not settled
+  const settled: Publishable = complete;
+  expect(isPublishable(settled)).toBe(false);
+});
