@@ -1,7 +1,6 @@
 /** Two lakes table by table, by what lake.json names: no code of the lake's own reads them. */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { listPublishedFiles } from '../front/published-files.js';
 
 /** Columns whose values two builds may make otherwise from the same bytes, and why. */
 export interface Allowance {
@@ -17,12 +16,6 @@ export interface Difference {
 }
 
 const SHOWN = 5;
-
-interface Pointer {
-  tables: Record<string, { files: { path: string }[] }>;
-}
-
-const readPointer = (lake: string) => JSON.parse(readFileSync(path.join(lake, 'lake.json'), 'utf8')) as Pointer;
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** @returns the tables with equal rows, and what differs in the others */
@@ -30,13 +23,13 @@ export async function compareLakes(before: string, after: string, allowances: re
   const instance = await DuckDBInstance.create();
   const db = await instance.connect();
   try {
-    const [old, now] = [readPointer(before), readPointer(after)];
-    const tables = [...new Set([...Object.keys(old.tables), ...Object.keys(now.tables)])].sort();
+    const [old, now] = [listPublishedFiles(before), listPublishedFiles(after)];
+    const tables = [...new Set([...old.keys(), ...now.keys()])].sort();
     const equal: { table: string; rows: number }[] = [];
     const different: Difference[] = [];
     for (const table of tables) {
-      const columnsBefore = await openTable(db, 'before', before, old.tables[table]?.files);
-      const columnsAfter = await openTable(db, 'after', after, now.tables[table]?.files);
+      const columnsBefore = await openTable(db, 'before', old.get(table));
+      const columnsAfter = await openTable(db, 'after', now.get(table));
       const lines = [];
       if (columnsBefore.join() === columnsAfter.join()) {
         const left = allowances.filter((one) => one.table === table).flatMap(({ columns }) => columns);
@@ -61,9 +54,9 @@ export async function compareLakes(before: string, after: string, allowances: re
 }
 
 /** @returns the columns with their types; none where the table has no file */
-async function openTable(db: DuckDBConnection, name: string, lake: string, files: { path: string }[] = []) {
+async function openTable(db: DuckDBConnection, name: string, files: readonly string[] = []) {
   if (files.length === 0) return [];
-  const list = files.map((file) => `'${path.join(lake, file.path).replaceAll("'", "''")}'`).join(', ');
+  const list = files.map((file) => `'${file.replaceAll("'", "''")}'`).join(', ');
   await db.run(`CREATE OR REPLACE TEMP VIEW ${name} AS FROM read_parquet([${list}], hive_partitioning = false)`);
   const described = await db.runAndReadAll(`DESCRIBE ${name}`);
   return described
