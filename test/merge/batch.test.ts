@@ -64,13 +64,6 @@ describe.each([
   });
 });
 
-test('repeated items are put in order once, not whenever some of the items are read', async () => {
-  await createItemViews(db, await writePages('slice', FEW_ROWS + 1));
-  const plan = await db.rows('EXPLAIN SELECT * FROM exported_items WHERE site_id = 7');
-  expect(String(plan[0]?.explain_value)).toContain('READ_PARQUET');
-  expect(String(plan[0]?.explain_value)).not.toContain('WINDOW');
-});
-
 test('the time of a journal is a value in the SQL of rejects, whoever wrote it', () => {
   const file: TypedFile = {
     origin: 'feed',
